@@ -28,7 +28,8 @@ var delegatedOnly = []string{
 // aboutDelegated lists tests of the rest that compare it with guides, command lines or seeds of delegated scheduling, too.
 var aboutDelegated = []string{
 	"TestSeedsThatWereRedOnce", "TestTheGuidesNameTestsAndScriptsThatExist", "TestTheGuidesNameCommandsThatExist",
-	"TestWhatIsWrongWithACommandIsSeen", "TestAWrongCommandLineIsAnsweredInOneLine", "TestEveryCommandOfTheReadmeRunsAsPrinted",
+	"TestTheGuidesCommandsOnFilesRun", "TestWhatIsWrongWithACommandIsSeen", "TestAWrongCommandLineIsAnsweredInOneLine",
+	"TestEveryCommandOfTheReadmeRunsAsPrinted",
 }
 
 // ofDelegated reports whether a file or a package belongs to delegated scheduling. Paths are slash-separated, from the root.

@@ -11,7 +11,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// crowd is an RMS in which so many requests wait, as those of the figures: of any size, some on several clusters.
+// crowd returns an RMS with waiting requests like those of the figures: of any size, some on several clusters.
 func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegated.RMS {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, uint64(waiting)))
@@ -31,7 +31,7 @@ func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegate
 	return r
 }
 
-// A pass of the RMS alone: quiet, where nobody's view changes, and loud, where everybody's does.
+// BenchmarkPass measures a pass of the RMS alone: quiet, when no view changes, and loud, when all views change.
 func BenchmarkPass(b *testing.B) {
 	for _, size := range []struct{ waiting, clusters int }{{200, 1}, {200, 8}, {2000, 1}, {2000, 8}} {
 		for _, loud := range []bool{false, true} {

@@ -10,7 +10,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// exchange is an RMS with launchers, and nothing that happens from outside but what a test makes happen.
+// exchange is an RMS with launchers. Nothing happens from outside but what the test does.
 type exchange struct {
 	*twins
 	random *rand.Rand
@@ -20,7 +20,7 @@ type exchange struct {
 	starts int
 }
 
-// beyond is longer than any exchange here takes: no application ends while it goes on.
+// beyond is longer than any exchange here: no application ends during one.
 const beyond = 1_000_000
 
 func newExchange(t *testing.T, seed uint64, o delegated.Options) *exchange {
@@ -32,7 +32,7 @@ func newExchange(t *testing.T, seed uint64, o delegated.Options) *exchange {
 	return x
 }
 
-// hear takes messages to the launchers, which answer.
+// hear passes messages to the launchers, which answer.
 func (x *exchange) hear(now core.Time, messages []delegated.Message) {
 	var asked []core.JobID
 	for _, m := range messages {
@@ -56,7 +56,7 @@ func (x *exchange) hear(now core.Time, messages []delegated.Message) {
 	}
 }
 
-// settle goes on until nothing changes any more, and says after how many passes.
+// settle continues until nothing changes any more, and returns the number of passes.
 func (x *exchange) settle(most int) int {
 	before := x.linear.Counts().Passes
 	for at := x.linear.Next(); at < beyond; at = x.linear.Next() {
@@ -70,7 +70,7 @@ func (x *exchange) settle(most int) int {
 	return x.linear.Counts().Passes - before
 }
 
-// earliest is a launcher of the paper's: a moldable application that wants to complete first.
+// earliest is a launcher of the paper: a moldable application that should complete as early as possible.
 func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool) {
 	m := moldable.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
 		return beyond + 40*core.Time(id%7+1)/core.Time(n) + core.Time(c)
@@ -79,7 +79,7 @@ func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool
 	return found.Request, found.OK
 }
 
-// anything is a launcher that answers each view with something else.
+// anything is a launcher that answers each view with another request.
 func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 	if x.random.IntN(10) == 0 {
 		return moldable.Request{}, false
@@ -94,7 +94,8 @@ func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 }
 
 // After any event the exchange comes to rest, whatever launchers answer: each application is asked only when its view, or its
-// estimate, has changed; views depend on those before it and on what has started; and each starts once.
+// After any event the exchange ends, whatever launchers answer: an application is asked only when its view or its estimate has changed,
+// views depend on earlier applications and on what has started, and each application starts once.
 func TestAnExchangeEnds(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(700) {
@@ -116,11 +117,11 @@ func TestAnExchangeEnds(t *testing.T) {
 			now += 200
 		}
 		var stretches []delegated.Stretch
-		for c, n := range x.hosts { // something that ends while they wait
+		for c, n := range x.hosts { // an occupation that ends while they wait
 			stretches = append(stretches, delegated.Stretch{Cluster: c, To: beyond + x.random.Int64N(100), Hosts: 1 + x.random.IntN(n)})
 		}
 		must(t, x.Occupy(now, stretches))
-		for id := range core.JobID(applications) { // all at once, so that passes have much to settle
+		for id := range core.JobID(applications) { // all at once, so that passes have much to do
 			messages, err := x.Subscribe(now, id)
 			must(t, err)
 			x.hear(now, messages)
@@ -139,7 +140,7 @@ func TestAnExchangeEnds(t *testing.T) {
 	t.Logf("at most %.2f passes a (application + 1)", worst)
 }
 
-// forgetful is a board by which every view is another one at each pass: it knows of no viewer what he has seen.
+// forgetful is a board that reports a changed view in each pass, because it does not know what viewers have seen.
 type forgetful struct{ delegated.Board }
 
 func (b forgetful) Look(viewer int, now core.Time, into []delegated.Change) []delegated.Change {
@@ -147,13 +148,13 @@ func (b forgetful) Look(viewer int, now core.Time, into []delegated.Change) []de
 	return b.Board.Look(viewer, now, into)
 }
 
-// With the rule that only changes are told launchers that answer each message with something else come to rest; told of each
-// pass, they never do, until an application ends.
+// Only changes are sent. So an exchange with launchers that answer each message with another request ends. If each pass sent a message, it
+// would end only with an application.
 func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
 	const many = 20 * 9 * 9
 	exchanged := func(rule bool) int {
 		x := newExchange(t, 3, standard)
-		x.hosts = []int{4} // for eight: most of them wait
+		x.hosts = []int{4} // for eight applications: most of them wait
 		x.twins = newTwins(t, x.hosts, standard)
 		x.answer = func(x *exchange, id core.JobID, now core.Time) (q moldable.Request, ok bool) {
 			for !ok {
@@ -180,10 +181,10 @@ func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
 	}
 }
 
-// An answer is part of the exchange that some event began. A request that nobody asked for begins one.
+// An answer is part of the exchange that some event began. A request that answers nothing begins an exchange.
 func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 8, 50))
-	w.wake(0) // each has answered its first view, and the second one is told that all hosts are taken
+	w.wake(0) // each has answered its first view, and the second one is told that all hosts are occupied
 	chain := func(want int) {
 		t.Helper()
 		if got := w.linear.Counts().Chain; got != want {
@@ -199,11 +200,11 @@ func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 	chain(1)
 }
 
-// A launcher that never answers keeps its last request, and those behind it get what is left.
+// A launcher that never answers keeps its last request, and applications after it get what is left.
 func TestASilentLauncherDelaysNobody(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
 	w.wake(0)
-	must(t, w.Done(20, 1)) // the third never answers that the view is another now
+	must(t, w.Done(20, 1)) // the third does not answer its changed view
 	w.wake(20)
 	if got := started(w.wake(25)); !slices.Equal(got, []core.JobID{3, 4}) {
 		t.Errorf("started are %v", got)

@@ -106,13 +106,13 @@ type application struct {
 	from    core.Time // earliest start (Hold)
 	keep    bool      // it does not start, but keeps its place (Hold)
 
-	estimate core.Time // in state Waiting
-	known    core.Time // the latest start that its launcher expects (TellEstimates)
-	start    core.Time // from state Started on
-	over     bool      // Done was called
-	done     core.Time // when
-	freed    core.Time // of a ghost: when it ends
-	told     bool      // of a ghost: a pass was requested for its end
+	estimate   core.Time // in state Waiting
+	known      core.Time // the latest start that its launcher expects (TellEstimates)
+	start      core.Time // from state Started on
+	over       bool      // Done was called
+	done       core.Time // when
+	freed      core.Time // of a ghost: when it ends
+	passWanted bool      // of a ghost: a pass was requested for its end
 }
 
 // waits reports whether an application has a request that has not started.

@@ -15,7 +15,7 @@ func (r *RMS) Places(cluster int) []core.Planned {
 	return slices.DeleteFunc(all, func(p core.Planned) bool { return p.Job < 0 })
 }
 
-// Withdraw takes an application out: at once, or, where it has started, by a message to end it. An error is an *Error.
+// Withdraw removes an application: at once, or, if it has started, with a message to end it. Errors are *Error.
 func (r *RMS) Withdraw(now core.Time, id core.JobID) ([]Message, error) {
 	a := r.byID[id]
 	switch {

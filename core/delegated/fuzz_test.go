@@ -9,12 +9,12 @@ import (
 	"accordion/core/moldable"
 )
 
-// checker follows what an RMS says, and knows what must never be.
+// checker follows the messages of an RMS, and checks what must always hold.
 type checker struct {
 	*twins
 	now     core.Time
 	hosts   []int
-	running map[core.JobID]moldable.Request // started, and not yet freed
+	running map[core.JobID]moldable.Request // started, and not free yet
 }
 
 func (c *checker) hear(messages []delegated.Message) {
@@ -52,7 +52,7 @@ func (c *checker) used(cluster int) int {
 	return n
 }
 
-// play makes events of bytes: any of them in any state.
+// play turns bytes into events, in any state.
 func (c *checker) play(script []byte) {
 	next := func() int {
 		if len(script) == 0 {
@@ -73,7 +73,7 @@ func (c *checker) play(script []byte) {
 			for k := next() % 4; k > 0; k-- {
 				q.Parts = append(q.Parts, moldable.Part{Cluster: next()%5 - 1, Hosts: next()%12 - 1})
 			}
-			_ = c.Request(c.now, id, q) // wrong ones are refused
+			_ = c.Request(c.now, id, q) // wrong requests are refused
 		case 5:
 			_ = c.Done(c.now, id)
 		case 6:
@@ -82,13 +82,13 @@ func (c *checker) play(script []byte) {
 		case 7:
 			hosts := []int{next() % 12, next() % 12, next() % 12}
 			if c.Resize(c.now, hosts) == nil {
-				c.hosts = hosts // what starts from now on has room beside what runs, though more may run than there is
+				c.hosts = hosts // what starts from now on fits next to what runs, though more may run than there are hosts
 			}
 		case 8:
 			s := []delegated.Stretch{{Cluster: next() % 4, From: c.now, To: c.now + core.Time(next()%40), Hosts: next() % 6}}
 			_ = c.Occupy(c.now, s)
 		case 9:
-			_, err := c.Wake(c.now - core.Time(next()%3)) // the past is refused
+			_, err := c.Wake(c.now - core.Time(next()%3)) // seconds in the past are refused
 			_ = err
 			c.hear(nil)
 		default:
@@ -106,12 +106,12 @@ func (c *checker) wakeNext() {
 	c.hear(messages)
 }
 
-// finish ends every application: those that run are done, the others are withdrawn.
+// finish ends every application: running ones are done, and the others are withdrawn.
 func (c *checker) finish() {
 	for id := range core.JobID(8) {
 		switch state := c.linear.State(id); {
 		case state == delegated.Started || state == delegated.FinishSent:
-			_ = c.Done(c.now, id) // unless it was
+			_ = c.Done(c.now, id) // unless it was done
 		case state < delegated.Started:
 			_, err := c.Withdraw(c.now, id)
 			must(c, err)

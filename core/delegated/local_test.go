@@ -14,7 +14,7 @@ import (
 	"accordion/core/sched"
 )
 
-// site is a cluster's own: what runs there, and what waits.
+// site is a cluster's own load: what runs there, and what waits.
 type site struct {
 	policy  sched.Repeated
 	nodes   int
@@ -59,7 +59,7 @@ func someSite(random *rand.Rand, nodes int) *site {
 	return s
 }
 
-// state is the policy's, with what runs.
+// state returns the policy's state with what runs.
 func (s *site) state() sched.State {
 	state := s.policy.New(core.Machine{Nodes: s.nodes})
 	for _, a := range s.running {
@@ -75,7 +75,7 @@ func (w *twins) Local(now core.Time, cluster int, s *site) {
 	}
 }
 
-// places are those of a cluster's own jobs, which both boards give.
+// places returns the places of a cluster's own jobs, which are the same on both boards.
 func (w *twins) places(cluster int) []core.Planned {
 	w.Helper()
 	places := w.linear.Places(cluster)
@@ -106,7 +106,7 @@ func TestWithoutApplicationsLocalJobsArePlannedAsAlways(t *testing.T) {
 	}
 }
 
-// Each request stands in the queue of each of its clusters as a rigid job that begins at its estimate.
+// Each request is planned, on each of its clusters, as a rigid job that begins at its estimate.
 func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing.T) {
 	placed := 0
 	for seed := range uint64(2000) {
@@ -183,7 +183,7 @@ func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing
 	}
 }
 
-// What runs of the RMS's own, its ghosts and what else occupies a cluster stand there as what runs.
+// Local jobs are planned around the RMS's applications and ghosts, and around other occupations.
 func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 	placed := 0
 	for seed := range uint64(1000) {
@@ -229,7 +229,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 		}
 		w.Local(10, 0, s)
 		w.wake(10)
-		for id := range core.JobID(4) { // all have come at 0, and no job has a lower rank
+		for id := range core.JobID(4) { // all came at second 0, and no job has a lower rank
 			q, waits := requests[id]
 			if !waits {
 				continue

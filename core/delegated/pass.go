@@ -28,8 +28,8 @@ func (r *RMS) Wake(now core.Time) ([]Message, error) {
 func (r *RMS) checkEnds() {
 	for _, a := range r.applications {
 		switch {
-		case a.state == Ghost && a.freed <= r.now && !a.told:
-			a.told = true
+		case a.state == Ghost && a.freed <= r.now && !a.passWanted:
+			a.passWanted = true
 			r.fromOutside()
 			r.want()
 		case a.state == Started && !a.over && a.start+a.request.Walltime <= r.now:
@@ -46,7 +46,7 @@ func (r *RMS) setNextEnd() {
 	r.ends = core.Forever
 	for _, a := range r.applications {
 		switch {
-		case a.state == Ghost && !a.told:
+		case a.state == Ghost && !a.passWanted:
 			r.ends = min(r.ends, a.freed)
 		case a.state == Started && !a.over:
 			r.ends = min(r.ends, a.start+a.request.Walltime)

@@ -29,11 +29,11 @@ func starts(messages []delegated.Message) (ids []core.JobID) {
 	return ids
 }
 
-// An application whose start came to nothing goes back to its rank, before those that subscribed after it.
+// An application whose start failed goes back to its rank, before those that subscribed after it.
 func TestOneThatLeftJoinsAtItsRank(t *testing.T) {
 	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 3; id++ {
-		_, err := r.Join(10, id, 10-core.Time(id)%2) // 1 and 3 of second 9, 2 of 10
+		_, err := r.Join(10, id, 10-core.Time(id)%2) // applications 1 and 3 have second 9, 2 has second 10
 		ok(t, err)
 		ok(t, r.Request(10, id, four(60)))
 	}
@@ -64,16 +64,16 @@ func TestHold(t *testing.T) {
 		ok(t, r.Request(0, id, four(50)))
 	}
 	ok(t, r.Hold(0, 1, 0, true))
-	// It keeps its place, and its end is quiet while seconds go by.
+	// The application keeps its place, and the end of the place does not move with each second.
 	for now := core.Time(0); now < 3; now++ {
-		ok(t, r.Occupy(now, nil)) // a pass is wanted
+		ok(t, r.Occupy(now, nil)) // requests a pass
 		messages, err := r.Wake(now)
 		ok(t, err)
 		if s := starts(messages); len(s) != 0 || r.Estimate(1) != now || r.Estimate(2) != 60 {
 			t.Fatalf("at %d %v started; the estimates are %d and %d", now, s, r.Estimate(1), r.Estimate(2))
 		}
 	}
-	// Not before a second: others may go first.
+	// It must not start before a second: others may go first.
 	ok(t, r.Hold(3, 1, 30, false))
 	ok(t, r.Request(3, 2, four(20)))
 	messages, err := r.Wake(3)

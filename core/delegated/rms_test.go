@@ -14,7 +14,7 @@ import (
 
 var standard = delegated.Options{FairStart: 5, Timer: 1}
 
-// subscribed is an RMS on clusters of ten hosts with some applications that have requests.
+// subscribed returns RMSs on clusters of ten hosts, with applications that have requests.
 func subscribed(t *testing.T, o delegated.Options, clusters int, requests ...moldable.Request) *twins {
 	t.Helper()
 	w := newTwins(t, slices.Repeat([]int{10}, clusters), o)
@@ -94,7 +94,7 @@ func TestPassesAreATimerApart(t *testing.T) {
 	}
 }
 
-// The one who subscribed first is considered first, however late its request.
+// The application that subscribed first is considered first, however late its request comes.
 func TestTheOrderIsThatOfTheSubscriptions(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 10, 50))
 	w.wake(0)
@@ -107,7 +107,8 @@ func TestTheOrderIsThatOfTheSubscriptions(t *testing.T) {
 	}
 }
 
-// A small application behind starts, and the view of a large one before it changes: what starts occupies for everybody.
+// A small application starts before a large one that subscribed earlier, and the view of the large one changes: running applications occupy
+// hosts for all.
 func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 8, 100), on(0, 10, 100), on(0, 2, 20))
 	w.wake(0)
@@ -118,7 +119,7 @@ func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, w.Request(5, 4, on(0, 10, 10)))
-	if got := told(w.wake(5)); !slices.Equal(got, []core.JobID{2}) {
+	if got := changedViews(w.wake(5)); !slices.Equal(got, []core.JobID{2}) {
 		t.Errorf("views changed of %v, want of the one in front of what started, and of nobody else", got)
 	}
 }
@@ -140,11 +141,11 @@ func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
 	w := subscribed(t, delegated.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
-	if got := told(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
+	if got := changedViews(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
 		t.Fatalf("views of %v", got)
 	}
 	must(t, w.Request(20, 2, on(0, 9, 90)))
-	w.wake(21) // as it was sent, somebody may still answer to what it changed
+	w.wake(21) // as it was sent, a launcher may still answer what it changed
 	if got := started(w.wake(22)); !slices.Equal(got, []core.JobID{2}) || w.linear.Counts().Waste != 20 {
 		t.Errorf("started are %v, %+v: want it after a pass without requests", got, w.linear.Counts())
 	}
@@ -179,13 +180,13 @@ func TestOnlyFunctionsThatDifferAreChanges(t *testing.T) {
 
 func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 	w := subscribed(t, delegated.Options{Timer: 1, Limit: 2}, 1, on(0, 10, 50), on(0, 10, 50), on(0, 10, 50))
-	w.wake(0) // the first starts, the second waits, the third is behind
+	w.wake(0) // the first starts, the second waits, the third is beyond the limit
 	messages, err := w.Subscribe(1, 4)
 	must(t, err)
 	if len(messages) != 0 {
 		t.Errorf("one behind two that wait is shown %+v", messages)
 	}
-	if got := told(w.wake(1)); len(got) != 0 {
+	if got := changedViews(w.wake(1)); len(got) != 0 {
 		t.Errorf("views of %v", got)
 	}
 	must(t, w.Done(30, 1))
@@ -194,13 +195,13 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 		t.Fatal("the second does not start")
 	}
 	must(t, w.Done(40, 2))
-	if got := told(w.wake(40)); !slices.Contains(got, 4) {
+	if got := changedViews(w.wake(40)); !slices.Contains(got, 4) {
 		t.Errorf("views of %v: the last one is within the limit now", got)
 	}
 }
 
-// A request that was made for now, and for which there is room only now, is a second late when the pass comes. Its view is
-// what it was: only the estimate can tell.
+// A request that was made for now, and fits only now, is a second late when the pass comes. Its view has not changed: only the estimate
+// shows that.
 func TestALateEstimateIsTold(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		w := subscribed(t, delegated.Options{FairStart: 5, Timer: 10, TellEstimates: tell}, 1)
@@ -322,7 +323,7 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 	refused(t, "done, and forgotten", w.Done(8, 1), delegated.ErrUnknown)
 }
 
-// Not even the second: what comes late after something that was refused is no event of the past.
+// A refused event does not advance the time, either: an event of an earlier second is still accepted after it.
 func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 5, 50))
 	w.wake(0)
@@ -342,7 +343,7 @@ func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
 	must(t, w.Request(1, 2, on(0, 4, 50)))
 }
 
-// What a pass needs it has from the pass before.
+// A pass uses the memory of the pass before.
 func TestAPassAllocatesNothing(t *testing.T) {
 	r := crowd(t, &delegated.Indexed{}, 100, 3)
 	now := core.Time(0)

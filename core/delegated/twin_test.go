@@ -12,7 +12,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// twins are two RMSs that are told the same, one on each board. Whatever one says the other must say, too.
+// twins are two RMSs, one on each board, that receive the same events. Their messages must be the same.
 type twins struct {
 	testing.TB
 	linear, indexed *delegated.RMS
@@ -74,7 +74,7 @@ func (w *twins) Wake(now core.Time) ([]delegated.Message, error) {
 	return a, w.same("wake", a, b, errA, errB)
 }
 
-// must is for what cannot go wrong.
+// must fails the test on an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -82,12 +82,12 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// on is a request on one cluster.
+// on returns a request on one cluster.
 func on(cluster, hosts int, walltime core.Time) moldable.Request {
 	return moldable.Request{Parts: []moldable.Part{{Cluster: cluster, Hosts: hosts}}, Walltime: walltime}
 }
 
-// started are the applications that messages start, in their order.
+// started returns the applications that messages start, in their order.
 func started(messages []delegated.Message) []core.JobID {
 	var all []core.JobID
 	for _, m := range messages {
@@ -98,8 +98,8 @@ func started(messages []delegated.Message) []core.JobID {
 	return all
 }
 
-// told are those whose views have changed.
-func told(messages []delegated.Message) []core.JobID {
+// changedViews returns the applications whose views have changed.
+func changedViews(messages []delegated.Message) []core.JobID {
 	var all []core.JobID
 	for _, m := range messages {
 		if m.Kind == delegated.View {
@@ -109,7 +109,7 @@ func told(messages []delegated.Message) []core.JobID {
 	return all
 }
 
-// refused says that an event was refused for a reason.
+// refused checks that an event was refused for a reason.
 func refused(t testing.TB, what string, err, want error) {
 	t.Helper()
 	var e *delegated.Error

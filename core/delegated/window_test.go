@@ -10,10 +10,10 @@ import (
 	"accordion/core/sched"
 )
 
-// named is a cluster whose hosts are taken by name: of each the stretches in which it is.
+// named is a cluster whose hosts are occupied by name: for each host, the stretches in which it is.
 type named [][][2]core.Time
 
-// free says whether a host is free throughout.
+// free reports whether a host is free in the whole stretch.
 func (n named) free(host int, from, to core.Time) bool {
 	for _, taken := range n[host] {
 		if taken[0] < to && from < taken[1] {
@@ -23,7 +23,7 @@ func (n named) free(host int, from, to core.Time) bool {
 	return true
 }
 
-// local is what a pass is told of it: how many are taken, and when each is free.
+// local returns the cluster for a pass: how many hosts are occupied, and when each host is free.
 func (n named) local() sched.Local {
 	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
 	l := sched.Local{Windows: []sched.Window{}}
@@ -58,8 +58,8 @@ func drawNamed(t *rapid.T) named {
 	return n
 }
 
-// Of ten hosts one is reserved for others in an hour, and another is free in half an hour: nine are free at each second from now on, and the same nine
-// for two hours from the half hour on.
+// Of ten hosts one is reserved for others in an hour, and another one becomes free in half an hour. Nine are free in each second from now
+// on, but the same nine for two hours only from the half hour on.
 func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
 	n := make(named, 10)
 	n[0], n[1] = [][2]core.Time{{3600, 10_800}}, [][2]core.Time{{0, 1800}}
@@ -82,7 +82,7 @@ func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
 	}
 }
 
-// A request alone is estimated at the first second from which so many hosts are free throughout, each by its name.
+// A single request is estimated at the first second from which enough hosts are free, each for the whole time.
 func TestAnEstimateIsTheFirstSecondForWhichHostsCanBeNamed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := drawNamed(rt)
@@ -118,7 +118,7 @@ func TestAnEstimateIsTheFirstSecondForWhichHostsCanBeNamed(t *testing.T) {
 	})
 }
 
-// Those that start in one pass can be named together.
+// Requests that start in one pass can get hosts by name together.
 func TestWhatStartsTogetherCanBeNamedTogether(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -141,7 +141,7 @@ func TestWhatStartsTogetherCanBeNamedTogether(t *testing.T) {
 		if len(all) > 1 {
 			several++
 		}
-		for _, id := range all { // who lasts as long or longer needs hosts that are free as long: together no more than there are
+		for _, id := range all { // applications that last as long or longer need hosts that are free as long: together no more than there are
 			needs, free := int64(0), int64(0)
 			for _, other := range all {
 				if asked[other][1] >= asked[id][1] {

@@ -25,7 +25,7 @@ func Example() {
 	// true
 }
 
-// Beside a plain map: what is due first is given first, once.
+// An agenda returns each value once, by due time. A plain map is compared with it.
 func TestWhatIsDueIsGivenOnceTheFirstFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda[int]

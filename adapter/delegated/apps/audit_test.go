@@ -10,7 +10,7 @@ import (
 	"accordion/core/delegated"
 )
 
-// audit says where what a machine keeps is not what a walk over all applications finds, in the plain way in which it is defined; "": nowhere.
+// audit compares the machine's sets and caches with a plain walk over all applications. It describes a difference, or returns "".
 func (m *Machine) audit() string {
 	for _, wrong := range []string{m.auditNext(), m.auditSilence(), m.auditRMS(), m.auditOccupied(), m.auditBoards(), m.auditOrders()} {
 		if wrong != "" {
@@ -37,7 +37,7 @@ func (m *Machine) auditNext() string {
 	return ""
 }
 
-// auditSilence finds who should have been told something.
+// auditSilence finds an application whose launcher should have received something.
 func (m *Machine) auditSilence() string {
 	for _, a := range m.all {
 		if a.viewDue && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegated.RequestSent) && !m.viewsDue[a] {
@@ -47,7 +47,7 @@ func (m *Machine) auditSilence() string {
 	return ""
 }
 
-// auditRMS finds who is in the RMS and should not be, or the other way round, or with another request than his.
+// auditRMS finds an application that the RMS should or should not know, or knows with another request.
 func (m *Machine) auditRMS() string {
 	if m.unsettled {
 		return ""
@@ -66,7 +66,7 @@ func (m *Machine) auditRMS() string {
 		if in != a.joined {
 			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
 		}
-		if !in || a.Phase != Waiting || m.unplanned[a] { // a touched application is counted at the next step
+		if !in || a.Phase != Waiting || m.unplanned[a] { // an application in unplanned is counted at the next step
 			continue
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
@@ -110,7 +110,7 @@ func (m *Machine) auditOccupied() string {
 	return ""
 }
 
-// auditBoards finds who is not looked after when a cluster shows a new state, though that may be news to him.
+// auditBoards finds an application that a cluster's new state would pass by, although the state may be news for it.
 func (m *Machine) auditBoards() string {
 	for i, c := range m.clusters {
 		concerned := m.concerned(i)

@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// crowd is a machine of eight embedded clusters whose applications all wait: one holds all that there is.
+// crowd returns a machine of eight embedded clusters. One application holds all hosts, and n others wait.
 func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	var clusters []Cluster
 	for i := range 8 {
@@ -37,7 +37,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 		r := &launcher.Request{View: 1, Tag: 0, Walltime: 10_000}
 		for c := range clusters {
 			r.Hosts = append(r.Hosts, launcher.Hosts{C: c, N: 128})
-			if i > 0 { // the others want one cluster's
+			if i > 0 { // the others request hosts of one cluster
 				r.Hosts[c].C, r.Walltime = i%8, int64(100+i)
 				break
 			}

@@ -120,13 +120,13 @@ func (c *cluster) passes(f launcher.Filter) bool {
 		(f.Arch == "" || f.Arch == b.Arch)
 }
 
-// listOf returns the clusters for which told is true, and the links between them.
-func (m *Machine) listOf(told func(int) bool) *launcher.Clusters {
+// listOf returns the clusters for which shown is true, and the links between them.
+func (m *Machine) listOf(shown func(int) bool) *launcher.Clusters {
 	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
 	for i := range m.clusters {
-		if told(i) {
+		if shown(i) {
 			out.All = append(out.All, m.describe(i))
-			out.Links = append(out.Links, m.linksOf(i, func(j int) bool { return j < i && told(j) })...)
+			out.Links = append(out.Links, m.linksOf(i, func(j int) bool { return j < i && shown(j) })...)
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 	bare.setState(&mailbox.ClusterState{Hosts: 10})
 	for name, test := range map[string]struct {
 		filter      launcher.Filter
-		known, bare bool // pass
+		known, bare bool // whether each cluster passes the filter
 	}{
 		"none":             {launcher.Filter{}, true, true},
 		"enough hosts":     {launcher.Filter{MinHosts: 10}, true, true},
@@ -52,7 +52,7 @@ func TestWhatAClusterHasIsTold(t *testing.T) {
 	}
 }
 
-// state has jobs of the applications 7 and 8, and how far orders for them have come.
+// state has jobs of the applications 7 and 8, and how far orders for them have been carried out.
 func state() *mailbox.ClusterState {
 	return &mailbox.ClusterState{
 		Hosts: 10,

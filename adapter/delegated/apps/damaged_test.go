@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// recordsOfOne returns the records of an application 1 that runs on the embedded cluster.
+// recordsOfOne returns the records of application 1, which runs on the embedded cluster.
 func recordsOfOne(t testing.TB) []Record {
 	m, err := New(1000, []Cluster{{Name: "e", Speed: 1, Embedded: true}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}, nil)
 	if err != nil {
@@ -37,8 +37,7 @@ func recordsOfOne(t testing.TB) []Record {
 	return []Record{records[lastNumber], records[1]}
 }
 
-// TestDamagedRecordOfAnApplicationIsSetAside: the loop begins anyway, reports what to do, and gives
-// the number to no other application.
+// The machine begins although a record is damaged. It reports what to do, and does not use the application's number again.
 func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 	swap := func(old, new string) func(*Record) {
 		return func(r *Record) {
@@ -106,8 +105,7 @@ func TestDamagedNumberOfTheLastApplicationIsReplacedByALaterOne(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever is in a record, the machine begins, goes on, and is sound; or the record is
-// set aside.
+// With any record the machine begins, continues and stays consistent, or it sets the record aside.
 func FuzzRecord(f *testing.F) {
 	for _, r := range recordsOfOne(f) {
 		f.Add(r.Data)

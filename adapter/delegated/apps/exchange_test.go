@@ -19,7 +19,7 @@ import (
 
 var updateFlag = flag.Bool("accordion.update", false, "write what the exchanges say now into testdata")
 
-// messages are those that a launcher or a part sends.
+// messages has the messages that a launcher or a part sends.
 var messages = map[string]func() launcher.Message{
 	"hello":     func() launcher.Message { return &launcher.Hello{} },
 	"subscribe": func() launcher.Message { return &launcher.Subscribe{} },
@@ -32,16 +32,16 @@ var messages = map[string]func() launcher.Message{
 	"go":        func() launcher.Message { return &launcher.Go{} },
 }
 
-// exchange plays a script. Lines that begin with "> " are what happens:
+// exchange plays a script. Lines that begin with "> " are events:
 //
-//	> at 120                                    time goes by until then
+//	> at 120                                    the time advances to that second
 //	> cluster a hosts=4 7:1:ann:pending         a reading: its batch jobs, as job:application:user:state
-//	> cluster a 1/7:prepared:1:n1,n2            and how far orders have come, as application/job:stand:try:nodes
+//	> cluster a 1/7:prepared:1:n1,n2            and how far orders have been carried out, as application/job:stand:try:nodes
 //	> 1 ann → hello {"v":2}                     a message of session 1
 //	> 1 leaves
-//	> restart                                   another machine, of what the journal has
+//	> restart                                   another machine begins, with the records of the journal
 //
-// the others what comes of it.
+// The other lines are the expected effects.
 type exchange struct {
 	t       *testing.T
 	m       *Machine
@@ -200,7 +200,7 @@ func (x *exchange) reading(name string, words []string) {
 	}
 }
 
-// TestExchanges plays the scripts of testdata/exchanges, and looks that what comes of them is what stands there.
+// TestExchanges plays the scripts in testdata/exchanges, and compares the outcome with what they expect.
 func TestExchanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {

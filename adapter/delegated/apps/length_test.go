@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A cluster plans a part with all of its batch job's limit. An application that only its walltime lets fit before a local job's reservation
-// would be started, and refused, for ever.
+// A cluster plans a part with the whole time limit of its batch job. An application whose walltime alone fits before a local job's
+// reservation would be started and refused again and again.
 func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	const walltime = 60
 	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}
@@ -36,7 +36,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 			state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 4})
 			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
 			shown := &mailbox.ClusterState{Read: 1000, Hosts: 4, Local: sched.Local{State: state.(sched.Viewer), Waiting: []sched.Ranked{{Job: job, Rank: 500}}}}
-			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+			b := &embeddedMachine{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
 			subscribe := &launcher.Subscribe{}
 			if !c.embedded {
@@ -64,13 +64,13 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	}
 }
 
-// With the number of a part, another user's job must not become it once the directory of users is away.
+// A job of another user that has a part's number does not become the part while the directory of users does not answer.
 func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
 	m, err := New(1000, []Cluster{{Name: "a", Speed: 1}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+	b := &embeddedMachine{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 	shows := func(user string, submitted core.Time) {
 		key := adapter.Key{ID: 5, Submitted: submitted}
 		job := mailbox.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}

@@ -53,8 +53,8 @@ func (m *Machine) sendOrders(i int) {
 	}
 	if c.State != nil {
 		for _, j := range c.State.Jobs {
-			since, stray := c.orphans[j.ID]
-			if stray && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named the job since the newest state
+			since, orphan := c.orphans[j.ID]
+			if orphan && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named the job since the newest state
 				all = append(all, mailbox.Order{Application: j.Application, Job: j.ID, User: j.User, Want: mailbox.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}

@@ -62,7 +62,7 @@ func (m *Machine) observeWaiting(a *application, p *Part, s *mailbox.Standing, o
 		a.Try++
 		p.Drop, p.Kept = a.Try, max(p.Hosts, len(s.Nodes))
 		m.unsettled = true
-		m.note(a, "abort", p.Name+": its job was released by somebody else; it ends, for the application has not started")
+		m.note(a, "abort", p.Name+": its job was released without the sidecar: it ends, because the application has not started")
 		m.store(a)
 	}
 }
@@ -147,7 +147,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == Starting
-	told := a.Phase != Fresh || reason != "" // an application that came and went needs no note
+	noted := a.Phase != Fresh || reason != "" // an application that came and went needs no note
 	if barrier {
 		in = 0 // none of its code has run, and there is nothing to clean up
 	}
@@ -156,7 +156,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		p.Ghost = 0
 		p.Over = p.Over || p.Lost > 0 || m.clusters[p.Cluster].Embedded && (!held || p.Hosts == 0) && p.Drop == 0
 	}
-	if told {
+	if noted {
 		m.note(a, "end", why)
 	}
 	m.store(a)

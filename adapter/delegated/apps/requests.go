@@ -94,7 +94,7 @@ type pending struct {
 func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refusal {
 	a := s.app
 	if a.Phase != Fresh || a.pending != nil {
-		return refuse(launcher.CodeState, "t", "application %d has subscribed; withdraw it (done) and begin anew to change that", a.ID)
+		return refuse(launcher.CodeState, "t", "application %d has subscribed; to change that, withdraw it (done) and start again", a.ID)
 	}
 	if l.Most < 0 || l.Most > core.MaxTotal {
 		return refuse(launcher.CodeWalltime, "most", "the largest walltime is 0 (any) to %d seconds, not %d", core.MaxTotal, l.Most)
@@ -106,7 +106,7 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refus
 	if !slices.ContainsFunc(m.clusters, func(c *cluster) bool {
 		return c.passes(l.Filter) && (c.Embedded || slices.ContainsFunc(jobs, func(j namedJob) bool { return m.clusters[j.Cluster] == c }))
 	}) {
-		return refuse(launcher.CodeCluster, "filter", "no cluster is left by the filter, of those on which the application has a job")
+		return refuse(launcher.CodeCluster, "filter", "the filter excludes all clusters on which the application has a job")
 	}
 	a.pending = &pending{seq: seq, subscribe: l, jobs: jobs, at: m.now}
 	return m.nameJobs(a)
@@ -116,7 +116,7 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refus
 func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusal {
 	a := s.app
 	if a.pending != nil {
-		return refuse(launcher.CodeState, "t", "jobs of application %d that were named before are still looked for", a.ID)
+		return refuse(launcher.CodeState, "t", "jobs of application %d from an earlier message were not found yet", a.ID)
 	}
 	jobs, wrong := namedJobs(l.Jobs, m.clusters)
 	if wrong != nil {
@@ -231,7 +231,7 @@ func (a *Application) checkRequest(l *launcher.Request, all []*cluster, sees fun
 		case slices.ContainsFunc(parts, func(p moldable.Part) bool { return p.Cluster == h.C }):
 			return nil, refuse(launcher.CodeCluster, "hosts", "cluster %s is named twice", c.Name)
 		case h.N < 1 || h.N > c.mostHosts():
-			return nil, refuse(launcher.CodeHosts, "hosts", "1 to %d hosts can be had on cluster %s, not %d", c.mostHosts(), c.Name, h.N)
+			return nil, refuse(launcher.CodeHosts, "hosts", "1 to %d hosts are possible on cluster %s, not %d", c.mostHosts(), c.Name, h.N)
 		}
 		parts = append(parts, moldable.Part{Cluster: h.C, Hosts: h.N})
 	}

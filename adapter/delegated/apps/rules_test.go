@@ -14,8 +14,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// embeddedBox is a machine with one embedded cluster, read at second 1000, and what was said to whom.
-type embeddedBox struct {
+// embeddedMachine is a machine with one embedded cluster, which was read at second 1000, and the messages that it sent.
+type embeddedMachine struct {
 	t      *testing.T
 	m      *Machine
 	now    core.Time
@@ -23,18 +23,18 @@ type embeddedBox struct {
 	closed map[uint64]bool
 }
 
-func box(t *testing.T, hosts int, s Settings) *embeddedBox {
+func box(t *testing.T, hosts int, s Settings) *embeddedMachine {
 	m, err := New(1000, []Cluster{{Name: "e", Speed: 1, Embedded: true}}, nil, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+	b := &embeddedMachine{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 	b.m.Step(1000, StateShown{0, &mailbox.ClusterState{Read: 1000, Hosts: hosts}})
 	b.carry()
 	return b
 }
 
-func (b *embeddedBox) carry() {
+func (b *embeddedMachine) carry() {
 	if b.m.Next() <= b.now {
 		b.m.Wake(b.now)
 	}
@@ -44,13 +44,13 @@ func (b *embeddedBox) carry() {
 	}
 }
 
-func (b *embeddedBox) says(session uint64, user string, x launcher.Message) {
+func (b *embeddedMachine) says(session uint64, user string, x launcher.Message) {
 	b.m.Step(b.now, Received{Session: session, User: user, Seq: 2, Message: x})
 	b.carry()
 }
 
-// wants makes an application that subscribes and requests.
-func (b *embeddedBox) wants(session uint64, user string, hosts int, walltime int64) {
+// wants makes an application that subscribes and sends a request.
+func (b *embeddedMachine) wants(session uint64, user string, hosts int, walltime int64) {
 	b.says(session, user, &launcher.Hello{Version: 2, Speaks: []int{2}})
 	b.says(session, user, &launcher.Subscribe{})
 	b.says(session, user, &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: hosts}}, Walltime: walltime})
@@ -67,11 +67,11 @@ func count[M launcher.Message](all []launcher.Message) (n int) {
 
 var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}
 
-// The 20th request in ten seconds that is too many closes the session.
+// The 20th request in excess within ten seconds closes the session.
 func TestFlood(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
-	for i := 1; i <= mostExcess+1; i++ { // one more in a second is free
+	for i := 1; i <= mostExcess+1; i++ { // one a second is allowed
 		if b.closed[1] {
 			t.Fatalf("closed before the request %d", i)
 		}
@@ -83,7 +83,7 @@ func TestFlood(t *testing.T) {
 
 	slow := box(t, 4, usual30)
 	slow.wants(1, "ann", 4, 60)
-	for i := range 60 { // two too many a second: never 20 in ten seconds, all but one
+	for i := range 60 { // two in excess a second, but never 20 in ten seconds
 		slow.now += core.Time(i % 2)
 		slow.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
 	}
@@ -92,7 +92,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// A pass considers so many requests, of one user a quarter, and of each one at least.
+// A pass considers a limited number of requests: a quarter of them of one user, but at least one of each.
 func TestAUsersShare(t *testing.T) {
 	b := box(t, 4, usual30)
 	for i := range uint64(5) {
@@ -106,7 +106,7 @@ func TestAUsersShare(t *testing.T) {
 		t.Errorf("it is told to wait because %s", why)
 	}
 	b.now += 2
-	b.carry() // the first starts, and leaves its place to another of hers
+	b.carry() // the first starts, and her next one takes its place
 	b.now += 2
 	b.carry()
 	b.says(3, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 60})
@@ -116,7 +116,7 @@ func TestAUsersShare(t *testing.T) {
 	for _, a := range b.m.Snapshot().Applications {
 		est = append(est, a.Estimate)
 	}
-	// The first is being prepared; two more of hers, then his.
+	// The first is being prepared. Two more are hers, then comes his.
 	if want := []core.Time{0, 1062, 1122, 0, 0, 1182}; fmt.Sprint(est) != fmt.Sprint(want) {
 		t.Errorf("the estimates are %v, and not %v", est, want)
 	}
@@ -141,7 +141,8 @@ func TestAUserHasSoManyApplications(t *testing.T) {
 	}
 }
 
-// noisy are changes a launcher gets in ten minutes on a machine where much has no known end, whose end, in views, is given.
+// noisy counts the changes that a launcher receives in ten minutes on a machine where much has no known end. ends returns the end that views
+// show for that.
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
@@ -175,9 +176,9 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	return most
 }
 
-// On a quiet machine a launcher hears of two changes a minute at most; with what has no known end shown as it is, of one a second.
+// On a quiet machine a launcher receives at most two changes a minute. If unknown ends moved with the time, there would be one a second.
 func TestViewsAreQuiet(t *testing.T) {
-	if n := noisy(t, plan.HalfMinute); n > 22 { // the view that it begins with, and its estimate
+	if n := noisy(t, plan.HalfMinute); n > 22 { // plus the view that it begins with, and its estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
 	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {
@@ -185,7 +186,7 @@ func TestViewsAreQuiet(t *testing.T) {
 	}
 }
 
-// Who is ended while its parts come up has nothing to clean up: they end at once, and no more of them begin.
+// An application that is ended while its parts come up has nothing to clean up. Its parts end at once, and no others begin.
 func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
 	now, stand := core.Time(1000), mailbox.Waiting
@@ -229,7 +230,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	}
 }
 
-// A part that is cancelled runs its EXIT trap, too: what that tells is no reason to take it for done.
+// A part that is cancelled runs its EXIT trap, too. The status that this reports does not mean that the part ended by itself.
 func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
 	for _, c := range []struct {
 		done bool
@@ -242,7 +243,7 @@ func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
 	}
 }
 
-// FuzzMachine lets anything happen in any order: nothing panics, nothing is due twice in a second, and records are always readable.
+// FuzzMachine plays events in any order. Nothing panics, nothing is due twice in a second, and all records can be read.
 func FuzzMachine(f *testing.F) {
 	for seed := range byte(8) {
 		f.Add([]byte{0, 1, 2, seed, 3, 4, 5, 6, 7, seed, 8, 9, 10, 11, 12, 13, 14, 1, 2, 3, seed})
@@ -340,7 +341,7 @@ func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+		b := &embeddedMachine{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 		b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
 		b.says(1, "ann", &launcher.Subscribe{})
 		told := map[[2]int]int{}

@@ -64,7 +64,7 @@ func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	a := m.byID[hello.App]
 	if a == nil || a.User != s.user || a.Phase == Ending && m.now >= a.EndAt {
-		return refuse(launcher.CodeUnknown, "app", "you have no application %d: it is over, or never was", hello.App)
+		return refuse(launcher.CodeUnknown, "app", "you have no application %d: it has ended, or never existed", hello.App)
 	}
 	if old := a.launcher; old != nil {
 		m.close(old, &launcher.End{Why: launcher.WhyNewer})

@@ -27,7 +27,7 @@ func (m *Machine) waitsFor(a *application) string {
 	case a.Phase != Waiting:
 		return ""
 	case m.asleep:
-		return "the sidecar began anew, and has not read all clusters yet"
+		return "the sidecar has restarted, and has not read all clusters yet"
 	}
 	for _, p := range a.Parts {
 		switch c := m.clusters[p.Cluster]; {

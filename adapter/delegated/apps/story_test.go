@@ -20,32 +20,32 @@ var (
 	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full")
 )
 
-// mutant is something left out, so that the stories are seen to find it.
+// mutant leaves something out, to check that the stories detect it.
 type mutant struct{ barrier, ready, commit bool }
 
-// story is some applications on some wards, drawn by a seed, in which everything goes wrong.
+// story has some applications on some clusters. Its seed decides what goes wrong.
 type story struct {
 	mutant
-	dice      *rand.Rand
-	now       core.Time
-	m         *Machine
-	settings  Settings
-	clusters  []Cluster
-	wards     []*ward
-	journal   map[int64][]byte
-	people    []*person
-	session   uint64
-	peers     map[uint64]peer
-	ranks     map[int64]core.Time
-	gone      map[int64]bool
-	committed map[int64]bool // applications whose start was decided, and neither given up nor over
-	audited   bool           // after each event, not only at the end of a second
-	calm      bool
-	tell      bool
-	went      int // applications that were let go
-	together  int // starts of several parts whose scripts have barriers
-	wrong     []string
-	lines     []string
+	dice         *rand.Rand
+	now          core.Time
+	m            *Machine
+	settings     Settings
+	clusters     []Cluster
+	fakeClusters []*fakeCluster
+	journal      map[int64][]byte
+	people       []*person
+	session      uint64
+	peers        map[uint64]peer
+	ranks        map[int64]core.Time
+	gone         map[int64]bool
+	committed    map[int64]bool // applications whose start was decided, and that have not ended since
+	audited      bool           // audit after each event, and not only at the end of a second
+	calm         bool
+	tell         bool
+	went         int // applications that were let through
+	together     int // starts of several parts whose scripts call accordion part
+	wrong        []string
+	lines        []string
 }
 
 type peer interface{ hear(launcher.Message, bool) }
@@ -70,7 +70,7 @@ func newStory(seed uint64, x mutant) *story {
 	for i := range 1 + s.dice.IntN(3) {
 		c := Cluster{Name: string(rune('a' + i)), Speed: 1, Embedded: s.dice.IntN(3) == 0}
 		s.clusters = append(s.clusters, c)
-		s.wards = append(s.wards, &ward{name: c.Name, hosts: 1 + s.dice.IntN(8), embedded: c.Embedded, dice: s.dice})
+		s.fakeClusters = append(s.fakeClusters, &fakeCluster{name: c.Name, hosts: 1 + s.dice.IntN(8), embedded: c.Embedded, dice: s.dice})
 	}
 	for i := range 1 + s.dice.IntN(6) {
 		s.people = append(s.people, &person{story: s, sizes: map[int]int{}, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
@@ -79,7 +79,7 @@ func newStory(seed uint64, x mutant) *story {
 	return s
 }
 
-// begin makes the machine, of what the journal has.
+// begin makes the machine from the journal.
 func (s *story) begin() {
 	var all []Record
 	for id, data := range s.journal {
@@ -94,7 +94,7 @@ func (s *story) begin() {
 	s.m = m
 }
 
-// killed ends the machine, and with it all sessions; another begins.
+// killed ends the machine with all its sessions, and begins another one.
 func (s *story) killed(when string) {
 	s.say("killed %s", when)
 	old := s.peers
@@ -132,7 +132,7 @@ func (s *story) send(session uint64, user string, x launcher.Message) {
 	s.step(Received{Session: session, User: user, Seq: 1, Message: x})
 }
 
-// step lets something happen to the machine, which then knows what all of its applications want.
+// step passes an event to the machine. Afterwards the machine has to be consistent.
 func (s *story) step(e Event) {
 	s.m.Step(s.now, e)
 	if s.audited {
@@ -154,9 +154,9 @@ func (s *story) hangUp(session uint64) {
 	}
 }
 
-// carry does what the machine decided: records first. The machine may be killed before these are written, and after.
+// carry carries out what the machine decided, the records first. The machine may be killed before or after writing them.
 func (s *story) carry() {
-	for range 5 { // what is heard makes more effects
+	for range 5 { // messages cause further effects
 		e := s.m.Effects()
 		if len(e.Stored)+len(e.Deleted)+len(e.Sent)+len(e.Ordered) == 0 {
 			return
@@ -191,7 +191,7 @@ func (s *story) carry() {
 			return
 		}
 		for _, o := range e.Ordered {
-			s.wards[o.Cluster].orders = o.All
+			s.fakeClusters[o.Cluster].orders = o.All
 			s.promised(o)
 		}
 		for _, x := range e.Sent {
@@ -208,9 +208,9 @@ func (s *story) carry() {
 	}
 }
 
-// promised looks that no host of a cluster is promised twice.
+// promised checks that no host of a cluster is promised twice.
 func (s *story) promised(o ClusterOrders) {
-	sum, w := 0, s.wards[o.Cluster]
+	sum, w := 0, s.fakeClusters[o.Cluster]
 	for _, p := range o.All {
 		switch p.Want {
 		case mailbox.Prepare, mailbox.Start, mailbox.Run, mailbox.Ghost:
@@ -225,10 +225,10 @@ func (s *story) promised(o ClusterOrders) {
 	}
 }
 
-// second lets a second go by.
+// second plays one second.
 func (s *story) second() {
 	s.now++
-	for i, w := range s.wards {
+	for i, w := range s.fakeClusters {
 		w.calm = s.calm
 		if now := s.now; w.localEnd <= now && s.chance(2) && w.free(now) > 0 {
 			w.local, w.localEnd = 1+s.dice.IntN(w.free(now)), now+10+s.dice.Int64N(60)
@@ -252,7 +252,7 @@ func (s *story) second() {
 	}
 	for _, a := range s.m.all {
 		runs := func(p *Part) bool { return p.Runs }
-		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants: nobody is waited for; nobody at the barrier is
+		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants: parts are let through that do not run, or are not ready
 			s.m.release(a)
 		}
 	}
@@ -291,7 +291,7 @@ func (s *story) run() []string {
 	for _, a := range s.m.all {
 		s.fail("application %d is still there: %s: %+v", a.ID, a.Phase, s.m.viewOf(a))
 	}
-	for _, w := range s.wards {
+	for _, w := range s.fakeClusters {
 		for _, o := range w.orders {
 			s.fail("cluster %s has an order left: %+v", w.name, o)
 		}
@@ -307,10 +307,10 @@ func (s *story) run() []string {
 	return s.wrong
 }
 
-// quiet says whether all is over.
+// quiet reports whether everything has ended.
 func (s *story) quiet() bool {
 	left := len(s.m.all)
-	for _, w := range s.wards {
+	for _, w := range s.fakeClusters {
 		left += len(w.orders) + len(w.jobs)
 	}
 	for _, p := range s.people {
@@ -321,7 +321,7 @@ func (s *story) quiet() bool {
 	return left == 0
 }
 
-// same says whether a launcher's picture of a cluster is what the last pass showed.
+// same reports whether a launcher's picture of a cluster is what the last pass showed.
 func same(a, b []profile.Point) bool { return slices.Equal(a, b) }
 
 func TestStories(t *testing.T) {
@@ -350,7 +350,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// The stories find what is left out.
+// The stories detect what a mutant leaves out.
 func TestMutantsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name, wrong string

@@ -24,34 +24,34 @@ import (
 	"accordion/traces/swf"
 )
 
-// traffic is Figure 12 in virtual time: the state machines of the sidecar and of the launchers, who speak in the frames that they would send.
-// Every launcher answers at once, and every part starts at once.
+// traffic is Figure 12 in virtual time: the state machines of the sidecar and of the launchers, which exchange the frames that they would
+// send. All launchers answer at once, and all parts start at once.
 type traffic struct {
 	t         *testing.T
 	now       core.Time
 	m         *Machine
-	clusters  []*yard
-	launchers map[uint64]*talker
+	clusters  []*promptCluster
+	launchers map[uint64]*fakeLauncher
 	jobs      []paper.Job
-	made      int // launchers
+	made      int // number of launchers so far
 	over      int
 	sent      map[string]*sum
-	bytes     int // of all frames, as they are sent
-	unpacked  int // if nothing were packed
+	bytes     int // of all frames as they are sent
+	unpacked  int // of all frames, if nothing were packed
 	makespan  core.Time
 }
 
-// sum is what the messages of a type come to.
+// sum adds up the messages of a type.
 type sum struct{ messages, bytes, unpacked int }
 
-// yard is an embedded cluster, which starts what it is ordered at once, on hosts n1, n2, ….
-type yard struct {
-	ward
+// promptCluster is an embedded cluster that carries out orders at once, on hosts n1, n2, ….
+type promptCluster struct {
+	fakeCluster
 	names map[int64][]string // by application
 }
 
-// talker is a launcher.
-type talker struct {
+// fakeLauncher is a launcher.
+type fakeLauncher struct {
 	*traffic
 	id       uint64
 	job      paper.Job
@@ -59,26 +59,26 @@ type talker struct {
 	model    *paper.Launcher
 	sent     []launcher.Message
 	heard    int64
-	ends     core.Time // of its work; 0: it does not run
+	ends     core.Time // end of its work; 0: it does not run
 	both     [2]direction
 }
 
-// direction is one of a session.
+// direction is a direction of a session.
 type direction struct {
 	packer   packed.Packer
 	unpacker packed.Unpacker
 }
 
-// began is a second as those of today are, which take five bytes.
+// began is a second near today, because such seconds take five bytes.
 const began core.Time = 1_790_000_000
 
 func newTraffic(t *testing.T, jobs []paper.Job, clusters int) *traffic {
-	x := &traffic{t: t, now: began, jobs: jobs, launchers: map[uint64]*talker{}, sent: map[string]*sum{}}
+	x := &traffic{t: t, now: began, jobs: jobs, launchers: map[uint64]*fakeLauncher{}, sent: map[string]*sum{}}
 	var all []Cluster
 	for c := range clusters {
 		name := fmt.Sprintf("c%d", c+1)
 		all = append(all, Cluster{Name: name, Speed: 1 + 0.1*float64(c), Embedded: true})
-		x.clusters = append(x.clusters, &yard{ward: ward{name: name, hosts: paper.Hosts, embedded: true, calm: true}, names: map[int64][]string{}})
+		x.clusters = append(x.clusters, &promptCluster{fakeCluster: fakeCluster{name: name, hosts: paper.Hosts, embedded: true, calm: true}, names: map[int64][]string{}})
 	}
 	var err error
 	x.m, err = New(x.now, all, nil, Settings{FairStart: 5, Timer: 1, Answer: 300, Grace: 600, BringUp: 300, Applications: 100_000, Pace: 10}, nil)
@@ -88,7 +88,7 @@ func newTraffic(t *testing.T, jobs []paper.Job, clusters int) *traffic {
 	return x
 }
 
-// run goes on second by second until all launchers are over.
+// run plays second by second until all launchers have ended.
 func (x *traffic) run() {
 	for ; x.over < len(x.jobs); x.now++ {
 		if x.now > began+100_000 {
@@ -116,7 +116,7 @@ func (x *traffic) run() {
 	}
 }
 
-// carry does what the machine decided, until nothing follows from it.
+// carry carries out what the machine decided, until nothing more follows.
 func (x *traffic) carry() {
 	for {
 		e := x.m.Effects()
@@ -137,7 +137,7 @@ func (x *traffic) carry() {
 	}
 }
 
-// show lets a cluster do what it was told, and shows that.
+// show lets a cluster carry out its orders, and shows its state.
 func (x *traffic) show(i int) {
 	y := x.clusters[i]
 	y.obey(x.now)
@@ -145,9 +145,9 @@ func (x *traffic) show(i int) {
 	y.forget()
 }
 
-// state returns the state of the ward, with host names like those of a cluster.
-func (y *yard) state(now core.Time) *mailbox.ClusterState {
-	b := y.ward.state(now)
+// state returns the cluster's state, with host names like those of a real cluster.
+func (y *promptCluster) state(now core.Time) *mailbox.ClusterState {
+	b := y.fakeCluster.state(now)
 	b.Strength = adapter.Strength{}
 	free := map[int64]bool{}
 	for id := range y.names {
@@ -170,8 +170,8 @@ func (y *yard) state(now core.Time) *mailbox.ClusterState {
 	return b
 }
 
-// idle are the first hosts that no application has.
-func (y *yard) idle(n int) []string {
+// idle returns the first n hosts that no application has.
+func (y *promptCluster) idle(n int) []string {
 	taken := map[string]bool{}
 	for _, all := range y.names {
 		for _, h := range all {
@@ -188,7 +188,7 @@ func (y *yard) idle(n int) []string {
 }
 
 func (x *traffic) arrive() {
-	l := &talker{traffic: x, id: uint64(x.made + 1), job: x.jobs[x.made], launcher: shim.NewLauncher(shim.Settings{})}
+	l := &fakeLauncher{traffic: x, id: uint64(x.made + 1), job: x.jobs[x.made], launcher: shim.NewLauncher(shim.Settings{})}
 	l.model = paper.NewLauncher(l.job, len(x.clusters))
 	x.launchers[l.id] = l
 	x.made++
@@ -220,13 +220,13 @@ func (x *traffic) frame(d *direction, seq int64, m launcher.Message) {
 	x.bytes, x.unpacked = x.bytes+len(out), x.unpacked+len(frame)
 }
 
-func (l *talker) says(m launcher.Message) {
+func (l *fakeLauncher) says(m launcher.Message) {
 	l.sent = append(l.sent, m)
 	l.frame(&l.both[0], int64(len(l.sent)), m)
 	l.m.Step(l.now, Received{Session: l.id, User: "ann", Seq: int64(len(l.sent)), Message: m})
 }
 
-func (l *talker) hear(m launcher.Message) {
+func (l *fakeLauncher) hear(m launcher.Message) {
 	l.heard++
 	if w, is := m.(*launcher.Welcome); is {
 		told := *w
@@ -244,8 +244,8 @@ func (l *talker) hear(m launcher.Message) {
 	}
 }
 
-// handle lets the launcher decide, and does it.
-func (l *talker) handle(e shim.Event) {
+// handle carries out what the launcher decides about an event.
+func (l *fakeLauncher) handle(e shim.Event) {
 	for _, act := range l.launcher.Handle(e) {
 		switch a := act.(type) {
 		case shim.Send:
@@ -267,8 +267,8 @@ func (l *talker) handle(e shim.Event) {
 	}
 }
 
-// choose is what the application wants, as `accordion launch --application` has it.
-func (l *talker) choose(s selector.Sight) selector.Said {
+// choose answers a view, as `accordion launch --application` does.
+func (l *fakeLauncher) choose(s selector.Sight) selector.Said {
 	view := make(moldable.View, len(l.clusters))
 	for _, c := range s.Clusters {
 		view[c.C] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
@@ -280,12 +280,13 @@ func (l *talker) choose(s selector.Sight) selector.Said {
 	return selector.Said{View: s.View, Answer: selector.Answer{Hosts: slices.Clone(found.Parts), Walltime: found.Walltime}, Err: err}
 }
 
-// mostTraffic is the paper's bound: so many times what is simulated.
+// mostTraffic is the paper's bound, relative to the simulated traffic.
 const mostTraffic = 1.5
 
 var longFlag = flag.Bool("accordion.long", false, "all shares of cem applications of Figure 12")
 
-// The frames of sidecar and launchers come to at most 1.5 times what the simulation of the same jobs counts. It prints what docs/delegated.md has:
+// The frames of sidecar and launchers have at most 1.5 times the bytes that the simulation of the same jobs counts. The test prints the table of
+// docs/delegated.md:
 //
 //	ACCORDION_TRACES=… go test ./adapter/delegated/apps -run TheTrafficOfFigure12 -v -args -accordion.long
 func TestTheTrafficOfFigure12(t *testing.T) {
@@ -295,7 +296,7 @@ func TestTheTrafficOfFigure12(t *testing.T) {
 		t.Fatal(err)
 	}
 	const clusters = 8
-	shares := []int{0, 100} // where there is the most of it
+	shares := []int{0, 100} // where the traffic is highest
 	if *longFlag {
 		shares = []int{0, 20, 50, 80, 100}
 	}

@@ -32,7 +32,7 @@ func used(points []profile.Point, t core.Time) (n int) {
 	return n
 }
 
-// Whoever knows the old occupation, and puts the difference in its place on [from, to), has the new one; and that is never longer than all of it.
+// The old occupation with the difference on [from, to) is the new one. A difference is never longer than the whole.
 func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")
@@ -65,7 +65,7 @@ func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 	})
 }
 
-// inFrame is how many bytes a message with so much news of a cluster has.
+// inFrame returns how many bytes a message with such a change has.
 func inFrame(t *rapid.T, from, to core.Time, steps []int64) int {
 	frame, err := launcher.Append(nil, 1, &launcher.Change{All: []launcher.ClusterChange{{Kind: launcher.KindOccupation, From: from, To: to, Steps: steps}}})
 	if err != nil {

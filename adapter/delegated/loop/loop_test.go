@@ -20,7 +20,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// session is one whose peer is the test.
+// session is a session whose peer is the test.
 type session struct {
 	number uint64
 	mu     sync.Mutex
@@ -45,14 +45,14 @@ func (s *session) Close(m launcher.Message) {
 	s.closed = true
 }
 
-// over says whether it was closed.
+// over reports whether the session was closed.
 func (s *session) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// last is the newest message of a type; nil: none.
+// last returns the newest message of a type, or nil.
 func last[M launcher.Message](s *session) (m M) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func last[M launcher.Message](s *session) (m M) {
 	return m
 }
 
-// applications is a loop on one embedded cluster of four hosts, which does what it is ordered.
+// applications is a loop on one embedded cluster of four hosts, which carries out its orders.
 type applications struct {
 	t      *testing.T
 	path   string
@@ -74,11 +74,11 @@ type applications struct {
 	stop   func()
 }
 
-// settable is the wall clock, which can be set.
+// settable is a wall clock that can be set.
 type settable struct {
 	mu    sync.Mutex
 	ahead time.Duration
-	real  map[time.Time]time.Time // by what was read
+	real  map[time.Time]time.Time // the wall clock's time for each time that was read
 }
 
 func (c *settable) Now() time.Time {
@@ -184,7 +184,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 			t.Errorf("it got the hosts %v", h)
 		}
 
-		// Another waits for its end, over a restart.
+		// Another application waits for the end of the first, during a restart.
 		l.say(two, 1, &launcher.Hello{Version: 2, Speaks: []int{2}})
 		l.say(two, 2, &launcher.Subscribe{})
 		time.Sleep(2 * time.Second)
@@ -221,7 +221,8 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 	})
 }
 
-// The clock is set while one runs and another waits: both come back, the first keeps the rest of its walltime, and the second follows.
+// The clock is set while one application runs and another waits. Both reconnect, the first keeps the rest of its walltime, and the second
+// follows.
 func TestTheClockIsSet(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": -time.Hour, "forward": 30 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +263,7 @@ func TestTheClockIsSet(t *testing.T) {
 				if last[*launcher.Go](one) == nil {
 					t.Errorf("the one that runs heard %v", one.heard)
 				}
-				time.Sleep(60 * time.Second) // 87 s of its 100 or so
+				time.Sleep(60 * time.Second) // about 87 s of its 100
 				if e := last[*launcher.End](one); e != nil {
 					t.Errorf("it was ended too early: %+v", e)
 				}

@@ -14,7 +14,7 @@ import (
 	"accordion/core"
 )
 
-// stopped is a clock that stands still.
+// stopped is a clock that does not advance.
 type stopped struct{ at time.Time }
 
 func (c stopped) Now() time.Time                     { return c.at }
@@ -60,14 +60,14 @@ func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testi
 	})
 	e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Prepare, Try: 1}, step: Step{Verb: Prepare, Nodes: []string{"n1"}}}
 	_, done := k.prepare(t.Context(), e, &plan.World{})
-	begun++ // another reading begins while it is written
+	begun++ // another reading begins during the call
 	done()
 	if begun.Shows(taken) || e.memory.Prepared != 1 {
 		t.Errorf("reading %d is taken to show what was written at %d; prepared: %d", begun, taken, e.memory.Prepared)
 	}
 }
 
-// A try may be given up while it is still being written. Its nodes may be another's by the time of the next.
+// A try may be given up while its reservation is being written. Its nodes may belong to another job when the next try comes.
 func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 	for _, c := range []struct {
 		wrote int
@@ -84,7 +84,7 @@ func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 	}
 }
 
-// A call of an earlier try may arrive after that of the next, even after its sidecar was killed.
+// A call of an earlier try may arrive after that of the next one, even after its sidecar was killed.
 func TestNodesThatAnEarlierTryReservedLateAreNotThePartsInThePlan(t *testing.T) {
 	late := []string{"n4", "n5"}
 	k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})

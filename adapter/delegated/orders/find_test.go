@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/sidecar"
 )
 
-// ofUser returns an order about the user's application 7.
+// ofUser returns an order for the user's application 7.
 func ofUser(name string) *entry { return &entry{order: mailbox.Order{Application: 7, User: name}} }
 
 func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
@@ -31,8 +31,8 @@ func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 	}
 }
 
-// reads passes readings to a keeper, in each of which job 5 of application 7 runs, by these users.
-// It returns where its part is after each reading, and the user that the launchers' loop sees.
+// reads passes readings to a keeper, in each of which job 5 of application 7 runs. It returns where its part is after each reading, and the
+// user in the cluster's state.
 func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
@@ -52,8 +52,7 @@ func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []
 	return stands, users
 }
 
-// running returns job 5, submitted at second 900, as a reading shows it with this name and number
-// of its user.
+// running returns job 5, submitted at second 900, with this name and ID of its user.
 func running(user string, uid uint32) adapter.Job {
 	j := runs
 	j.Submitted, j.User, j.UID = 900, user, uid
@@ -85,7 +84,7 @@ func TestAPartRunsOnWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		order    int64 // second of the submission that it names
+		order    int64 // second of the submission that the order names
 		readings []adapter.Job
 	}{
 		{"by its number of another user", 900, []adapter.Job{running("ada", 1001), running("1002", 1002)}},
@@ -104,7 +103,7 @@ func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	}
 }
 
-// inspected is a batch system that has one job.
+// inspected is a batch system with one job.
 type inspected struct {
 	adapter.BatchSystem
 	job adapter.Job
@@ -132,7 +131,7 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 }
 
 // A sidecar that was killed may still write the reservation of an earlier try, over nodes that other jobs have got since. The next sidecar
-// remembers nothing of what was prepared, and the order says it.
+// does not remember which nodes were prepared; the order names them.
 func TestAReservationOverOtherNodesThanTheOrderNamesStartsNothing(t *testing.T) {
 	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
 	for _, c := range []struct {

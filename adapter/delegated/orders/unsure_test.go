@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// set is a clock that is set by hand.
+// set is a clock that the test sets.
 type set struct{ at time.Time }
 
 func (c *set) Now() time.Time                     { return c.at }

@@ -218,7 +218,7 @@ func (l *connection) listen() error {
 
 var errOver = errors.New("the session was closed here")
 
-var errDead = fmt.Errorf("nothing was heard of it for %v", pings*quiet)
+var errDead = fmt.Errorf("no frame for %v", pings*quiet)
 
 // next returns the peer's next frame. While there is none, it sends pings.
 func (l *connection) next() ([]byte, error) {
@@ -294,7 +294,7 @@ func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	}
 	m, r := l.parse(frame, sent)
 	if _, again := m.Message.(*launcher.Hello); r == nil && again {
-		r = &launcher.Refuse{To: m.seq, Code: launcher.CodeState, Text: "hello is the first message of a session, and of no other use"}
+		r = &launcher.Refuse{To: m.seq, Code: launcher.CodeState, Text: "hello is only the first message of a session"}
 	}
 	return m, r
 }
@@ -307,7 +307,7 @@ func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) 
 		return numbered{}, launcher.Refusal(err)
 	}
 	if !launcher.ToServer(m) {
-		return numbered{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "nobody says " + m.Type() + " to the sidecar"}
+		return numbered{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "launchers and parts do not send " + m.Type()}
 	}
 	if p := launcher.Check(m); p != nil {
 		r := p.Refuse(seq)

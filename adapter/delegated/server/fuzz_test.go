@@ -15,8 +15,8 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// Whatever a peer sends after a good hello, cut into pieces anyhow: it gets messages and nothing else, the loop gets only what is a
-// message, and both get one end. For longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/delegated/server
+// After a good hello, a peer sends any bytes, in pieces of any size. It receives only messages, the loop receives only messages, and both see
+// one end. For longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/delegated/server
 func FuzzASession(f *testing.F) {
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), byte(3))
@@ -40,7 +40,7 @@ func FuzzASession(f *testing.F) {
 	})
 }
 
-// The same where frames are packed.
+// The same with packed frames.
 func FuzzAPackedSession(f *testing.F) {
 	var p packed.Packer
 	var all []byte
@@ -61,7 +61,7 @@ func FuzzAPackedSession(f *testing.F) {
 	})
 }
 
-// fuzzed is a session of a peer who sends such bytes, so many at once (0: all), and then waits for the end.
+// fuzzed plays a session whose peer sends these bytes, piece of them at once (0: all), and then waits for the end.
 func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
 	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))
@@ -92,7 +92,7 @@ func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	}
 }
 
-// hears reads messages until the end: the last before it is a refusal that ends, unless the peer was taken for dead.
+// hears reads messages until the end. The last one is a refusal that ends the session, unless the peer counted as dead.
 func hears(t *testing.T, p *peer) {
 	over := false
 	for {

@@ -13,7 +13,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// The launchers' own end against this one, as they meet: on the socket and over TCP.
+// The launchers' end and the sidecar's end of a session work together, on the socket and over TCP.
 func TestALinkMeetsTheServer(t *testing.T) {
 	for name, dial := range map[string]func(s *served) func(context.Context) (net.Conn, error){
 		"socket": func(s *served) func(context.Context) (net.Conn, error) {

@@ -26,14 +26,14 @@ type crowd struct {
 	sessions []Session
 }
 
-// bare is a connection of one of them, who reads what is packed.
+// bare is the connection of one of them. It can read packed frames.
 type bare struct {
 	net.Conn
 	packs  bool
 	unpack packed.Unpacker
 }
 
-// gather lets n launchers come. They are bare connections: what they cost is little beside the server's end.
+// gather connects n launchers. As bare connections they need little memory compared with the server's end.
 func (s *served) gather(t testing.TB, n int) *crowd {
 	t.Helper()
 	c := &crowd{}
@@ -65,7 +65,7 @@ func (s *served) gather(t testing.TB, n int) *crowd {
 	return c
 }
 
-// alive lets peers speak now and then, on a machine that may stand still for long.
+// alive lets peers speak now and then, on a machine that may be slow.
 func (c *crowd) alive(t testing.TB) {
 	pong := frame(t, 9, &launcher.Pong{})
 	done := make(chan struct{})
@@ -87,7 +87,7 @@ func (c *crowd) alive(t testing.TB) {
 	t.Cleanup(func() { close(done); speaking.Wait() })
 }
 
-// receive is a peer's next message that is no ping.
+// receive returns a peer's next message that is no ping.
 func receive(t testing.TB, conn *bare) launcher.Message {
 	for {
 		frame, err := wire.ReadUpTo(conn, launcher.MostToClient)
@@ -112,7 +112,7 @@ func receive(t testing.TB, conn *bare) launcher.Message {
 	}
 }
 
-// change has 100 steps.
+// change returns a change with 100 steps.
 func change(view int64) *launcher.Change {
 	steps := make([]int64, 200)
 	for i := range 100 {
@@ -122,7 +122,7 @@ func change(view int64) *launcher.Change {
 		{C: 0, Kind: launcher.KindOccupation, From: steps[0], Steps: steps}}}
 }
 
-// broadcast sends a change to all and returns when the last has it, and how long that took.
+// broadcast sends a change to all, and returns how long it took until the last one had it.
 func (c *crowd) broadcast(t testing.TB, view int64) time.Duration {
 	var got sync.WaitGroup
 	begin := make(chan struct{})
@@ -143,7 +143,7 @@ func (c *crowd) broadcast(t testing.TB, view int64) time.Duration {
 	return time.Since(at)
 }
 
-// inUse is what the process's heap and stacks take, bytes.
+// inUse returns the memory of the process's heap and stacks, in bytes.
 func inUse() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -163,7 +163,7 @@ func needs(t testing.TB, files uint64) {
 	testenv.Needs(t, testenv.Missing("files", cause))
 }
 
-// loads are so many launchers, and the bytes that the server's end may take with them.
+// loads has numbers of launchers, and the memory in bytes that the server's end may need for them.
 var loads = []struct {
 	launchers int
 	most      int64
@@ -176,7 +176,7 @@ func TestThousandsOfLaunchers(t *testing.T) {
 			s := serve(t, t.Context(), session.Options{MaxSessions: 8192})
 			before := inUse()
 			c := s.gather(t, load.launchers)
-			for from := 0; from < load.launchers; from += 100 { // not all at once: a message that was not written in 5 seconds ends a session
+			for from := 0; from < load.launchers; from += 100 { // not all at once: a message that is not written in 5 seconds ends its session
 				some := crowd{peers: c.peers[from : from+100], sessions: c.sessions[from : from+100]}
 				some.broadcast(t, 1)
 			}
@@ -210,7 +210,7 @@ func TestThousandsOfLaunchers(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory is what sessions that wait take, in MiB, both ends.
+// BenchmarkMemory measures the memory of waiting sessions, both ends, in MiB.
 func BenchmarkMemory(b *testing.B) {
 	for _, load := range loads {
 		b.Run(fmt.Sprint(load.launchers), func(b *testing.B) {
@@ -227,8 +227,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkBroadcast is the time from the first Send of a change of 100 steps until the last of 200 launchers, in this process, has read
-// it: the median of 50, in milliseconds; and the processor time of both ends, which says more on a machine that others use.
+// BenchmarkBroadcast measures the time from the first Send of a change of 100 steps until the last of 200 launchers in this process has read
+// it: the median of 50, in milliseconds. It also measures the processor time of both ends, which is more reliable on a busy machine.
 func BenchmarkBroadcast(b *testing.B) {
 	const n = 200
 	needs(b, 2*n+100)
@@ -248,7 +248,7 @@ func BenchmarkBroadcast(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// processor is the time that this process has had of the processors.
+// processor returns the processor time of this process.
 func processor(t testing.TB) time.Duration {
 	t.Helper()
 	var u unix.Rusage

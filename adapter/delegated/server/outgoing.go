@@ -40,7 +40,7 @@ func newOutgoing(conn net.Conn) *outgoing {
 	return &outgoing{conn: conn, wake: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-var errReadsNothing = errors.New("it takes too little of what it is sent")
+var errReadsNothing = errors.New("it reads too slowly")
 
 // put queues a message, unless m is nil. With last set, it is the last one.
 func (o *outgoing) put(m launcher.Message, last bool) {

@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// What goes over a packed session is what the loop says and hears; counted is what is sent.
+// The loop sends and receives messages as without packing. The Meter counts bytes as they are sent.
 func TestFramesArePackedWhereThePeerKnowsHow(t *testing.T) {
 	bytes := map[int]int{}
 	for _, deflate := range []int{0, packed.Version, packed.Version + 1} {
@@ -68,7 +68,7 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// The codes are over what is sent.
+// The proofs cover the packed bytes.
 func TestASessionOverTCPMayBePacked(t *testing.T) {
 	s := serve(t, t.Context(), session.Options{})
 	events := s.welcomed(t.Context())

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names of the tests' users.
+// names returns the names of the tests' users.
 func names(uid uint32) (string, error) {
 	if uid == 1001 {
 		return "alice", nil
@@ -29,7 +29,7 @@ func names(uid uint32) (string, error) {
 	return "", errors.New("nobody knows that user")
 }
 
-// side is a server and what its loop has got, in a bubble of synctest or outside.
+// side is a server and the events of its loop, in a bubble of synctest or outside.
 type side struct {
 	t *testing.T
 	*Server
@@ -47,7 +47,7 @@ func newSide(t *testing.T) *side {
 	return s
 }
 
-// end ends all sessions; whatever is left of one after it hangs the test.
+// end ends all sessions. A session that does not end hangs the test.
 func (s *side) end() {
 	s.life()
 	s.ends.Wait()
@@ -64,7 +64,7 @@ func (s *side) connect(ctx context.Context, uid uint32, first []byte) *peer {
 	return &peer{t: s.t, conn: theirs, seq: 1}
 }
 
-// open is a session that was greeted and welcomed.
+// open returns a session after its welcome.
 func (s *side) open() (*peer, Session) { return s.greet(launcher.Hello{Version: launcher.Version}) }
 
 func (s *side) greet(hello launcher.Hello) (*peer, Session) {
@@ -83,13 +83,13 @@ func (s *side) event() Event {
 	select {
 	case e := <-s.Events():
 		return e
-	case <-time.After(time.Hour): // of the bubble
+	case <-time.After(time.Hour): // virtual time
 		s.t.Fatal("no event came")
 		return Event{}
 	}
 }
 
-// gone wants the end of a session, and nothing after it.
+// gone expects the end of a session, and nothing after it.
 func (s *side) gone(of Session) {
 	s.t.Helper()
 	e := s.event()
@@ -103,12 +103,12 @@ func (s *side) gone(of Session) {
 	}
 }
 
-// peer is the other end, by its bytes.
+// peer is the other end of a session.
 type peer struct {
 	t    *testing.T
 	conn net.Conn
-	seq  int64 // sent
-	got  int64 // received
+	seq  int64 // sent so far
+	got  int64 // received so far
 
 	packs  bool // as the welcome said
 	pack   packed.Packer
@@ -134,7 +134,7 @@ func (p *peer) send(m launcher.Message) {
 	p.write(b)
 }
 
-// message is what comes next.
+// message returns the next message.
 func (p *peer) message() (launcher.Message, int64, error) {
 	b, err := wire.ReadUpTo(p.conn, launcher.MostToClient)
 	if err == nil && p.packs {
@@ -158,7 +158,7 @@ func (p *peer) write(b []byte) {
 	}
 }
 
-// read is the next message; nil at the connection's end.
+// read returns the next message, or nil at the connection's end.
 func (p *peer) read() launcher.Message {
 	p.t.Helper()
 	p.conn.SetReadDeadline(time.Now().Add(time.Hour))
@@ -177,7 +177,7 @@ func (p *peer) read() launcher.Message {
 	return m
 }
 
-// want reads one message and compares.
+// want reads one message and compares it.
 func (p *peer) want(want launcher.Message) {
 	p.t.Helper()
 	if got := p.read(); !reflect.DeepEqual(got, want) {

@@ -84,7 +84,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	if refuse == nil {
 		var err error
 		if l.user.Name, err = e.users.Name(ctx, peer.UID); err != nil {
-			refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeAuth, Text: "who you are cannot be told here: " + err.Error()}
+			refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeAuth, Text: "your user name is not known here: " + err.Error()}
 		}
 	}
 	if refuse != nil {

@@ -46,7 +46,7 @@ func TestMessagesReachTheLoopInOrderWithWhoSaidThem(t *testing.T) {
 		}
 		p.conn.Close()
 		s.gone(e.Session)
-		e.Session.Send(&launcher.Ping{}) // too late, and harmless
+		e.Session.Send(&launcher.Ping{}) // too late, and without effect
 		e.Session.Close(nil)
 		if n := s.meter.of("in ack"); n != 20 {
 			t.Errorf("%d acks were counted", n)
@@ -121,7 +121,7 @@ func TestWhatIsNoMessageIsRefusedAndNeverReachesTheLoop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *side) {
 				p, of := s.open()
-				go p.conn.Write(c.bytes) // a server that refuses early does not read it all
+				go p.conn.Write(c.bytes) // a server that refuses early does not read everything
 				if r := p.refused(c.code, c.to); r.Field != c.field {
 					t.Errorf("field %q, want %q", r.Field, c.field)
 				}
@@ -205,7 +205,7 @@ func TestASessionThatTheLoopClosesWhileItsMessageWaitsEnds(t *testing.T) {
 		p.ended()
 		synctest.Wait()
 		if e := s.event(); e.Message != nil {
-			e = s.event() // it was on its way
+			e = s.event() // it was under way
 			if e.Message != nil {
 				t.Errorf("got %+v", e)
 			}
@@ -223,8 +223,8 @@ func TestSessionsEndWithTheirServerOrWithTheLoop(t *testing.T) {
 		p.ended()
 		s.gone(of)
 		other.send(&launcher.Ack{View: 1})
-		synctest.Wait() // waits for a loop
-		s.life()        // which is no more
+		synctest.Wait() // a reader waits for a loop
+		s.life()        // the loop ends
 		other.ended()
 	})
 }

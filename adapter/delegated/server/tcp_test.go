@@ -18,10 +18,10 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// long is how long a test in real time waits for what must happen; only a failing test waits so long.
+// long is the deadline of tests in real time. Only a failing test waits so long.
 const long = 5 * time.Minute
 
-// served is a whole sidecar's end: session server and all, on the socket and over TCP.
+// served is a whole sidecar's end with its session server, on the socket and over TCP.
 type served struct {
 	*Server
 	realm   *sealtest.Realm
@@ -54,7 +54,7 @@ func serve(t testing.TB, life context.Context, o session.Options) *served {
 	return s
 }
 
-// welcomed welcomes every hello until life ends, and hands on what comes after.
+// welcomed welcomes every hello until life ends, and returns the channel of all later events.
 func (s *served) welcomed(life context.Context) <-chan Event {
 	rest := make(chan Event, 100)
 	go func() {
@@ -74,7 +74,7 @@ func (s *served) welcomed(life context.Context) <-chan Event {
 	return rest
 }
 
-// recorder keeps what was written last.
+// recorder keeps the last bytes that were written.
 type recorder struct {
 	net.Conn
 	last []byte
@@ -85,7 +85,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.Conn.Write(b)
 }
 
-// far is a launcher on another host, with its hello sent.
+// far returns a launcher on another host that has sent its hello.
 func (s *served) far(t *testing.T, hello launcher.Hello) (raw *recorder, sealed *seal.Conn) {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.address)
@@ -105,7 +105,7 @@ func (s *served) far(t *testing.T, hello launcher.Hello) (raw *recorder, sealed 
 	return raw, sealed
 }
 
-// greeted is such a launcher that was welcomed.
+// greeted returns such a launcher after its welcome.
 func (s *served) greeted(t *testing.T) (*recorder, *seal.Stream) {
 	t.Helper()
 	mine, err := seal.NewKey()

@@ -40,7 +40,7 @@ func TestAPeerThatAsksIsAnswered(t *testing.T) {
 			p.want(&launcher.Pong{})
 		}
 		p.conn.Close()
-		s.gone(of) // and pings never reached the loop
+		s.gone(of) // pings never reach the loop
 	})
 }
 
@@ -182,7 +182,7 @@ func TestALoopThatIsSlowDoesNotMakeItsPeersDead(t *testing.T) {
 func TestAFloodIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		every time.Duration
-		least int // messages that are taken
+		least int // messages that must be accepted at least
 		flood bool
 	}{
 		"at once":                 {0, burst, true},

@@ -8,9 +8,9 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// Arrange makes of a command line where the parts of an application may run, and by which commands: on are the values of --on,
-// NAME=COMMAND or NAME, words what stands behind --. An application whose parts run together on several clusters is checked for the
-// barrier in its scripts. Errors are the user's.
+// Arrange finds out from a command line where the parts of an application may run, and by which commands. on has the values of --on,
+// NAME=COMMAND or NAME; words has the words after --. With together set, the parts run on several clusters at once, and Arrange checks that
+// their scripts call accordion part. Errors are for the user.
 func (o *Options) Arrange(on, words []string, together bool) error {
 	o.Commands = map[string]Command{}
 	for _, text := range on {
@@ -56,7 +56,7 @@ func (o *Options) Arrange(on, words []string, together bool) error {
 	return nil
 }
 
-// arrangeWords takes the words behind --: a batch job of the only cluster, or what runs on this host.
+// arrangeWords takes the words after --: a batch job of the only cluster, or a command for this host.
 func (o *Options) arrangeWords(words []string) error {
 	submitting := len(o.Commands)
 	c, batch := ReadCommand(words)
@@ -82,7 +82,7 @@ func (o *Options) arrangeWords(words []string) error {
 	return nil
 }
 
-// command is what submits on a cluster: its own, or that of the only one, which needs no name.
+// command returns the command that submits on a cluster, or the one without a name.
 func (o *Options) command(cluster string) Command {
 	if c, named := o.Commands[cluster]; named {
 		return c

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Command is one that submits a batch job: sbatch or oarsub, whatever stands before it.
+// Command is a command that submits a batch job. It contains sbatch or oarsub.
 type Command struct {
 	words []string
-	at    int // of the word that is sbatch or oarsub
+	at    int // index of the word that is sbatch or oarsub
 }
 
-// ReadCommand finds sbatch or oarsub among the words; it is not ok where there is none.
+// ReadCommand finds sbatch or oarsub among the words. ok is false if there is neither.
 func ReadCommand(words []string) (c Command, ok bool) {
 	at := slices.IndexFunc(words, func(w string) bool {
 		base := filepath.Base(w)
@@ -28,7 +28,7 @@ func ReadCommand(words []string) (c Command, ok bool) {
 
 func (c Command) isOAR() bool { return filepath.Base(c.words[c.at]) == "oarsub" }
 
-// Marked is the command by which the job waits, held, as a part of an application.
+// Marked returns the command that submits the job held, as a part of an application.
 func (c Command) Marked(application int64) []string {
 	mark := "launch=" + strconv.FormatInt(application, 10)
 	more := []string{"--parsable", "-H", "--comment=" + mark}
@@ -43,7 +43,7 @@ var (
 	slurmJob = regexp.MustCompile(`(?m)^([0-9]+)(;\S*)?\s*$`)
 )
 
-// Job reads the job's number in what the command has printed.
+// Job parses the job's number from the command's output.
 func (c Command) Job(printed string) (int64, error) {
 	form := slurmJob
 	if c.isOAR() {
@@ -60,15 +60,15 @@ func (c Command) Job(printed string) (int64, error) {
 	return job, nil
 }
 
-// Check says what of the command cannot be: options that the launcher itself needs, several jobs in one, and, of one of several parts, a
-// script that would never be let through the barrier. What it cannot read it does not judge.
+// Check returns an error if the command cannot work: options that the launcher itself needs, several jobs in one, or, if there are several
+// parts, a script that does not call accordion part. It does not check scripts that it cannot read.
 func (c Command) Check(several bool) error {
 	name := filepath.Base(c.words[c.at])
 	scripts := c.scripts()
 	for _, w := range c.words[c.at+1:] {
 		switch {
 		case slices.ContainsFunc(scripts, func(s script) bool { return s.word == w }):
-			return barrier(scripts, several) // the rest is the script's
+			return barrier(scripts, several) // the rest belongs to the script
 		case name == "sbatch" && (w == "--comment" || strings.HasPrefix(w, "--comment=")):
 			return errors.New("sbatch --comment: the comment says which application the job is of: leave it out")
 		case name == "sbatch" && (w == "--array" || strings.HasPrefix(w, "--array=") || w == "-a"):
@@ -80,13 +80,13 @@ func (c Command) Check(several bool) error {
 	return barrier(scripts, several)
 }
 
-// script is a job script, or what stands for one on the command line.
+// script is a job script, or a command that takes its place.
 type script struct{ word, text string }
 
-// mostScript bounds what is read of a script, in bytes.
+// mostScript is how many bytes of a script are read at most.
 const mostScript = 1 << 20
 
-// scripts are those among the words that can be read: files that begin as scripts do, and --wrap.
+// scripts returns the readable scripts among the words: files that begin as scripts do, and the value of --wrap.
 func (c Command) scripts() (all []script) {
 	rest := c.words[c.at+1:]
 	for i, w := range rest {
@@ -98,7 +98,7 @@ func (c Command) scripts() (all []script) {
 			all = append(all, script{rest[i+1], rest[i+1]})
 			continue
 		}
-		fields := strings.Fields(w) // OAR has a command and its arguments in one word
+		fields := strings.Fields(w) // oarsub takes a command and its arguments as one word
 		if len(fields) == 0 || strings.HasPrefix(w, "-") {
 			continue
 		}

@@ -8,17 +8,17 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Event is something that a Launcher is told.
+// Event is an input of a Launcher.
 type Event interface{ event() }
 
 // The events.
 type (
-	// Heard is a message of the sidecar that answers none of this launcher's.
+	// Heard is a message of the sidecar that answers no message of this launcher.
 	Heard struct{ Message launcher.Message }
-	// Answered is an okay, or a refusal, of a message of this launcher.
+	// Answered is the sidecar's answer to a message of this launcher.
 	Answered struct {
 		To     launcher.Message
-		Refuse *launcher.Refuse // nil: okay
+		Refuse *launcher.Refuse // nil: the answer is okay
 	}
 	// Submitted is the outcome of a Submit.
 	Submitted struct {
@@ -26,53 +26,53 @@ type (
 		Job     int64
 		Err     error
 	}
-	// Selected is what the application's model says about a view.
+	// Selected is the model's answer to a view.
 	Selected struct{ selector.Said }
-	// Worked is the end of what ran on this host.
+	// Worked is the end of the command on this host.
 	Worked struct{ Code int }
 	// Interrupted is sent when the user wants to leave.
 	Interrupted struct{}
-	// Expired is sent when what was expected did not come.
+	// Expired is the end of a time set by Expect.
 	Expired struct{}
-	// Lost is the end of the connection: the sidecar will not be reached again.
+	// Lost is the final end of the connection.
 	Lost struct{ Err error }
 )
 
-// Act is something that is to be done for a Launcher.
+// Act is something that a Launcher wants done.
 type Act interface{ act() }
 
 // The acts.
 type (
 	// Send sends a message.
 	Send struct{ Message launcher.Message }
-	// Ask hands a view to the model; Selected answers it.
+	// Ask passes a view to the model. Selected is the answer.
 	Ask struct{ Sight selector.Sight }
-	// Submit submits the batch job for a cluster, held and marked with the application; Submitted answers it.
+	// Submit submits the batch job for a cluster, held and marked with the application. Submitted is the answer.
 	Submit struct {
 		Cluster     string
 		Application int64
 	}
-	// Print writes a line for programs.
+	// Print writes a line to standard output, for programs.
 	Print struct{ Line string }
-	// Say writes a line for the user.
+	// Say writes a line to standard error, for the user.
 	Say struct{ Line string }
-	// Work begins what runs on this host; Worked answers it.
+	// Work starts the command on this host. Worked is the answer.
 	Work struct {
 		Application int64
 		Hosts       []Host
-		Parts       []moldable.Part // the same, counted
+		Parts       []moldable.Part // the same as numbers
 	}
-	// Stop ends what Work began.
+	// Stop ends the command that Work started.
 	Stop struct{}
-	// Expect asks for Expired after a while, and not before, whatever was expected.
+	// Expect asks for Expired after a time. It replaces an earlier Expect.
 	Expect struct{ After time.Duration }
-	// Reconnect breaks the connection and makes another.
+	// Reconnect closes the connection and opens another one.
 	Reconnect struct{ Why error }
 	// Exit ends the launcher.
 	Exit struct{ Code int }
 )
 
-// Host is one that the application has.
+// Host is a host that the application has.
 type Host struct{ Cluster, Name string }
 
 func (Heard) event()       {}

@@ -14,52 +14,51 @@ import (
 // Place is where a part of the application may run.
 type Place struct {
 	Cluster string // its name; "": the only cluster there is
-	Batch   bool   // a batch job is submitted there; else the sidecar makes the part
+	Batch   bool   // a batch job is submitted there; otherwise the sidecar makes the part
 }
 
-// Settings are what a launcher is told by its user. The zero value is of an application whose work is on this host, on whatever
-// clusters there are.
+// Settings are the user's settings. With the zero value, the application's work is a command on this host, and any cluster may be used.
 type Settings struct {
-	Most   core.Time // the largest walltime that it asks for, seconds; 0: any
+	Most   core.Time // the largest walltime to request, seconds; 0: any
 	Places []Place
 }
 
-// phase is how far an application has come, as its launcher knows.
+// phase is the progress of an application as its launcher knows it.
 type phase int
 
 const (
-	greeting    phase = iota // no welcome yet
-	looking                  // which clusters are there?
+	greeting    phase = iota // there was no welcome yet
+	looking                  // the list of clusters was requested
 	submitting               // batch jobs are being submitted
-	subscribing              // their numbers are told
-	waiting                  // views come, requests go
-	started                  // granted; the parts are brought up
-	running                  // all parts are let through
-	leaving                  // told that it is over: the answer is waited for
+	subscribing              // the sidecar was told of them
+	waiting                  // views come, and requests are sent
+	started                  // the request was granted, and the parts come up
+	running                  // all parts run
+	leaving                  // the end was reported, and the answer is awaited
 	over
 )
 
-// Launcher decides for one application. It does nothing itself: each event leads to acts.
+// Launcher decides for one application. It performs no input or output: each event results in acts.
 type Launcher struct {
-	settings Settings
-	phase    phase
-	app      int64
-	names    map[int]string // of clusters, by their numbers
-	places   []*place
-	view     launcher.View
-	sight    selector.Sight
-	owed     bool             // the view in sight is not answered
-	tag      int64            // of the last request; −1: none
-	wants    *selector.Answer // what was requested last
-	unsure   bool             // whether the sidecar has taken that
-	estimate core.Time
-	parts    []launcher.Names // what was granted
-	works    bool             // the work on this host has begun
-	telling  bool             // parts were sent, and are not answered
-	looks    int              // how often a cluster was looked for in vain
-	blind    bool             // there was none when it subscribed, and no view came yet
-	code     int              // the exit status, when leaving
-	said     string           // the last complaint, which is not repeated
+	settings   Settings
+	phase      phase
+	app        int64
+	names      map[int]string // of clusters, by number
+	places     []*place
+	view       launcher.View
+	sight      selector.Sight
+	unanswered bool             // the newest view is not answered yet
+	tag        int64            // of the last request; −1: none
+	wants      *selector.Answer // the last request
+	unsure     bool             // the sidecar may not have received the last request
+	estimate   core.Time
+	parts      []launcher.Names // what was granted
+	works      bool             // the command on this host was started
+	reporting  bool             // Parts was sent, and is not answered
+	listings   int              // how often the clusters were listed in vain
+	noCluster  bool             // there was no cluster at the subscription, and no view has come since
+	code       int              // the exit status, in phase leaving
+	said       string           // the last complaint, which is not repeated
 }
 
 // place is a Place with the batch job that waits or runs there.
@@ -67,10 +66,10 @@ type place struct {
 	Place
 	job         int64
 	submitting  bool
-	unconfirmed bool // the sidecar has not said okay to this job
+	unconfirmed bool // the sidecar has not confirmed this job
 }
 
-// NewLauncher is for a new application.
+// NewLauncher returns a Launcher for a new application.
 func NewLauncher(s Settings) *Launcher {
 	l := &Launcher{settings: s, tag: -1, names: map[int]string{}}
 	for _, p := range s.Places {
@@ -79,15 +78,15 @@ func NewLauncher(s Settings) *Launcher {
 	return l
 }
 
-// Hello is what a new link begins with, after one was given up: this application come back.
+// Hello returns the first message of a new link for the same application.
 func (l *Launcher) Hello(name string) launcher.Hello {
 	return launcher.Hello{Name: name, App: l.app, Have: l.view.Number}
 }
 
-// Runs says whether the application was started, so that there is no reason to give it up when the sidecar is away for long.
+// Runs reports whether the application has started. Then it is not given up when the sidecar is away for long.
 func (l *Launcher) Runs() bool { return l.phase == started || l.phase == running }
 
-// Handle is what is to be done about an event, in this order.
+// Handle returns the acts that follow from an event, in their order.
 func (l *Launcher) Handle(e Event) []Act {
 	if l.phase == over {
 		return nil
@@ -112,7 +111,7 @@ func (l *Launcher) Handle(e Event) []Act {
 		case looking:
 			return []Act{Send{&launcher.List{}}}
 		case subscribing, waiting:
-			if l.blind {
+			if l.noCluster {
 				return l.fail(fmt.Sprintf("the sidecar has no cluster for applications: there was none during %s", mostLooks*lookPeriod))
 			}
 		}
@@ -122,14 +121,14 @@ func (l *Launcher) Handle(e Event) []Act {
 	return nil
 }
 
-// heard is about what comes without being an answer.
+// heard handles a message that is no answer.
 func (l *Launcher) heard(m launcher.Message) []Act {
 	switch m := m.(type) {
 	case *launcher.Welcome:
 		return l.welcome(m)
 	case *launcher.Clusters:
 		return l.clusters(m)
-	case *launcher.Done: // all parts are over
+	case *launcher.Done: // all parts have ended
 		return l.over(m.Code)
 	case *launcher.End:
 		return append(l.stop(), append([]Act{Say{ends(m)}}, l.exit(max(l.code, 1))...)...)
@@ -152,7 +151,7 @@ func (l *Launcher) heard(m launcher.Message) []Act {
 	return nil
 }
 
-// over: all parts are. Work on this host that still goes on has lost its hosts.
+// over handles the end of all parts. A command on this host that still runs has lost its hosts.
 func (l *Launcher) over(code int) []Act {
 	acts := l.stop()
 	if len(acts) > 0 {
@@ -165,14 +164,14 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if l.phase == greeting {
 		l.app = w.App
 		l.tag = w.Tag
-		if len(l.places) == 0 { // any cluster will do: there is nothing to look for before
+		if len(l.places) == 0 { // any cluster will do, so the list is not needed first
 			l.phase = subscribing
 			return []Act{Print{fmt.Sprintf("application %d", w.App)}, l.subscribe()}
 		}
 		l.phase = looking
 		return []Act{Print{fmt.Sprintf("application %d", w.App)}, Send{&launcher.List{}}}
 	}
-	// Come back. What was not answered may never have arrived.
+	// The connection is back. Messages without an answer may not have arrived.
 	acts := []Act{Say{"the sidecar is there again"}}
 	switch l.phase {
 	case looking:
@@ -185,18 +184,18 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if w.Tag != l.tag && l.wants != nil && l.phase == waiting {
 		acts = append(acts, l.request())
 	}
-	l.telling = false
-	return append(acts, l.tellParts()...)
+	l.reporting = false
+	return append(acts, l.reportParts()...)
 }
 
-// clusters learns the clusters' names, and goes on to submit where that has not been done.
+// clusters handles the list of clusters, and submits the batch jobs if that was not done.
 func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 	for _, c := range all.All {
 		l.names[c.C] = c.Name
 	}
 	l.view.Know(all)
 	if (l.phase == subscribing || l.phase == waiting) && l.view.Number == 0 && len(all.All) == 0 {
-		l.blind = true
+		l.noCluster = true
 		return append(l.complain("the sidecar has no cluster for applications at present: its first view comes with one"), Expect{mostLooks * lookPeriod})
 	}
 	if l.phase != looking {
@@ -231,16 +230,16 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 	return acts
 }
 
-// A sidecar that has just begun has not read all of its clusters: it is asked so many times, with this between.
+// A sidecar that has just started has not read all of its clusters. The list is requested mostLooks times, with pauses of lookPeriod.
 const (
 	mostLooks  = 30
 	lookPeriod = time.Second
 )
 
-// lookAgain asks once more for the clusters, after a while; after mostLooks of them the application is given up.
+// lookAgain requests the list again after a pause. After mostLooks times it gives the application up.
 func (l *Launcher) lookAgain(why string) []Act {
 	why += ". A cluster that was not read yet is not seen"
-	if l.looks++; l.looks > mostLooks {
+	if l.listings++; l.listings > mostLooks {
 		return l.fail(why + fmt.Sprintf(": it was asked for during %s", lookPeriod*mostLooks))
 	}
 	return append(l.complain(why+": it is asked for again"), Expect{lookPeriod})
@@ -258,7 +257,7 @@ func (l *Launcher) subscribe() Act {
 	return Send{s}
 }
 
-// submitted goes on with a batch job that waits, held and marked.
+// submitted handles a batch job that was submitted.
 func (l *Launcher) submitted(e Submitted) []Act {
 	p := l.at(e.Cluster)
 	if p == nil || !p.submitting || l.phase == leaving {
@@ -272,7 +271,7 @@ func (l *Launcher) submitted(e Submitted) []Act {
 	acts := []Act{Print{fmt.Sprintf("job %d on %s", e.Job, e.Cluster)}}
 	if l.phase != submitting {
 		p.unconfirmed = true
-		return append(acts, l.tellParts()...)
+		return append(acts, l.reportParts()...)
 	}
 	if slices.ContainsFunc(l.places, func(p *place) bool { return p.submitting }) {
 		return acts
@@ -290,30 +289,30 @@ func (l *Launcher) at(cluster string) *place {
 	return nil
 }
 
-// tellParts tells of the jobs that the sidecar does not know, one message at a time.
-func (l *Launcher) tellParts() []Act {
+// reportParts reports jobs that the sidecar does not know. Only one message is unanswered at a time.
+func (l *Launcher) reportParts() []Act {
 	m := &launcher.Parts{}
 	for _, p := range l.places {
 		if p.unconfirmed && !p.submitting {
 			m.Jobs = append(m.Jobs, launcher.Part{Cluster: p.Cluster, Job: p.job})
 		}
 	}
-	if l.telling || len(m.Jobs) == 0 {
+	if l.reporting || len(m.Jobs) == 0 {
 		return nil
 	}
-	l.telling = true
+	l.reporting = true
 	return []Act{Send{m}}
 }
 
-// lost submits a batch job again. The word may come twice.
+// lost submits a batch job again. The message may come twice.
 func (l *Launcher) lost(m *launcher.Lost) []Act {
 	p := l.at(l.names[m.C])
 	switch {
 	case p == nil || !p.Batch || p.submitting || p.job == 0:
 		return nil
-	case p.job != m.Job: // there is another in its place
+	case p.job != m.Job: // it was replaced already
 		p.unconfirmed = true
-		return l.tellParts()
+		return l.reportParts()
 	}
 	p.submitting = true
 	l.again()
@@ -323,7 +322,7 @@ func (l *Launcher) lost(m *launcher.Lost) []Act {
 	}
 }
 
-// again: the application waits as it did before it was started.
+// again returns to the phase before the start.
 func (l *Launcher) again() {
 	if l.phase == started || l.phase == running {
 		l.phase = waiting
@@ -331,22 +330,22 @@ func (l *Launcher) again() {
 	}
 }
 
-// change takes a view.
+// change handles a view.
 func (l *Launcher) change(c *launcher.Change) []Act {
 	if err := l.view.Apply(c); err != nil {
 		l.view.Number = 0
 		return []Act{Reconnect{err}}
 	}
 	l.again()
-	l.blind = false
-	if l.phase == subscribing { // its okay is on the way, or was lost
+	l.noCluster = false
+	if l.phase == subscribing { // the answer to the subscription is under way, or was lost
 		l.phase = waiting
 	}
-	l.sight, l.owed = selector.Of(&l.view), true
-	return append(append(l.tell(), l.tellParts()...), Ask{l.sight})
+	l.sight, l.unanswered = selector.Of(&l.view), true
+	return append(append(l.tell(), l.reportParts()...), Ask{l.sight})
 }
 
-// tell says when the application would start, where that has changed.
+// tell reports the estimated start to the user if it has changed.
 func (l *Launcher) tell() []Act {
 	e := l.sight.Estimate
 	if e == l.estimate || l.wants == nil {
@@ -359,10 +358,10 @@ func (l *Launcher) tell() []Act {
 	return []Act{Say{fmt.Sprintf("starts %s, in %s: %s", clock(e), span(e-l.sight.Now), l.wanted())}}
 }
 
-// selected answers the view.
+// selected answers a view.
 func (l *Launcher) selected(e Selected) []Act {
 	if l.phase != waiting || e.View != l.sight.View {
-		return nil // an old one, or nobody asks any more
+		return nil // an answer to an old view, or no longer needed
 	}
 	if e.Err == nil && !e.Keep {
 		e.Err = l.possible(e.Answer)
@@ -382,7 +381,7 @@ func (l *Launcher) selected(e Selected) []Act {
 	return []Act{l.request()}
 }
 
-// possible says what of an answer the sidecar would refuse.
+// possible returns an error if the sidecar would refuse an answer.
 func (l *Launcher) possible(a selector.Answer) error {
 	if len(a.Hosts) == 0 {
 		return fmt.Errorf("the model asks for no hosts")
@@ -402,9 +401,9 @@ func (l *Launcher) possible(a selector.Answer) error {
 	return nil
 }
 
-// request sends what is wanted, which answers the view.
+// request sends the request, which also answers the view.
 func (l *Launcher) request() Act {
-	l.owed = false
+	l.unanswered = false
 	r := &launcher.Request{View: l.sight.View, Tag: l.tag, Walltime: l.wants.Walltime}
 	for _, h := range l.wants.Hosts {
 		r.Hosts = append(r.Hosts, launcher.Hosts{C: h.Cluster, N: h.Hosts})
@@ -413,10 +412,10 @@ func (l *Launcher) request() Act {
 }
 
 func (l *Launcher) acknowledge() []Act {
-	if !l.owed {
+	if !l.unanswered {
 		return nil
 	}
-	l.owed = false
+	l.unanswered = false
 	return []Act{Send{&launcher.Ack{View: l.sight.View}}}
 }
 

@@ -13,7 +13,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// written is acts as a test writes them down: one line each.
+// written returns acts as text, one line each.
 func written(acts []Act) (all []string) {
 	for _, a := range acts {
 		switch a := a.(type) {
@@ -40,7 +40,7 @@ func written(acts []Act) (all []string) {
 	return all
 }
 
-// turn is an event, and what is to come of it.
+// turn is an event, and the acts that should follow.
 type turn struct {
 	event Event
 	want  []string
@@ -69,7 +69,7 @@ var both = &launcher.Clusters{All: []launcher.Cluster{
 	{C: 1, Name: "b", Hosts: 4, Speed: 2},
 }}
 
-// empty is a whole view in which nothing is occupied.
+// empty returns a whole view in which nothing is occupied.
 func empty(view, now, estimate int64) *launcher.Change {
 	return &launcher.Change{View: view, Now: now, Est: estimate, All: []launcher.ClusterChange{
 		{C: 0, Kind: launcher.KindOccupation, From: now, Steps: []int64{now, 0}},
@@ -79,7 +79,7 @@ func empty(view, now, estimate int64) *launcher.Change {
 
 func welcome() *launcher.Welcome { return &launcher.Welcome{Version: 2, App: 7, Tag: -1} }
 
-// waitsForBoth is a launcher of batch jobs on both clusters that has subscribed, and has not seen a view.
+// waitsForBoth returns a launcher with batch jobs on both clusters that has subscribed, and has received no view.
 func waitsForBoth(t *testing.T) *Launcher {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
@@ -117,11 +117,11 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 		hear(empty(2, start7-90, start7), "say starts 2025-11-25 21:00:00, in 1m30s: 4 hosts of a, 2 hosts of b, for 1h", "ask 2"),
 		answer(2, 3600, onBoth, "send ack {View:2}"),
 		hear(empty(3, start7-80, start7), "ask 3"),
-		answer(2, 60, onA), // too late for that
+		answer(2, 60, onA), // an answer to an old view
 		turn{Selected{selector.Said{View: 3, Answer: selector.Answer{Keep: true}}}, []string{"send ack {View:3}"}},
 		hear(empty(4, start7-70, 0), "say when it starts is not known any more", "ask 4"),
 		turn{Selected{selector.Said{View: 4, Err: errors.New("the model is lost")}}, []string{"say the model is lost: the last request stands", "send ack {View:4}"}},
-		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, and not too late
+		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, but in time
 		hear(grant(), "say started on a: 2 hosts, n[1-2]; b: 1 hosts, m7, until 2025-11-25 22:00:00"),
 		refuse(&launcher.Request{Tag: 1}, launcher.Refuse{Code: launcher.CodeState, Tag: 0}),
 		hear(&launcher.Go{At: start7}, "say all parts run"),
@@ -140,8 +140,8 @@ func TestALostJobIsSubmittedAgainOnce(t *testing.T) {
 		hear(lost, "say job 22 on b is lost (b1 did not start it): it is submitted again", "submit on b for 7"),
 		hear(lost),
 		turn{Submitted{Cluster: "b", Job: 23}, []string{"print job 23 on b", again}},
-		hear(welcome(), "say the sidecar is there again", again), // nobody has said okay to it
-		hear(lost), // it was told, and has not answered
+		hear(welcome(), "say the sidecar is there again", again), // its Parts has no answer yet
+		hear(lost), // its Parts is not answered yet
 		okay(parts),
 		hear(welcome(), "say the sidecar is there again"),
 		refuse(parts, launcher.Refuse{Code: launcher.CodeJob, Text: "it is not yours"}, "say job 23 on b: refused: it is not yours", "send done {Code:1}", "expect"),
@@ -176,7 +176,7 @@ func TestTheUserLeaves(t *testing.T) {
 		turn{Interrupted{}, []string{"say interrupted: the application is withdrawn, its jobs end", "exit 130"}})
 }
 
-// inVain is how a launcher asks for a cluster that it is never shown.
+// inVain returns the turns of a launcher whose cluster never appears in the list.
 func inVain(all *launcher.Clusters, gone []string, why string) []turn {
 	why = "say " + why + ". A cluster that was not read yet is not seen: "
 	turns := []turn{hear(all, why+"it is asked for again", "expect")}
@@ -210,9 +210,9 @@ func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
 
 const subscribesToAll = "send subscribe {Filter:{MinHosts:0 HostMem:0 TotalMem:0 Scratch:0 Arch: Attrs:map[] Clusters:[]} Most:0 Jobs:[]}"
 
-// Who takes any cluster asks for no list of them: the sidecar shows the first view when there is something to be seen.
+// A launcher that takes any cluster does not request the list. The sidecar sends the first view when there is a cluster.
 func TestWhereThereIsNoClusterYet(t *testing.T) {
-	for _, early := range []bool{true, false} { // the okay may be on its way
+	for _, early := range []bool{true, false} { // the okay may still be under way
 		l := NewLauncher(Settings{})
 		turns := []turn{hear(&launcher.Clusters{}, "say the sidecar has no cluster for applications at present: its first view comes with one", "expect")}
 		if !early {

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// start: the last request is granted. It may come again after a connection was lost.
+// start handles the start of the application. The message may come again after a lost connection.
 func (l *Launcher) start(m *launcher.Start) []Act {
 	if l.phase == running {
 		return nil
@@ -20,11 +20,11 @@ func (l *Launcher) start(m *launcher.Start) []Act {
 	if l.phase != started {
 		acts = append(acts, Say{fmt.Sprintf("started on %s, until %s", l.granted(m.Hosts), clock(m.By))})
 	}
-	l.phase, l.parts, l.owed, l.estimate = started, m.Hosts, false, 0
+	l.phase, l.parts, l.unanswered, l.estimate = started, m.Hosts, false, 0
 	return acts
 }
 
-// letThrough: all parts are there, and go.
+// letThrough handles the message that all parts run and may continue.
 func (l *Launcher) letThrough(m *launcher.Go) []Act {
 	if l.phase == running {
 		return nil
@@ -40,7 +40,7 @@ func (l *Launcher) letThrough(m *launcher.Go) []Act {
 	return append([]Act{Say{what}}, l.work()...)
 }
 
-// work begins what runs on this host, once.
+// work starts the command on this host, once.
 func (l *Launcher) work() []Act {
 	if l.works || l.submits() {
 		return nil
@@ -57,7 +57,7 @@ func (l *Launcher) work() []Act {
 	return []Act{Work{Application: l.app, Hosts: hosts, Parts: parts}}
 }
 
-// submits says whether the parts are batch jobs.
+// submits reports whether the parts are batch jobs.
 func (l *Launcher) submits() bool {
 	for _, p := range l.places {
 		if p.Batch {
@@ -67,7 +67,7 @@ func (l *Launcher) submits() bool {
 	return false
 }
 
-// abort: not all parts came up. The work on this host, if it has begun, is not what the application waits for again.
+// abort handles a failed start. If the command on this host runs already, it is not started again with the application.
 func (l *Launcher) abort(m *launcher.Abort) []Act {
 	acts := append([]Act{Say{"the start is given up: " + m.Why}}, l.stop()...)
 	if !m.Again {
@@ -75,10 +75,10 @@ func (l *Launcher) abort(m *launcher.Abort) []Act {
 	}
 	l.again()
 	l.works = false
-	return append(acts, l.tellParts()...)
+	return append(acts, l.reportParts()...)
 }
 
-// answered goes on with what a message of this launcher led to.
+// answered handles the answer to a message of this launcher.
 func (l *Launcher) answered(e Answered) []Act {
 	switch to := e.To.(type) {
 	case *launcher.List:
@@ -89,7 +89,7 @@ func (l *Launcher) answered(e Answered) []Act {
 		if l.phase != subscribing {
 			return nil
 		}
-		if e.Refuse != nil && e.Refuse.Code != launcher.CodeState { // it was subscribed before the connection broke
+		if e.Refuse != nil && e.Refuse.Code != launcher.CodeState { // CodeState: it had subscribed before the connection broke
 			return l.fail(refusal(e.Refuse))
 		}
 		l.phase = waiting
@@ -107,9 +107,9 @@ func (l *Launcher) answered(e Answered) []Act {
 	return nil
 }
 
-// confirmed: the sidecar knows jobs now, or does not want them. While it tries to start it takes none: they are told of again.
+// confirmed handles the answer to Parts. During a start the sidecar accepts no jobs, and they are reported again later.
 func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
-	l.telling = false
+	l.reporting = false
 	if r != nil && r.Code == launcher.CodeState {
 		return nil
 	}
@@ -123,23 +123,23 @@ func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
 			return l.fail(fmt.Sprintf("job %d on %s: %s", j.Job, j.Cluster, refusal(r)))
 		}
 	}
-	return l.tellParts()
+	return l.reportParts()
 }
 
-// refused: a request led to nothing. The one before it stands, where there is one.
+// refused handles a refused request. The request before it stays in force, if there was one.
 func (l *Launcher) refused(to *launcher.Request, r *launcher.Refuse) []Act {
-	if l.phase != waiting || to.Tag != l.tag || r.Code == launcher.CodeState { // it has crossed a start, which is on the way
+	if l.phase != waiting || to.Tag != l.tag || r.Code == launcher.CodeState { // CodeState: a start is under way
 		return nil
 	}
-	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // nothing is wrong with what it asks for: the next view is answered
-		l.owed = to.View == l.sight.View
+	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // the request itself is right: the next view is answered
+		l.unanswered = to.View == l.sight.View
 		l.unsure = true
 		return l.acknowledge()
 	}
 	return l.fail("the request is refused: " + refusal(r))
 }
 
-// leave says that the application is over, and waits a moment for the answer.
+// leave reports the end of the application, and waits a moment for the answer.
 func (l *Launcher) leave(code int) []Act {
 	if l.phase == leaving {
 		return nil
@@ -160,14 +160,14 @@ func (l *Launcher) fail(why string) []Act {
 }
 
 func (l *Launcher) interrupted() []Act {
-	const status = 130 // as shells have it for ^C
+	const status = 130 // as shells have it after ^C
 	if l.phase == leaving {
-		return l.exit(status) // the second time
+		return l.exit(status) // the second interrupt
 	}
 	return append(append(l.stop(), Say{"interrupted: the application is withdrawn, its jobs end"}), l.leave(status)...)
 }
 
-// stop ends the work on this host.
+// stop ends the command on this host.
 func (l *Launcher) stop() []Act {
 	if !l.works {
 		return nil
@@ -180,7 +180,7 @@ func (l *Launcher) exit(code int) []Act {
 	return []Act{Exit{code}}
 }
 
-// complain says something once.
+// complain reports something once.
 func (l *Launcher) complain(why string) []Act {
 	if l.said == why {
 		return nil
@@ -197,7 +197,7 @@ func (l *Launcher) granted(hosts []launcher.Names) string {
 	return strings.Join(all, "; ")
 }
 
-// ends says in words why an application ends.
+// ends describes why an application ends.
 func ends(m *launcher.End) string {
 	why := map[string]string{
 		launcher.WhyOverrun:   "it has used up its time",

@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Whatever comes, in whatever order, a launcher keeps to the protocol: one answer a view, one message about parts at a time, rising tags,
-// nothing after its end; and what runs on this host is ended before it leaves.
+// Whatever events come, in any order, a launcher keeps to the protocol: one answer to each view, one message about parts at a time, rising
+// tags, and nothing after its end. The command on this host is ended before the launcher exits.
 func TestALauncherKeepsToTheProtocolWhateverComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.SampledFrom([][]Place{nil, {{"", true}}, {{"a", true}, {"b", true}}, {{"a", false}, {"b", false}}}).Draw(t, "places")

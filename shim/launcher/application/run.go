@@ -15,33 +15,32 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Options of one call of Run.
+// Options of Run.
 type Options struct {
-	Name     string // of the application, for whoever looks
+	Name     string // of the application, for people
 	Model    selector.Model
 	Most     core.Time          // the largest walltime, seconds; 0: any
-	Places   []Place            // where its parts may run; none: wherever there is a cluster, for an application whose work is on this host
-	Commands map[string]Command // by cluster, for those places that are of batch jobs; "": of the only one
-	Work     []string           // what runs on this host between start and end, where no place is of batch jobs
+	Places   []Place            // where its parts may run; none: on any cluster, and the work is on this host
+	Commands map[string]Command // for the places with batch jobs, by cluster; "": the only cluster
+	Work     []string           // command on this host between start and end, if no place has batch jobs
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // lines for programs, and for the user
-	Environ  []string  // of the work on this host
+	Environ  []string  // of the command on this host
 
-	// Lasts, unless nil, is in place of Work: an application of an experiment does nothing for so many seconds of the sidecar's clock, which
-	// depend on what it got. Clusters are known by their numbers in messages.
+	// Lasts, unless nil, replaces Work in experiments: the application does nothing for so many seconds of the sidecar's clock, depending on
+	// what it got. Messages name clusters by number.
 	Lasts func([]moldable.Part) core.Time
 	// Welcomed, unless nil, is called when the sidecar welcomes the application for the first time.
 	Welcomed func()
 }
 
-// outage is how long an application that waits does without a sidecar; docs/launch.md says so.
+// outage is how long a waiting application continues without a sidecar (docs/launch.md).
 const outage = 2 * time.Minute
 
-// farewell is how long a launcher that leaves waits for the sidecar's answer.
+// farewell is how long a leaving launcher waits for the sidecar's answer.
 const farewell = 5 * time.Second
 
-// Run launches an application and stays until it is over. It returns the exit status. The end of the context interrupts: the
-// application is withdrawn.
+// Run launches an application, waits for its end, and returns the exit status. If ctx ends, the application is withdrawn.
 func Run(ctx context.Context, o Options) int {
 	model, err := o.Model.Start(o.Most, o.Err)
 	if err != nil {
@@ -49,7 +48,7 @@ func Run(ctx context.Context, o Options) int {
 		return 1
 	}
 	defer model.Close()
-	// What is under way is seen through, whatever the user wants: it ends with this call.
+	// Commands under way are completed even after an interrupt. They end with this call.
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d := &driver{
@@ -64,7 +63,7 @@ func Run(ctx context.Context, o Options) int {
 	return d.run(ctx)
 }
 
-// driver carries out what a Launcher wants. One goroutine, that of run, owns it.
+// driver carries out the acts of a Launcher. The goroutine of run owns it.
 type driver struct {
 	Options
 	launcher *Launcher
@@ -73,10 +72,10 @@ type driver struct {
 	link     *link.Link
 	unlink   context.CancelFunc
 	session  *link.Session              // nil: the sidecar is away
-	sent     map[int64]launcher.Message // what has no answer yet, by its number
-	events   chan Event                 // of submissions and of the work on this host
+	sent     map[int64]launcher.Message // messages without an answer, by number
+	events   chan Event                 // of submissions, and of the command on this host
 	work     *work
-	pace     float64 // seconds of the sidecar's clock a second
+	pace     float64 // seconds of the sidecar's clock per second
 	expire   *time.Timer
 }
 
@@ -115,7 +114,7 @@ func (d *driver) run(ctx context.Context) int {
 	}
 }
 
-// open makes a link, for a new application or for this one again.
+// open opens a link, for a new application or for this one again.
 func (d *driver) open() {
 	ctx, cancel := context.WithCancel(d.working)
 	d.unlink = cancel
@@ -123,7 +122,7 @@ func (d *driver) open() {
 	d.link = link.Open(ctx, link.Options{Dial: d.Dial, Hello: d.launcher.Hello(d.Name), Outage: outage})
 }
 
-// event is what an event of the link means; nil when it means nothing to the launcher.
+// event returns the launcher's event for an event of the link, or nil.
 func (d *driver) event(e link.Event) Event {
 	switch m := e.Message.(type) {
 	case nil:
@@ -142,7 +141,7 @@ func (d *driver) event(e link.Event) Event {
 	return Heard{e.Message}
 }
 
-// away: a connection is gone, or the link is over.
+// away handles the end of a connection or of the link.
 func (d *driver) away(e link.Event) Event {
 	d.session = nil
 	if !e.Over {
@@ -153,17 +152,17 @@ func (d *driver) away(e link.Event) Event {
 	var refused *link.RefusedError
 	var version *link.VersionError
 	final := errors.As(e.Err, &ended) || errors.As(e.Err, &refused) || errors.As(e.Err, &version)
-	if !final && d.launcher.Runs() { // its jobs run, whoever looks
+	if !final && d.launcher.Runs() { // its jobs run anyway
 		d.reopen()
 		return nil
 	}
 	return Lost{e.Err}
 }
 
-// reopen gives a link up, and comes back over another.
+// reopen closes the link and opens another one.
 func (d *driver) reopen() {
 	d.unlink()
-	for range d.link.Events() { // until it is over
+	for range d.link.Events() { // until the channel is closed
 	}
 	d.open()
 }
@@ -171,13 +170,13 @@ func (d *driver) reopen() {
 func (d *driver) answer(to int64, r *launcher.Refuse) Event {
 	sent := d.sent[to]
 	delete(d.sent, to)
-	if sent == nil && r != nil { // of nothing in particular, or of what needs no answer
+	if sent == nil && r != nil { // a refusal of no message that is kept
 		say(d.Err, refusal(r))
 	}
 	return Answered{To: sent, Refuse: r}
 }
 
-// carry carries one act out.
+// carry carries out one act.
 func (d *driver) carry(act Act) {
 	switch a := act.(type) {
 	case Send:
@@ -209,7 +208,7 @@ func (d *driver) carry(act Act) {
 	}
 }
 
-// tell is for goroutines beside the loop.
+// tell passes an event from another goroutine to the loop.
 func (d *driver) tell(e Event) {
 	select {
 	case d.events <- e:
@@ -217,7 +216,7 @@ func (d *driver) tell(e Event) {
 	}
 }
 
-// send gives a message to the sidecar. What is lost with a connection is said again over the next.
+// send sends a message to the sidecar. A message that is lost with its connection is sent again over the next one.
 func (d *driver) send(m launcher.Message) {
 	if d.session == nil {
 		return
@@ -230,7 +229,7 @@ func (d *driver) send(m launcher.Message) {
 	}
 }
 
-// mostUnanswered bounds how many messages are kept to understand a refusal: requests that are good have no answer of their own.
+// mostUnanswered is how many messages are kept in case they are refused: accepted requests get no answer.
 const mostUnanswered = 64
 
 func (d *driver) forget(seq int64) {

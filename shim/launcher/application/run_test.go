@@ -20,7 +20,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// output is what several goroutines write to.
+// output is a buffer that several goroutines may write.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -38,7 +38,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// launch is a call of Run with a sidecar that a test speaks for.
+// launch is a call of Run. The test plays its sidecar.
 type launch struct {
 	sidecar  *linktest.Sidecar
 	out, err output
@@ -62,7 +62,7 @@ func start(t *testing.T, model string, o Options) *launch {
 	return l
 }
 
-// batch are commands of programs that are not there: a script for each, which prints a number.
+// batch returns commands that do not exist on this machine: for each there is a script that prints a number.
 func batch(t *testing.T, scripts map[string]string) (places []Place, commands map[string]Command) {
 	t.Helper()
 	commands = map[string]Command{}
@@ -88,7 +88,7 @@ func (l *launch) subscribed(t *testing.T) (*linktest.Peer, *launcher.Subscribe) 
 		t.Errorf("hello %+v", hello)
 	}
 	m := p.Read()
-	if _, list := m.(*launcher.List); list { // where it is to submit
+	if _, list := m.(*launcher.List); list { // for a launcher with batch jobs
 		p.Send(both)
 		m = p.Read()
 	}
@@ -140,7 +140,7 @@ func TestALaunchOfBatchJobsOnTwoClusters(t *testing.T) {
 	read[*launcher.Ack](t, p)
 	p.Send(grant())
 
-	// The sidecar is killed, and the next one says start again.
+	// The sidecar is killed, and the next one sends start again.
 	p.Close()
 	back := welcome()
 	back.Tag, back.State = 0, "started"
@@ -258,13 +258,13 @@ func TestAJobThatCannotBeSubmitted(t *testing.T) {
 	}
 }
 
-// A sidecar that has just begun does not see all of its clusters yet.
+// A sidecar that has just started does not see all of its clusters yet.
 func TestALaunchAsksForItsClusterUntilItIsSeen(t *testing.T) {
 	only := &launcher.Clusters{All: both.All[:1]}
 	for name, c := range map[string]struct {
-		seen  time.Duration // when b is
+		seen  time.Duration // when b appears
 		all   *launcher.Clusters
-		want  string // what comes then
+		want  string // what happens then
 		after time.Duration
 	}{
 		"soon":          {2 * time.Second, only, "subscribe", 2 * time.Second},
@@ -298,13 +298,13 @@ func TestALaunchAsksForItsClusterUntilItIsSeen(t *testing.T) {
 					p.Okay()
 				}
 				<-l.status
-				time.Sleep(time.Minute) // until the link is over
+				time.Sleep(time.Minute) // until the link has ended
 			})
 		})
 	}
 }
 
-// None ever: a program that has never asked for anything ends the launch, one that has does not.
+// A program that ends before it has requested anything ends the launch. A program that has requested something does not.
 func TestALaunchByAProgramThatEnds(t *testing.T) {
 	l := start(t, "exec:sh -c 'read l; echo nonsense'", Options{Work: []string{"true"}})
 	p, _ := l.subscribed(t)

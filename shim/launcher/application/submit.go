@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// submitPatience is how long a batch system may take to take a job.
+// submitPatience is how long a batch system may take to accept a job.
 const submitPatience = 2 * time.Minute
 
-// mostPrinted bounds what is kept of what a command prints, in bytes.
+// mostPrinted is how many bytes of a command's output are kept.
 const mostPrinted = 64 << 10
 
-// submit runs a command that submits the application's batch job on a cluster, and gives the job's number. What the command writes to its
-// standard error goes on to stderr, too.
+// submit runs the command that submits the application's batch job on a cluster, and returns the job's number. The command's standard error
+// also goes to stderr.
 func submit(ctx context.Context, c Command, cluster string, application int64, stderr io.Writer) (int64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, submitPatience, fmt.Errorf("it took longer than %v", submitPatience))
 	defer cancel()
@@ -38,7 +38,7 @@ func submit(ctx context.Context, c Command, cluster string, application int64, s
 	switch {
 	case errors.As(err, &exit):
 		err = fmt.Errorf("%s: %w", strings.Join(words, " "), err)
-		if text := strings.TrimSpace(printed.String()); text != "" { // OAR says why on its standard output
+		if text := strings.TrimSpace(printed.String()); text != "" { // OAR explains failures on standard output
 			fmt.Fprintln(stderr, text)
 		}
 	case err != nil:
@@ -53,7 +53,7 @@ func submit(ctx context.Context, c Command, cluster string, application int64, s
 	return 0, fmt.Errorf("submitting on %s: %w", cluster, err)
 }
 
-// beginning keeps the first bytes of what is written.
+// beginning keeps the first bytes that are written to it.
 type beginning struct{ bytes.Buffer }
 
 func (s *beginning) Write(b []byte) (int, error) {

@@ -14,15 +14,15 @@ import (
 	"accordion/shim/allocation"
 )
 
-// work is what runs on this host between an application's start and its end.
+// work is the command that runs on this host between an application's start and its end.
 type work struct {
-	stop func() // asks it to end, and then makes it; returns when it has
+	stop func() // asks it to end, then kills it; returns when it has ended
 }
 
-// stopPatience is how long it may take to end when it is asked to.
+// stopPatience is how long the command may take to end when it is asked to.
 const stopPatience = 10 * time.Second
 
-// begin starts it. Its end is an event, its status the application's.
+// begin starts the command. Its end is an event, and its status is the application's.
 func (d *driver) begin(a Work) {
 	if d.Lasts != nil {
 		d.rest(a)
@@ -41,7 +41,7 @@ func (d *driver) begin(a Work) {
 	}
 	c := exec.Command(d.Work[0], d.Work[1:]...)
 	c.Env, c.Stdout, c.Stderr = environ, d.Out, d.Err
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the launcher's to understand
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the launcher handles ^C
 	c.WaitDelay = stopPatience
 	if err := c.Start(); err != nil {
 		say(d.Err, err.Error())
@@ -70,20 +70,20 @@ func (d *driver) begin(a Work) {
 		mu.Lock()
 		asked := stopped
 		mu.Unlock()
-		if !asked { // else it is not the application that is over
+		if !asked { // otherwise the command was stopped, and the application has not ended
 			d.tell(Worked{Code: statusOf(err, d.Err)})
 		}
 	}()
 }
 
-// rest lets the time of an experiment's application go by.
+// rest waits instead of the command, for an application of an experiment.
 func (d *driver) rest(a Work) {
 	span := time.Duration(float64(d.Lasts(a.Parts)) / d.pace * float64(time.Second))
 	timer := time.AfterFunc(span, func() { d.tell(Worked{}) })
 	d.work = &work{stop: func() { timer.Stop() }}
 }
 
-// statusOf is the exit status of a program that has ended, as shells have it.
+// statusOf returns the exit status of an ended program, as shells have it.
 func statusOf(err error, stderr io.Writer) int {
 	var exit *exec.ExitError
 	switch {

@@ -7,27 +7,27 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// ErrAway is a message that went nowhere: its connection is over.
+// ErrAway means that a message was not sent, because its connection has ended.
 var ErrAway = errors.New("the connection to the sidecar is over")
 
-// errSilent: the sidecar sent nothing for too long.
+// errSilent means that the sidecar sent nothing for too long.
 var errSilent = fmt.Errorf("the sidecar said nothing for %v", dead)
 
-// VersionError is a sidecar that does not speak our version.
+// VersionError means that the sidecar does not speak this version.
 type VersionError struct{ Says string }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("the sidecar takes no launchers (it says: %s): ask the administrator for a section [delegate] in its configuration, and where it is of an older release than this one for one that speaks version %d of the protocol", e.Says, launcher.Version)
 }
 
-// RefusedError is a hello that the sidecar refused.
+// RefusedError means that the sidecar refused the hello.
 type RefusedError struct{ Refuse launcher.Refuse }
 
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the sidecar refuses: %s (%s)", e.Refuse.Text, e.Refuse.Code)
 }
 
-// EndedError is an application that the sidecar ended, or a connection that a newer one has replaced.
+// EndedError means that the sidecar ended the application, or that a newer connection replaced this one.
 type EndedError struct{ End launcher.End }
 
 func (e *EndedError) Error() string {

@@ -14,51 +14,51 @@ import (
 
 // The times of the protocol, and of a client that waits for a sidecar.
 const (
-	quiet     = 15 * time.Second // without a frame: send a ping
+	quiet     = 15 * time.Second // without a frame: a ping is sent
 	dead      = 45 * time.Second // without a frame: the connection is dead
-	writing   = 5 * time.Second  // for a frame to be taken
-	greeting  = 10 * time.Second // from a connection to the welcome
-	firstTry  = 10 * time.Second // for a sidecar that has never answered
-	settled   = 5 * time.Second  // a connection that lasted so long was a healthy one: the outage after it is a new one
-	mostKept  = 1024             // messages that wait for the caller; the sidecar does not send so many before it hears from us
+	writing   = 5 * time.Second  // deadline for writing a frame
+	greeting  = 10 * time.Second // deadline from connecting to the welcome
+	firstTry  = 10 * time.Second // for a sidecar that has not answered yet
+	settled   = 5 * time.Second  // a connection that lasted so long was healthy: the next outage is a new one
+	mostKept  = 1024             // messages that wait for the caller; the sidecar does not send so many without an answer
 	mostHello = 64 << 10
 )
 
 // Options of a link.
 type Options struct {
-	// Dial connects to the sidecar; a *seal.Conn when that must be proved.
+	// Dial connects to the sidecar. It returns a *seal.Conn if the peer must be proved.
 	Dial func(context.Context) (net.Conn, error)
-	// Hello says who comes: its Name, its App or its Part. The rest is filled in.
+	// Hello has the Name, and the App or the Part. The link sets the rest.
 	Hello launcher.Hello
-	// Patience is for a sidecar that has never answered; 10 s when 0.
+	// Patience is how long to try to reach a sidecar that has never answered; 0: 10 s.
 	Patience time.Duration
-	// Outage is for a sidecar that was there and is not any more; when 0, the grace of the last welcome.
+	// Outage is how long to try to reach a sidecar that has answered before; 0: the grace of the last welcome.
 	Outage time.Duration
 }
 
-// Event is what happened. The first of each connection is a *launcher.Welcome; pings are not among them. A nil Message says that the
-// connection is gone, or that no first one came, and Err why.
+// Event is a message, or the end of a connection. The first event of each connection is a *launcher.Welcome; pings are no events. A nil
+// Message means that the connection has ended, or could not be opened, because of Err.
 type Event struct {
 	Session *Session
 	Seq     int64 // the message's "s"
 	Message launcher.Message
 	Err     error
-	Over    bool // nobody tries again, and nothing follows
+	Over    bool // the link has ended: nothing follows
 }
 
-// Link is a session that outlives its connections.
+// Link is a session that survives broken connections.
 type Link struct {
 	options Options
 	events  chan Event
 	has     atomic.Int64
 
-	// Of its goroutine only.
+	// Only the link's goroutine uses these.
 	app     int64
 	welcome *launcher.Welcome // the last one
 	ended   *launcher.End
 }
 
-// Open starts a link that lives until ctx ends or it is over. Its events must be taken until their channel is closed.
+// Open starts a link that lives until ctx ends or an event has Over set. Its events must be read until their channel is closed.
 func Open(ctx context.Context, o Options) *Link {
 	if o.Patience <= 0 {
 		o.Patience = firstTry
@@ -69,16 +69,16 @@ func Open(ctx context.Context, o Options) *Link {
 	return l
 }
 
-// Events are what happened, in order. Closed at the end.
+// Events returns the channel of events, which is closed at the end.
 func (l *Link) Events() <-chan Event { return l.events }
 
-// Has tells the link which view the caller has whole: what differs from it is enough when the link comes back. 0: none.
+// Has tells the link which view its caller has; 0: none. After the next connection, only the differences to it are sent.
 func (l *Link) Has(view int64) { l.has.Store(view) }
 
-// run is the life of a link.
+// run opens connections until the link ends.
 func (l *Link) run(ctx context.Context) {
 	defer close(l.events)
-	missing := time.Now() // since when no sidecar was there
+	missing := time.Now() // when the sidecar was last reachable
 	for pauses := wire.Pauses(); ; {
 		opened := time.Now()
 		s, err := l.session(ctx)
@@ -113,7 +113,7 @@ func (l *Link) patience() time.Duration {
 	return time.Duration(l.welcome.Grace) * time.Second
 }
 
-// over says why nobody tries again after a connection ended so; nil when somebody does.
+// over returns why the link ends after a connection ended with err, or nil if it goes on.
 func (l *Link) over(ctx context.Context, err error) error {
 	var version *VersionError
 	var refused *RefusedError
@@ -130,7 +130,7 @@ func (l *Link) over(ctx context.Context, err error) error {
 	return nil
 }
 
-// session is one connection, from dialing it to its end; the Session is nil when there was no welcome.
+// session runs one connection from dialing to its end. The Session is nil if there was no welcome.
 func (l *Link) session(ctx context.Context) (*Session, error) {
 	s, welcome, err := l.greet(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *Link) session(ctx context.Context) (*Session, error) {
 	return s, l.pass(ctx, s, welcome)
 }
 
-// tell hands one event to the caller; at the end of ctx it still tries, for the last one.
+// tell passes an event to the caller. After the end of ctx it still tries to deliver the last one.
 func (l *Link) tell(ctx context.Context, e Event) bool {
 	select {
 	case l.events <- e:
@@ -153,7 +153,7 @@ func (l *Link) tell(ctx context.Context, e Event) bool {
 	if e.Over {
 		select {
 		case l.events <- e:
-		case <-time.After(writing): // nobody takes it
+		case <-time.After(writing): // the caller does not read events any more
 		}
 	}
 	return false

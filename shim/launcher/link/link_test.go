@@ -18,11 +18,11 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// sidecar is what a link dials; the test is the sidecar.
+// sidecar is the peer of a link. The test plays it.
 type sidecar struct {
 	t     *testing.T
-	ends  chan net.Conn // of connections that were dialed
-	down  bool          // nobody listens
+	ends  chan net.Conn // ends of dialed connections
+	down  bool          // dialing fails
 	realm *sealtest.Realm
 }
 
@@ -59,7 +59,7 @@ func (p *peer) send(m launcher.Message) {
 	}
 }
 
-// expect reads the next message, which must be of that type.
+// expect reads the next message, which must have this type.
 func expect[M launcher.Message](p *peer, seq int64) M {
 	p.t.Helper()
 	frame, err := p.ReadFrame(launcher.MostToServer)
@@ -74,7 +74,7 @@ func expect[M launcher.Message](p *peer, seq int64) M {
 	return got
 }
 
-// greet takes the next connection and welcomes it.
+// greet accepts the next connection, and welcomes it.
 func (s *sidecar) greet(app int64) (*peer, *launcher.Hello) {
 	s.t.Helper()
 	conn := <-s.ends
@@ -84,7 +84,7 @@ func (s *sidecar) greet(app int64) (*peer, *launcher.Hello) {
 	return p, hello
 }
 
-// event is the link's next one, which must have that message.
+// event reads the link's next event, which must be a message of this type.
 func event[M launcher.Message](t *testing.T, l *link.Link) (link.Event, M) {
 	t.Helper()
 	e := <-l.Events()
@@ -95,7 +95,7 @@ func event[M launcher.Message](t *testing.T, l *link.Link) (link.Event, M) {
 	return e, m
 }
 
-// gone is the link's next event, which must be the end of a connection.
+// gone reads the link's next event, which must be the end of a connection.
 func gone(t *testing.T, l *link.Link, over bool) error {
 	t.Helper()
 	e := <-l.Events()
@@ -151,7 +151,7 @@ func TestMessagesGoBothWaysAndAreNumbered(t *testing.T) {
 		}()
 		expect[*launcher.Subscribe](p, 2)
 		p.send(&launcher.Okay{To: 2})
-		p.conn.Write([]byte("\x00\x00\x00\x0c\x82\xa1t\xa5dance\xa1s\x09")) // a type that is not known is passed over
+		p.conn.Write([]byte("\x00\x00\x00\x0c\x82\xa1t\xa5dance\xa1s\x09")) // an unknown type is skipped
 		if e, okay := event[*launcher.Okay](t, l); okay.To != 2 || e.Seq != 2 {
 			t.Errorf("%+v", e)
 		}
@@ -163,7 +163,7 @@ func TestPingsAreAnsweredWhileTheCallerIsBusy(t *testing.T) {
 		p, _ := s.greet(7)
 		begin := time.Now()
 		p.send(&launcher.Ping{})
-		expect[*launcher.Pong](p, 2) // nobody has taken the welcome
+		expect[*launcher.Pong](p, 2) // although the caller has not read the welcome
 		expect[*launcher.Ping](p, 3)
 		if quiet := time.Since(begin); quiet != 15*time.Second {
 			t.Errorf("a ping after %v", quiet)
@@ -181,7 +181,7 @@ func TestASilentSidecarIsDeadAfter45SecondsAndTheLinkComesBackAsTheSameApplicati
 		event[*launcher.Change](t, l)
 		l.Has(5)
 		begin := time.Now()
-		go func() { // it reads, and says nothing
+		go func() { // it reads, and sends nothing
 			for {
 				if _, err := p.ReadFrame(launcher.MostToServer); err != nil {
 					return
@@ -251,7 +251,7 @@ func TestNobodyAtFirstIsToldSoon(t *testing.T) {
 	})
 }
 
-// A sidecar that welcomes and breaks must not be asked ten times a second for ever.
+// A sidecar that welcomes and closes the connection is not asked ten times a second forever.
 func TestConnectionsThatBreakAtOnceAreFewerAndFewerAndThenNone(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		begin, connections := time.Now(), 0
@@ -388,7 +388,7 @@ func TestOverANetworkEachFrameIsProved(t *testing.T) {
 		expect[*launcher.Ack](p, 2)
 		p.send(&launcher.Change{View: 1})
 		event[*launcher.Change](t, l)
-		if err := launcher.Write(raw, 3, &launcher.Start{}); err != nil { // without a code: what follows is taken for it
+		if err := launcher.Write(raw, 3, &launcher.Start{}); err != nil { // without a proof: what follows is taken for it
 			t.Fatal(err)
 		}
 		go raw.Write(make([]byte, 32))

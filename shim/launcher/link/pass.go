@@ -10,18 +10,18 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// pass hands over what comes on a connection until its end, and says why it ended. Pings are answered while the caller is busy.
+// pass delivers the messages of a connection until its end, and returns why it ended. It answers pings even while the caller is busy.
 func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.Welcome]) error {
 	done := make(chan struct{})
 	arrivals := make(chan arrival[launcher.Message])
-	signs := make(chan launcher.Message, 4) // pings and pongs, written beside this loop: a sidecar may write all it has before it reads
+	signs := make(chan launcher.Message, 4) // pings and pongs; another goroutine writes them, because a sidecar may write all it has before it reads
 	var both sync.WaitGroup
 	both.Go(func() { read(s, arrivals, done) })
 	both.Go(func() { write(s, signs) })
 	defer func() {
 		close(done)
 		close(signs)
-		s.Close() // ends both
+		s.Close() // ends both goroutines
 		both.Wait()
 	}()
 
@@ -67,7 +67,7 @@ func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.W
 	return broken
 }
 
-// take adds what came to what waits for the caller.
+// take adds a message to those that wait for the caller.
 func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event, signs chan<- launcher.Message) ([]Event, error) {
 	switch m := a.message.(type) {
 	case *launcher.Ping:
@@ -84,7 +84,7 @@ func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event, si
 	return append(waiting, Event{Session: s, Seq: a.seq, Message: a.message}), nil
 }
 
-// sign has a ping or a pong sent. Where so many wait already, one more tells the sidecar nothing.
+// sign queues a ping or a pong. If the queue is full, one more is not needed.
 func sign(signs chan<- launcher.Message, m launcher.Message) {
 	select {
 	case signs <- m:
@@ -92,7 +92,7 @@ func sign(signs chan<- launcher.Message, m launcher.Message) {
 	}
 }
 
-// write sends signs of life. An error closes the connection, which read notices.
+// write writes pings and pongs. An error closes the connection, which read notices.
 func write(s *Session, signs <-chan launcher.Message) {
 	for m := range signs {
 		if _, err := s.Send(m); err != nil {
@@ -102,7 +102,7 @@ func write(s *Session, signs <-chan launcher.Message) {
 	}
 }
 
-// read brings messages until the connection's end. A type that is not known is passed over: a later sidecar may say more.
+// read reads messages until the end of the connection. It skips unknown types: a later sidecar may send more.
 func read(s *Session, arrivals chan<- arrival[launcher.Message], done <-chan struct{}) {
 	for {
 		a := arrival[launcher.Message]{}

@@ -16,22 +16,22 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// Session is one connection, after its welcome.
+// Session is a connection after its welcome.
 type Session struct {
 	conn   net.Conn
 	stream *seal.Stream
 
-	packs  bool            // both ways
-	unpack packed.Unpacker // the reader's
+	packs  bool            // in both directions
+	unpack packed.Unpacker // used by the reader
 
-	mu   sync.Mutex // the caller sends, and the link its pings
+	mu   sync.Mutex // for the caller's and the link's messages
 	pack packed.Packer
-	seq  int64 // of the last message that was sent
+	seq  int64 // number of the last message
 	over bool
 }
 
-// Send sends a message and returns its number, which an okay or a refusal names. It takes 5 s at most. An error, ErrAway or the
-// connection's, means that the connection is over: an event says so, and the message may have arrived or not.
+// Send sends a message and returns its number, which an Okay or a Refuse names. It takes 5 s at most. ErrAway, and an error of the
+// connection, mean that the connection has ended, which is an event, too. The message may have arrived or not.
 func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 		err = fmt.Errorf("a message %s: %w", m.Type(), &wire.TooLongError{Length: uint64(len(frame) - 4), Most: launcher.MostToServer})
 	}
 	if err != nil {
-		return 0, err // nothing was sent: the connection goes on
+		return 0, err // nothing was sent, and the connection goes on
 	}
 	if s.packs {
 		frame = s.pack.Pack(frame)
@@ -58,7 +58,7 @@ func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	return s.seq, nil
 }
 
-// read is the next frame, as the peer made it. One goroutine reads.
+// read returns the next frame, unpacked. Only one goroutine may read.
 func (s *Session) read() ([]byte, error) {
 	frame, err := s.stream.ReadFrame(launcher.MostToClient)
 	if err != nil || !s.packs {
@@ -67,22 +67,22 @@ func (s *Session) read() ([]byte, error) {
 	return s.unpack.Unpack(frame, launcher.MostToClient)
 }
 
-// Close ends this connection, and the link makes another: for a caller who does not understand what he was sent.
+// Close ends this connection, and the link opens another one. A caller that cannot interpret a message calls it.
 func (s *Session) Close() {
-	s.conn.Close() // first: it ends a write
+	s.conn.Close() // first, because it ends a write
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 }
 
-// arrival is a message that came, or why none comes any more.
+// arrival is a message, or the error that ended the connection.
 type arrival[M any] struct {
 	message M
 	seq     int64
 	err     error
 }
 
-// greet connects and says hello. Where the connection must be proved the two ends exchange keys.
+// greet connects and says hello. If the connection must be proved, both ends exchange keys.
 func (l *Link) greet(ctx context.Context) (*Session, arrival[*launcher.Welcome], error) {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
@@ -120,7 +120,7 @@ func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error
 		hello.Key = key.PublicKey().Bytes()
 	}
 	sent := launcher.Write(conn, 1, &hello)
-	// A sidecar that refuses at once may have closed the connection before it read anything: its word is there all the same.
+	// A sidecar that refuses at once may have closed the connection before it read the hello. Its answer can still be read.
 	frame, err := wire.ReadUpTo(conn, mostHello)
 	switch {
 	case err != nil && sent != nil:
@@ -141,14 +141,14 @@ func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error
 	return s, welcome, nil
 }
 
-// welcomed reads the first frame that comes back.
+// welcomed parses the first frame from the sidecar.
 func welcomed(frame []byte) (arrival[*launcher.Welcome], error) {
 	none := arrival[*launcher.Welcome]{}
 	m, seq, err := launcher.Decode(frame)
 	if err != nil {
 		var noMessage *launcher.FrameError
 		if errors.As(err, &noMessage) {
-			// A sidecar of version 1 answers in its own words.
+			// A sidecar of version 1 answers in its own format.
 			reply, older := wire.ReadReply(bytes.NewReader(frame))
 			switch {
 			case older == nil && reply.Status == wire.Busy:

@@ -8,10 +8,10 @@ import (
 	"accordion/core/moldable"
 )
 
-// complexChooser chooses for an application that runs on hosts of several clusters at once.
+// complexChooser chooses for an application that runs on several clusters at once.
 type complexChooser struct {
 	work, iterations float64
-	speeds           []float64 // of the clusters for which complex is made
+	speeds           []float64 // of the clusters for which complex was made
 	latencies        []float64
 	limit            core.Time
 	complex          *moldable.Complex
@@ -36,8 +36,8 @@ func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
 	return a, nil
 }
 
-// made is the search for these clusters. A walltime beyond the limit counts as the longest of all: whatever is within it completes
-// earlier, and more hosts are still never longer.
+// made returns the search for these clusters. A walltime beyond the limit counts as the longest of all, because any walltime within the
+// limit completes earlier, and more hosts never take longer.
 func (x *complexChooser) made() *moldable.Complex {
 	c := moldable.Coupled{Work: x.work, Iterations: x.iterations, Speeds: x.speeds, Walltime: func(t float64) core.Time {
 		if w := seconds(t); w <= x.limit {

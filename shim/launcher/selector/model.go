@@ -5,8 +5,8 @@
 //	s.See(sight)
 //	said := <-s.Answers()
 //
-// Files: model.go reads what users write; moldable.go and complex.go compute, by the algorithms of core/moldable; program.go asks a program;
-// sight.go is the view.
+// model.go parses models. moldable.go and complex.go compute answers, with the algorithms of core/moldable; program.go asks a program.
+// sight.go has the view.
 package selector
 
 import (
@@ -21,23 +21,23 @@ import (
 	"accordion/core/moldable"
 )
 
-// Model says what an application wants of what it is shown. It is read by Parse.
+// Model describes what an application wants. Parse returns one.
 type Model struct {
 	choices []core.EP // of a moldable application, at speed 1
-	work    float64   // of one that runs on several clusters: host-seconds at speed 1
+	work    float64   // of an application on several clusters: host-seconds at speed 1
 	rounds  float64   // its iterations
-	command []string  // of a program that selects
+	command []string  // of a program that answers views
 	other   func() Chooser
 }
 
-// By is the model of which the caller knows the Chooser; make is called once for each application.
+// By returns a model with its own Chooser. make is called once for each application.
 func By(make func() Chooser) Model { return Model{other: make} }
 
-// errModel says that a model is of no kind that is known.
+// errModel is the error for a text that is no model.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
-// Parse reads a model: "4x2h|8x70m", "amdahl:…" and "downey:…" as core/moldable.Parse has them, for one cluster;
-// "cem:work=HOST-SECONDS,iterations=N" for several at once; "exec:COMMAND", a program that answers views. Times are those of clusters
+// Parse parses a model: "4x2h|8x70m", "amdahl:…" and "downey:…", as core/moldable.Parse has them, for one cluster;
+// "cem:work=HOST-SECONDS,iterations=N" for several clusters at once; or "exec:COMMAND", a program that answers views. Times are for clusters
 // of speed 1. Errors are for the user, in one line.
 func Parse(text string) (Model, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
@@ -74,7 +74,7 @@ func parseCEM(text string) (Model, error) {
 	return Model{work: w, rounds: n}, nil
 }
 
-// mostNumber bounds the numbers of a model: a host-second more or less still counts there.
+// mostNumber is the largest number in a model. Beyond it, float64 does not distinguish host-seconds.
 const mostNumber = 1e15
 
 func number(text, name string) (float64, bool) {
@@ -83,29 +83,29 @@ func number(text, name string) (float64, bool) {
 	return n, named && err == nil && n >= 0 && n <= mostNumber
 }
 
-// Several says whether the application may run on several clusters at once.
+// Several reports whether the application may run on several clusters at once.
 func (m Model) Several() bool { return m.choices == nil }
 
-// Chooser answers views by computing. It keeps memory between its calls, of which one may be under way at a time.
+// Chooser computes answers to views. It keeps memory between calls, and only one call may be under way at a time.
 type Chooser interface {
-	// Choose is what the application wants of a view; Keep when there is nothing that it could have. Most is the largest walltime
-	// that may be asked for, in seconds; 0: any.
+	// Choose returns what the application wants, given a view. It returns Keep if the application fits nowhere. most is the largest walltime
+	// that may be requested, in seconds; 0: any.
 	Choose(s Sight, most core.Time) (Answer, error)
 }
 
-// Answer is what an application wants.
+// Answer is an answer to a view.
 type Answer struct {
-	Hosts    []moldable.Part // Cluster is the cluster's number in messages (Seen.C)
+	Hosts    []moldable.Part // clusters by their numbers in messages (Seen.C)
 	Walltime core.Time       // seconds
-	Keep     bool            // what was wanted before; Hosts and Walltime mean nothing
+	Keep     bool            // the last answer stays; Hosts and Walltime are not used
 }
 
-// Same says whether two answers ask for the same.
+// Same reports whether two answers ask for the same.
 func (a Answer) Same(b Answer) bool {
 	return a.Keep == b.Keep && a.Walltime == b.Walltime && slices.Equal(a.Hosts, b.Hosts)
 }
 
-// Chooser is what computes for the model; nil where a program does.
+// Chooser returns the model's Chooser, or nil if a program answers views.
 func (m Model) Chooser() Chooser {
 	switch {
 	case m.command != nil:
@@ -118,7 +118,7 @@ func (m Model) Chooser() Chooser {
 	return &complexChooser{work: m.work, iterations: m.rounds}
 }
 
-// seconds is a time in whole seconds, rounded up but for what is rounding already; never longer than a job may last.
+// seconds returns whole seconds, rounded up except for rounding errors, and at most the longest walltime.
 func seconds(t float64) core.Time {
 	const rounding = 1e-9
 	if t >= float64(core.MaxTotal) {
@@ -127,7 +127,7 @@ func seconds(t float64) core.Time {
 	return max(1, core.Time(math.Ceil(t-rounding)))
 }
 
-// Longest is the largest walltime that may be asked for.
+// Longest returns the largest walltime that may be requested.
 func Longest(most core.Time) core.Time {
 	if most <= 0 {
 		return core.MaxTotal

@@ -10,9 +10,9 @@ import (
 
 // oneCluster chooses for an application that runs on one cluster, in one of several configurations.
 type oneCluster struct {
-	sizes []size // by rising hosts, each quicker than those before
+	sizes []size // by number of hosts; each is faster than those before
 	moldable.Moldable
-	speeds []float64 // of the clusters of the view
+	speeds []float64 // of the view's clusters
 }
 
 // size is a configuration at speed 1.
@@ -32,7 +32,7 @@ func newMoldable(choices []core.EP) *oneCluster {
 		}
 		return int(min(max(a.time-b.time, -1), 1))
 	})
-	// More hosts for as long, or longer, serve nobody; and Algorithm 1 must not be told of them.
+	// Configurations with more hosts that are not faster are left out: nobody needs them, and Algorithm 1 requires it.
 	kept := m.sizes[:0]
 	for _, s := range m.sizes {
 		if len(kept) == 0 || s.time < kept[len(kept)-1].time {
@@ -46,7 +46,7 @@ func newMoldable(choices []core.EP) *oneCluster {
 	return m
 }
 
-// at is the largest configuration that so many hosts can have; there is one.
+// at returns the largest configuration for at most so many hosts. There is one.
 func (m *oneCluster) at(hosts int) size {
 	i, exact := slices.BinarySearchFunc(m.sizes, hosts, func(s size, n int) int { return s.hosts - n })
 	if !exact {
@@ -61,13 +61,13 @@ func (m *oneCluster) Choose(s Sight, most core.Time) (Answer, error) {
 	m.Most = m.sizes[len(m.sizes)-1].hosts
 	best := moldable.Found{}
 	cluster := 0
-	// The least size whose walltime may be asked for differs with the speed: each cluster is searched by itself.
+	// Each cluster is searched by itself: the smallest size within the walltime limit depends on its speed.
 	for c := range view {
 		m.Least = m.least(c, Longest(most))
 		if m.Least == 0 {
 			continue
 		}
-		alone := make(moldable.View, len(view)) // the others have no hosts
+		alone := make(moldable.View, len(view)) // the other clusters have no hosts
 		alone[c] = view[c]
 		if f := m.Find(alone, s.Now); f.OK && (!best.OK || f.End() < best.End() || f.End() == best.End() && f.Start < best.Start) {
 			best, cluster = f, c
@@ -77,12 +77,12 @@ func (m *oneCluster) Choose(s Sight, most core.Time) (Answer, error) {
 	if !best.OK {
 		return Answer{}, fmt.Errorf("no cluster is ever large enough for %d hosts%s", m.sizes[0].hosts, within(most))
 	}
-	// It found the most hosts that are free for that time, of which the configuration needs fewer.
+	// The search returns the most hosts that are free for that time. The configuration may need fewer.
 	hosts := m.at(best.Parts[0].Hosts).hosts
 	return Answer{Hosts: []moldable.Part{{Cluster: s.Clusters[cluster].C, Hosts: hosts}}, Walltime: best.Walltime}, nil
 }
 
-// least is the smallest configuration that lasts no longer than the limit on a cluster; 0 when there is none.
+// least returns the smallest configuration within the time limit on a cluster, or 0.
 func (m *oneCluster) least(cluster int, limit core.Time) int {
 	for _, s := range m.sizes {
 		if m.Walltime(cluster, s.hosts) <= limit && float64(s.time)/m.speeds[cluster] <= float64(limit) {
@@ -92,7 +92,7 @@ func (m *oneCluster) least(cluster int, limit core.Time) int {
 	return 0
 }
 
-// within tells of the user's limit.
+// within names the user's limit, for messages.
 func within(most core.Time) string {
 	if most <= 0 {
 		return ""

@@ -20,10 +20,10 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// answerPatience is how long a program may take for a view; docs/launch.md says so.
+// answerPatience is how long a program may take for a view (docs/launch.md).
 const answerPatience = 30 * time.Second
 
-// mostLine bounds a line of a program's, in bytes.
+// mostLine is the longest line from a program, in bytes.
 const mostLine = 1 << 20
 
 func parseExec(text string) (Model, error) {
@@ -60,7 +60,7 @@ type shownCluster struct {
 	Busy    [][3]any           `json:"busy"`
 }
 
-// lineOf is a view in one line.
+// lineOf returns a view as one line.
 func lineOf(s Sight, most core.Time) ([]byte, error) {
 	line := shown{V: 1, Now: s.Now, Version: s.View, Most: most, Clusters: []shownCluster{}}
 	if s.Estimate != 0 {
@@ -91,7 +91,7 @@ func lineOf(s Sight, most core.Time) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// reply is a line of a program's.
+// reply is a line from a program.
 type reply struct {
 	Version  *int64             `json:"version"`
 	Request  map[string]float64 `json:"request"`
@@ -99,7 +99,7 @@ type reply struct {
 	Keep     bool               `json:"keep"`
 }
 
-// answerOf reads a program's line about a view; an error says what in it is nonsense. The clusters go by their names there.
+// answerOf parses a program's answer to a view. Answers name clusters by their names.
 func answerOf(line []byte, s Sight) (version int64, a Answer, err error) {
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -133,7 +133,7 @@ func answerOf(line []byte, s Sight) (version int64, a Answer, err error) {
 	return s.View, a, nil
 }
 
-// program is a selector that runs beside the launcher: a line a view into it, a line an answer out of it.
+// program is a Selector that runs another program: each view is a line to it, and each answer a line from it.
 type program struct {
 	views   chan Sight
 	answers chan Said
@@ -143,11 +143,11 @@ type program struct {
 
 var _ Selector = (*program)(nil)
 
-// startProgram starts it. What it writes to its standard error is the user's to read.
+// startProgram starts a program. Its standard error goes to stderr.
 func startProgram(command []string, most core.Time, stderr io.Writer, patience time.Duration) (*program, error) {
 	c := exec.Command(command[0], command[1:]...)
 	c.Stderr = stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is the launcher's to understand
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the launcher handles ^C
 	in, err := c.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -172,10 +172,10 @@ func startProgram(command []string, most core.Time, stderr io.Writer, patience t
 	return p, nil
 }
 
-// endPatience is how long a program may take to end by itself when its input has ended, or when it is asked to.
+// endPatience is how long a program may take to end after its input ended, and again after a signal.
 const endPatience = 2 * time.Second
 
-// end waits for a program's end, and sees to it: by the signals, then by looking away, for it may have children that have left its
+// end ends a program: by closing its input, then by signals. At last it stops waiting, because children may have left the program's process
 // group.
 func end(pid int, ended <-chan error, out io.Closer) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -194,7 +194,7 @@ func end(pid int, ended <-chan error, out io.Closer) {
 	}
 }
 
-// read hands a program's lines over, until it ends. A line that is too long ends it.
+// read sends the program's lines to lines until the program ends. A line that is too long ends it.
 func read(c *exec.Cmd, out io.Reader, lines chan<- []byte, over <-chan struct{}) error {
 	scan := bufio.NewScanner(out)
 	scan.Buffer(nil, mostLine)
@@ -211,16 +211,16 @@ func read(c *exec.Cmd, out io.Reader, lines chan<- []byte, over <-chan struct{})
 	return errors.Join(scan.Err(), c.Wait())
 }
 
-// converse is the loop between views and answers.
+// converse passes views to the program, and its answers back.
 func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, patience time.Duration, over <-chan struct{}) {
 	writes := make(chan []byte, 1)
 	defer close(writes)
 	p.done.Go(func() {
 		for line := range writes {
-			in.Write(line) // a program that does not read is one that does not answer
+			in.Write(line) // a program that does not read does not answer, either
 		}
 	})
-	var now Sight // the view that is to be answered
+	var now Sight // the view to be answered
 	due := time.NewTimer(time.Hour)
 	due.Stop()
 	gone := false
@@ -239,7 +239,7 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 				said = &Said{View: now.View, Err: err}
 				break
 			}
-			select { // one that nobody has begun to read is of no use any more
+			select { // an answer that was not taken yet is replaced
 			case <-writes:
 			default:
 			}
@@ -256,7 +256,7 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 			}
 			version, answer, err := answerOf(line, now)
 			if err == nil && version != now.View {
-				break // an answer to an old version is passed over
+				break // answers to old versions are ignored
 			}
 			due.Stop()
 			if err != nil {
@@ -284,19 +284,19 @@ func shortened(line []byte) string {
 	return core.Shown(string(line))
 }
 
-// See hands a view over. It takes the place of one that has not been looked at.
+// See implements Selector. The view replaces one that the program has not got yet.
 func (p *program) See(s Sight) { put(p.views, s) }
 
-// Answers are what the program says.
+// Answers implements Selector.
 func (p *program) Answers() <-chan Said { return p.answers }
 
-// Close ends the program.
+// Close implements Selector.
 func (p *program) Close() {
 	p.close()
 	p.done.Wait()
 }
 
-// put puts a view into a channel of one place, instead of what is there. One goroutine puts.
+// put replaces the view in a channel with one place. Only one goroutine may put.
 func put(views chan Sight, s Sight) {
 	for {
 		select {

@@ -61,7 +61,7 @@ func TestWhatAProgramMayAnswer(t *testing.T) {
 	}
 }
 
-// conversation starts a program, shows it views of one cluster, and gives what is said.
+// conversation starts a program. It returns functions that pass it a view of one cluster, and that read its next answer.
 func conversation(t *testing.T, script string, patience time.Duration) (say func(view int64), next func() Said) {
 	t.Helper()
 	p, err := startProgram([]string{"sh", "-c", script}, 0, os.Stderr, patience)
@@ -107,7 +107,7 @@ func TestAProgramThatIsLateSpeaksNonsenseOrEnds(t *testing.T) {
 			say, next := conversation(t, c.script, c.patience)
 			say(1)
 			said := next()
-			for said.View == 0 { // it was quicker than the view
+			for said.View == 0 { // it was faster than the view
 				said = next()
 			}
 			if said.View != 1 || said.Err == nil || !strings.HasPrefix(said.Err.Error(), c.want) {
@@ -132,7 +132,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// The example for users finds what Algorithm 1 finds, for work that divides without loss.
+// The example for users finds the same as Algorithm 1, for work that divides without loss.
 func TestTheExampleSelectorAsksForWhatCompletesFirst(t *testing.T) {
 	python := testenv.Program(t, "python3")
 	p, err := startProgram([]string{python, "../../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)

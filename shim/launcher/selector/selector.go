@@ -7,24 +7,24 @@ import (
 	"accordion/core"
 )
 
-// Said is what a selector has to say about a view: what the application wants, or why nothing is known of that.
+// Said is an answer to a view: what the application wants, or an error.
 type Said struct {
 	View int64
 	Answer
 	Err error
 }
 
-// Selector answers views, each by and by. No method but Close blocks.
+// Selector answers views in another goroutine. Only Close blocks.
 type Selector interface {
-	// See shows a view, whole: only the newest needs an answer.
+	// See passes a whole view. Only the newest needs an answer.
 	See(Sight)
-	// Answers have one for each view that was not followed by another too soon.
+	// Answers returns the channel of answers. Views that were replaced too soon get none.
 	Answers() <-chan Said
-	// Close ends it; nobody may call See afterwards.
+	// Close ends the Selector. See must not be called after it.
 	Close()
 }
 
-// Start puts the model to work. The largest walltime is seconds, 0 for any. A program's complaints go to stderr.
+// Start starts a Selector for the model. most is the largest walltime in seconds, or 0 for any. A program's standard error goes to stderr.
 func (m Model) Start(most core.Time, stderr io.Writer) (Selector, error) {
 	if m.command != nil {
 		return startProgram(m.command, most, stderr, answerPatience)
@@ -34,7 +34,7 @@ func (m Model) Start(most core.Time, stderr io.Writer) (Selector, error) {
 	return c, nil
 }
 
-// computer is a Chooser beside the launcher, which goes on meanwhile.
+// computer is a Selector that runs a Chooser in another goroutine.
 type computer struct {
 	views   chan Sight
 	answers chan Said

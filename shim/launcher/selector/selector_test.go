@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// seen is a cluster that is occupied so: pairs of a second and a number of hosts.
+// seen returns a cluster with an occupation: pairs of a second and a number of hosts.
 func seen(c int, name string, hosts int, speed float64, steps ...int) Seen {
 	s := Seen{Cluster: launcher.Cluster{C: c, Name: name, Hosts: hosts, Speed: speed}}
 	for i := 0; i < len(steps); i += 2 {
@@ -53,12 +53,12 @@ func TestWhatModelsChoose(t *testing.T) {
 		{"8x1000s|4x1600s", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 800}}, // b is twice as fast
 		{"8x1000s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 2)}, Walltime: 1600}},
 		{"8x100s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 100}},
-		{"8x100s|2x50s", free, 0, Answer{Hosts: []moldable.Part{part(5, 2)}, Walltime: 25}}, // more for longer serves nobody
+		{"8x100s|2x50s", free, 0, Answer{Hosts: []moldable.Part{part(5, 2)}, Walltime: 25}}, // more hosts for as long are not considered
 		{"2x1600s|8x1500s", busy, 1500, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 1500}},
 		{"amdahl:p=1,t1=1h,nodes=1-6", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 450}},
 		{"cem:work=16000,iterations=0", free, 0, Answer{Hosts: []moldable.Part{part(3, 8), part(5, 4)}, Walltime: 1000}},
 		{"cem:work=16000,iterations=1000", near, 0, Answer{Hosts: []moldable.Part{part(3, 8), part(5, 4)}, Walltime: 1001}},
-		{"cem:work=16000,iterations=100000", free, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 2000}}, // 50 ms, where nobody says
+		{"cem:work=16000,iterations=100000", free, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 2000}}, // 50 ms where no link is known
 		{"cem:work=16000,iterations=0", busy, 4000, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 2000}},
 	} {
 		if d := cmp.Diff(c.want, choose(t, c.model, c.sight, c.most)); d != "" {
@@ -103,7 +103,7 @@ func TestModelsThatAreNone(t *testing.T) {
 	}
 }
 
-// Among all that a moldable application could have, with all starts, nothing completes earlier.
+// Of all configurations and starts that a moldable application could have, none completes earlier.
 func TestNothingCompletesEarlierThanAMoldableModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Sight{Now: 10}
@@ -151,7 +151,7 @@ func TestNothingCompletesEarlierThanAMoldableModel(t *testing.T) {
 	})
 }
 
-// free is how many hosts are free in all of [from, to).
+// free returns how many hosts are free in all of [from, to).
 func (s Seen) free(from, to core.Time) int {
 	least := s.Hosts
 	for at := from; at < to; at++ {

@@ -10,22 +10,22 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Sight is a whole view: all that a launcher may see, in Unix seconds of the sidecar's clock.
+// Sight is a whole view: all that a launcher sees. Times are Unix seconds of the sidecar's clock.
 type Sight struct {
 	View     int64
 	Now      core.Time
-	Estimate core.Time // when what was requested last would start; 0: not known
-	Clusters []Seen    // by rising number
+	Estimate core.Time // when the last request would start; 0: not known
+	Clusters []Seen    // by number
 	Links    []launcher.Link
 }
 
-// Seen is a cluster, and how many of its hosts are occupied from when on.
+// Seen is a cluster with its occupation.
 type Seen struct {
 	launcher.Cluster
 	Points []profile.Point
 }
 
-// Of is what is in a view. It shares nothing with it that is ever changed.
+// Of returns the content of a view. It shares no memory that changes later.
 func Of(v *launcher.View) Sight {
 	s := Sight{View: v.Number, Now: v.Now, Estimate: v.Est}
 	for _, c := range slices.Sorted(maps.Keys(v.Clusters)) {
@@ -41,11 +41,10 @@ func Of(v *launcher.View) Sight {
 	return s
 }
 
-// unlinked is the latency between clusters of which nobody says how far apart they are, in seconds: that of the sidecar's
-// configuration.
+// unlinked is the latency in seconds between clusters without a link. It is the default of the sidecar's configuration, too.
 const unlinked = 0.050
 
-// view is what the algorithms of core/moldable look at: clusters by their place in the sight.
+// view returns the sight for the algorithms of core/moldable: clusters by their index in it.
 func (s Sight) view() moldable.View {
 	v := make(moldable.View, len(s.Clusters))
 	for i, c := range s.Clusters {
@@ -54,18 +53,18 @@ func (s Sight) view() moldable.View {
 	return v
 }
 
-// speeds are those of the clusters.
+// speeds returns the clusters' speeds.
 func (s Sight) speeds() []float64 {
 	all := make([]float64, len(s.Clusters))
 	for i, c := range s.Clusters {
-		if all[i] = c.Speed; !(c.Speed > 0) { // nor a NaN
+		if all[i] = c.Speed; !(c.Speed > 0) { // also if it is NaN
 			all[i] = 1
 		}
 	}
 	return all
 }
 
-// latencies are those between any two clusters, in seconds, a row a cluster.
+// latencies returns the latencies between clusters, in seconds, one row for each cluster.
 func (s Sight) latencies() []float64 {
 	n := len(s.Clusters)
 	place := make(map[int]int, n)
@@ -89,7 +88,7 @@ func (s Sight) latencies() []float64 {
 	return all
 }
 
-// Cluster is the cluster of a number; nil when it is not in sight.
+// Cluster returns the cluster with a number, or nil.
 func (s Sight) Cluster(c int) *Seen {
 	for i := range s.Clusters {
 		if s.Clusters[i].C == c {

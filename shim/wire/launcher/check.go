@@ -4,31 +4,31 @@ import (
 	"fmt"
 )
 
-// How much a launcher may say.
+// Limits of what a launcher may send.
 const (
 	MostName    = 64   // bytes of an application's name
 	MostFilters = 64   // attributes, and clusters, of a filter
 	MostHosts   = 64   // clusters of a request
 	MostJobs    = 64   // batch jobs of Subscribe or Parts
-	MostText    = 1024 // bytes of a name of a cluster or an attribute
+	MostText    = 1024 // bytes of the name of a cluster or an attribute
 )
 
-// Problem is what is wrong in a message whatever the state of its session.
+// Problem describes what is wrong in a message, whatever the state of its session.
 type Problem struct {
-	Code  string // of Refuse
+	Code  string // a code of Refuse
 	Field string
 	Why   string
 }
 
 func (p *Problem) Error() string { return fmt.Sprintf("field %s: %s", p.Field, p.Why) }
 
-// Refuse is what the sender of the message seq is told.
+// Refuse returns the answer to the message with the number seq.
 func (p *Problem) Refuse(seq int64) *Refuse {
 	return &Refuse{To: seq, Code: p.Code, Text: p.Error(), Field: p.Field}
 }
 
-// Check says what in a message cannot be, by itself; nil when nothing is wrong. What depends on the session (its state, which clusters and
-// jobs there are) is not looked at.
+// Check returns what is wrong in a message by itself, or nil. It does not check what depends on the session: its state, and which clusters
+// and jobs exist.
 func Check(m Message) *Problem {
 	switch m := m.(type) {
 	case *Hello:
@@ -51,7 +51,7 @@ func Check(m Message) *Problem {
 	return nil
 }
 
-// atLeast is the check of one number.
+// atLeast checks one number.
 func atLeast(least, n int64, code, field string) *Problem {
 	if n < least {
 		return &Problem{code, field, fmt.Sprintf("%d is below %d", n, least)}
@@ -59,7 +59,7 @@ func atLeast(least, n int64, code, field string) *Problem {
 	return nil
 }
 
-// first is the first problem of several.
+// first returns the first problem.
 func first(all ...*Problem) *Problem {
 	for _, p := range all {
 		if p != nil {
@@ -222,7 +222,7 @@ func (m *Change) check() *Problem {
 	return nil
 }
 
-// checkSteps: pairs, from From on, rising, before To; no host is busy less than not at all.
+// checkSteps checks that the steps are pairs, rising from From on, before To, and without negative numbers of hosts.
 func (c *ClusterChange) checkSteps(field string) *Problem {
 	steps := c.Steps
 	switch {

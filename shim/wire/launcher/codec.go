@@ -6,20 +6,20 @@ import (
 	"github.com/ugorji/go/codec"
 )
 
-// pairs are the keys and values of one map, in the order in which they are sent.
+// pairs has the keys and values of one map, in the order of sending.
 type pairs []any
 
 // MapBySlice marks pairs as a map for the codec.
 func (pairs) MapBySlice() {}
 
-// A handle must not change after its first use, and is then safe to share.
+// Handles must not change after their first use. Then they are safe to share.
 var (
 	handle = func() *codec.MsgpackHandle {
 		h := new(codec.MsgpackHandle)
-		h.WriteExt = true                  // the present msgpack specification, in which strings are not bytes
-		h.Canonical = true                 // the same message, the same bytes
+		h.WriteExt = true                  // the present msgpack specification, which distinguishes strings and bytes
+		h.Canonical = true                 // the same message has the same bytes
 		h.PositiveIntUnsigned = true       // the shortest form
-		h.NilCollectionToZeroLength = true // an empty list is a list
+		h.NilCollectionToZeroLength = true // an empty list is sent as a list
 		return h
 	}()
 	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle) }}

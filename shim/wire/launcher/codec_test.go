@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// fillRandom draws every field of a value; integers of all sizes.
+// fillRandom sets every field of a value at random; integers of all sizes.
 func fillRandom(t *rapid.T, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -59,7 +59,7 @@ func fillRandom(t *rapid.T, v reflect.Value, depth int) {
 	}
 }
 
-// normal makes a list without elements what it is after a way on which it was left out, or not.
+// normal replaces nil lists by empty ones, as they are after decoding.
 func normal(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -118,7 +118,7 @@ func TestWhatWasSentArrivesAndAnotherMsgpackLibraryReadsTheSame(t *testing.T) {
 	})
 }
 
-// by is a frame as another program might make it.
+// by returns a frame as another program might write it.
 func by(t testing.TB, fields any) []byte {
 	t.Helper()
 	h := new(codec.MsgpackHandle)
@@ -136,7 +136,7 @@ func framed(body []byte) []byte {
 
 type object = map[string]any
 
-// request is one with some fields changed; nil: left out.
+// request returns a request with some fields changed; nil leaves a field out.
 func request(t testing.TB, change object) []byte {
 	fields := object{"t": "request", "s": 7, "view": 3, "tag": 0, "hosts": []any{[]any{1, 4}, []any{2, 5}}, "walltime": 60}
 	for key, v := range change {
@@ -235,7 +235,7 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever comes: an error that has its refusal, or a message that is the same again when it is sent.
+// Any bytes result in an error that has a refusal, or in a message that stays the same when it is sent again.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []Message{
 		&Hello{Version: 2, Speaks: []int{2}, Name: "n", Part: &Part{"a", 3}, Key: []byte{1}},
@@ -267,7 +267,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		frame, err := Append(nil, seq, m)
 		if err != nil {
-			return // longer than it came: lists of nothing
+			return // longer than it came: lists of empty values
 		}
 		again, n, err := Decode(frame)
 		if err != nil || n != seq {

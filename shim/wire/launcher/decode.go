@@ -10,20 +10,20 @@ import (
 	"accordion/shim/wire"
 )
 
-// deepest is how deep lists and maps may be nested in a frame; the message's own map counts.
+// deepest is how deep lists and maps may be nested in a frame, with the message's own map.
 const deepest = 6
 
-// mostMemory bounds what the lists and maps of a message may take in memory, as a multiple of its frame. Messages of ours take at most
-// nine times their frame; a list of 60,000 empty maps would take 144 times as much.
+// mostMemory limits the memory of a message's lists and maps to a multiple of its frame's size. Our messages need at most nine times that
+// size; a list of 60,000 empty maps would need 144 times.
 const mostMemory = 16
 
 // reader fills a message from its frame.
 type reader struct {
 	*wire.Cursor
-	left int // bytes of memory
+	left int // bytes of memory that are left
 }
 
-// room takes room for values of a type, before they are made.
+// room reserves memory for n values of a type, before they are made.
 func (r *reader) room(kind reflect.Type, n int64) *FieldError {
 	if n > int64(r.left)/int64(kind.Size()) {
 		return &FieldError{Why: "it says too much in too few bytes"}
@@ -32,8 +32,8 @@ func (r *reader) room(kind reflect.Type, n int64) *FieldError {
 	return nil
 }
 
-// Decode reads a whole frame, its length included, as wire.ReadUpTo returns it. It returns the message's number wherever there is one.
-// Errors are *FrameError, *TypeError or *FieldError. What a message says may still be impossible: see Check.
+// Decode parses a whole frame with its length, as wire.ReadUpTo returns it. It returns the message's number whenever there is one. Errors
+// are *FrameError, *TypeError or *FieldError. The message may still be impossible: see Check.
 func Decode(frame []byte) (Message, int64, error) {
 	if len(frame) < lengthSize {
 		return nil, 0, &FrameError{Why: "it has no length"}
@@ -60,7 +60,7 @@ func Decode(frame []byte) (Message, int64, error) {
 	return m, seq, nil
 }
 
-// envelope finds "t" and "s".
+// envelope finds the keys "t" and "s".
 func envelope(c wire.Cursor) (kind string, seq int64, err error) {
 	for range c.Next().N {
 		key := string(c.Next().Data)
@@ -86,7 +86,7 @@ func envelope(c wire.Cursor) (kind string, seq int64, err error) {
 	return kind, seq, nil
 }
 
-// fill reads one value into a field. The field of an error is named from there on.
+// fill reads one value into a field. Errors name the field relative to it.
 func (r *reader) fill(into reflect.Value, lists bool) *FieldError {
 	switch kind := into.Kind(); {
 	case kind == reflect.Struct && lists:
@@ -140,7 +140,7 @@ func set(into reflect.Value, v wire.Value) (why string) {
 			return fmt.Sprintf("%s is no text in UTF-8", v)
 		}
 		into.SetString(string(v.Data))
-	default: // bytes: there is nothing else in a message
+	default: // bytes: messages have no other kinds
 		if v.Kind != wire.KindBytes {
 			return fmt.Sprintf("%s is not binary", v)
 		}
@@ -168,7 +168,7 @@ func (r *reader) fillStruct(into reflect.Value) *FieldError {
 			return &FieldError{Field: key, Why: "it is there twice"}
 		}
 		seen |= 1 << at
-		if r.IsNil() { // as if it were not there
+		if r.IsNil() { // as if the key were missing
 			r.Next()
 			continue
 		}
@@ -199,13 +199,13 @@ func (r *reader) fillSlice(into reflect.Value, lists bool) *FieldError {
 	if head.Kind != wire.KindList {
 		return &FieldError{Why: fmt.Sprintf("%s is no list", head)}
 	}
-	if err := r.room(into.Type().Elem(), head.N); err != nil { // the frame is whole: all of them are there
+	if err := r.room(into.Type().Elem(), head.N); err != nil { // the frame is complete, so all elements are there
 		return err
 	}
 	all := reflect.MakeSlice(into.Type(), int(head.N), int(head.N))
 	for i := range int(head.N) {
 		one := all.Index(i)
-		if one.Kind() == reflect.Int64 { // steps are many
+		if one.Kind() == reflect.Int64 { // fast, because there are many steps
 			if n, ok := r.Small(); ok {
 				one.SetInt(n)
 				continue
@@ -224,7 +224,7 @@ func (r *reader) fillStrings(into reflect.Value) *FieldError {
 	if head.Kind != wire.KindMap {
 		return &FieldError{Why: fmt.Sprintf("%s is no map", head)}
 	}
-	if err := r.room(reflect.TypeFor[[3]string](), head.N); err != nil { // a key, a value, and the map's own
+	if err := r.room(reflect.TypeFor[[3]string](), head.N); err != nil { // a key, a value, and the map's own memory
 		return err
 	}
 	all := make(map[string]string, head.N)
@@ -239,7 +239,7 @@ func (r *reader) fillStrings(into reflect.Value) *FieldError {
 	return nil
 }
 
-// in names the field from one level further out.
+// in prefixes the field's name with that of the value around it.
 func (e *FieldError) in(where string) *FieldError {
 	if e.Field != "" && e.Field[0] != '[' {
 		where += "."

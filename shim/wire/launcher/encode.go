@@ -9,11 +9,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// lengthSize is what a frame's length takes, in bytes.
+// lengthSize is the size of a frame's length, in bytes.
 const lengthSize = 4
 
-// Append adds to b one frame: its length, and the message numbered seq. The same message has the same bytes. The error is a
-// *wire.TooLongError when nobody would take it, and b is as it was.
+// Append appends one frame to b: its length, and the message with the number seq. The same message always has the same bytes. The error is a
+// *wire.TooLongError if no peer would accept the frame; b is then returned unchanged.
 func Append(b []byte, seq int64, m Message) ([]byte, error) {
 	body, err := write(append(pairs{"t", m.Type(), "s", seq}, sent(reflect.ValueOf(m).Elem())...))
 	if err == nil && len(body) > MostToClient {
@@ -25,7 +25,7 @@ func Append(b []byte, seq int64, m Message) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(body))), body...), nil
 }
 
-// Write writes one message as one frame in one call.
+// Write writes one message as one frame, in one call.
 func Write(w io.Writer, seq int64, m Message) error {
 	frame, err := Append(nil, seq, m)
 	if err != nil {

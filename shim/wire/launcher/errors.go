@@ -8,12 +8,12 @@ import (
 	"accordion/shim/wire"
 )
 
-// FrameError is a frame that is no message at all: not msgpack, not a map with string keys, nested too deep, without "t".
+// FrameError means that a frame is no message: it is not msgpack, not a map with string keys, nested too deep, or has no "t".
 type FrameError struct{ Why string }
 
 func (e *FrameError) Error() string { return "the frame is no message: " + e.Why }
 
-// TypeError is a message of a type that is none of ours.
+// TypeError means that a message has an unknown type.
 type TypeError struct {
 	Seq  int64
 	Type string
@@ -21,11 +21,11 @@ type TypeError struct {
 
 func (e *TypeError) Error() string { return fmt.Sprintf("there is no message of type %.40q", e.Type) }
 
-// FieldError is a message with a field that cannot be what it says.
+// FieldError means that a field of a message has an impossible value.
 type FieldError struct {
-	Seq   int64  // 0 when the field is "s" itself
+	Seq   int64  // 0 if the field is "s" itself
 	Type  string // of the message
-	Field string // as hosts[2].n
+	Field string // such as hosts[2].n
 	Why   string
 }
 
@@ -33,7 +33,7 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s: field %s: %s", e.Type, e.Field, e.Why)
 }
 
-// Refusal is the Refuse for an error of wire.ReadUpTo, Decode or Check; nil when the connection itself failed and nothing can be said.
+// Refusal returns the Refuse for an error of wire.ReadUpTo, Decode or Check. It returns nil if the connection itself failed.
 func Refusal(err error) *Refuse {
 	var long *wire.TooLongError
 	var frame *FrameError
@@ -52,7 +52,7 @@ func Refusal(err error) *Refuse {
 	return nil
 }
 
-// Final says that the connection is closed after a refusal of that code.
+// Final reports whether the connection is closed after a refusal with this code.
 func Final(code string) bool {
 	switch code {
 	case CodeAuth, CodeVersion, CodeUnknown, CodeFull, CodeFrame, CodeSize, CodeFlood:
@@ -61,7 +61,7 @@ func Final(code string) bool {
 	return false
 }
 
-// codeOf is the code for a field that is wrong: what a launcher may say wrong while the session goes on has its own.
+// codeOf returns the code for a wrong field. Fields that may be wrong without the session's end have their own codes.
 func codeOf(kind, path string) string {
 	top, _, _ := strings.Cut(path, ".")
 	top, _, _ = strings.Cut(top, "[")

@@ -23,7 +23,7 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 	} {
 		frame := framed([]byte(body))
 		took, err := uint64(math.MaxUint64), error(nil)
-		for range 5 { // other goroutines of the process allocate, too
+		for range 5 { // other goroutines of the process allocate memory, too
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, _, err = Decode(frame)
@@ -36,7 +36,7 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 	}
 }
 
-// Lists whose elements are as short as they may be are taken.
+// Lists of the shortest elements are accepted.
 func TestShortElementsAreTaken(t *testing.T) {
 	m := &Change{View: 2, Base: 1, Now: 9}
 	names, cluster := &Start{Tag: 1}, &Clusters{}

@@ -1,65 +1,65 @@
 package launcher
 
-// Version is what a session's first frame says in "v".
+// Version is the value of "v" in a session's first frame.
 const Version = 2
 
-// The largest frames, in bytes without their length: what the server takes, and what a launcher or a part takes.
+// The largest frames in bytes, without their length: to the server, and to a launcher or a part.
 const (
 	MostToServer = 64 << 10
 	MostToClient = 4 << 20
 )
 
-// Message is one message of a session. Each is a type of this package, passed as a pointer. The tags of its fields say their keys in a
-// frame; omitempty: not sent when zero; lists: each element is a list of its fields' values, not a map.
+// Message is a message of a session: a pointer to a type of this package. Tags of fields have their keys in a frame. omitempty means that
+// zero is not sent; lists means that each element is sent as the list of its fields' values.
 type Message interface {
-	// Type is its "t".
+	// Type returns the value of "t".
 	Type() string
 }
 
-// Hello is the first frame of a session: a new application's when it has neither App nor Part, else a launcher that comes back, or a part.
+// Hello is the first frame of a session. Without App and Part, a new application begins. App is that of a launcher that reconnects.
 type Hello struct {
 	Version int    `codec:"v"`
 	Speaks  []int  `codec:"speaks"`
 	Name    string `codec:"name,omitempty"`    // of the application, at most 64 bytes
-	App     int64  `codec:"app,omitempty"`     // come back to this application
-	Have    int64  `codec:"have,omitempty"`    // the last view that it has whole; 0: none
-	Part    *Part  `codec:"part,omitempty"`    // it is a part's barrier
-	Key     []byte `codec:"key,omitempty"`     // X25519 public key, on TCP
-	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing frames that it knows (packed.Version); 0: none
+	App     int64  `codec:"app,omitempty"`     // reconnect to this application
+	Have    int64  `codec:"have,omitempty"`    // the last view that the launcher has; 0: none
+	Part    *Part  `codec:"part,omitempty"`    // the sender is a part
+	Key     []byte `codec:"key,omitempty"`     // X25519 public key, over TCP
+	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0: none
 }
 
-// Part is a batch job of an application on a cluster, both as their users call them. In lists it is [cluster, job]. A job does not know
-// what its cluster is called: in Hello "" stands for that of the sidecar that is asked.
+// Part is a batch job of an application on a cluster, as users name them. In lists it is [cluster, job]. In Hello the cluster may be "",
+// that of the sidecar: a job does not know the name of its cluster.
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
 }
 
-// Welcome answers Hello. Spans are seconds.
+// Welcome answers Hello. Times are seconds.
 type Welcome struct {
 	Version int     `codec:"v"`
 	App     int64   `codec:"app"`
-	State   string  `codec:"state"` // as core/delegated.State says it
+	State   string  `codec:"state"` // core/delegated.State as a string
 	Now     int64   `codec:"now"`   // Unix seconds of the sidecar's clock
-	Pace    float64 `codec:"pace"`  // seconds of that clock a second; 1 but for embedded clusters
+	Pace    float64 `codec:"pace"`  // seconds of that clock per second; other than 1 only on embedded clusters
 	Tag     int64   `codec:"tag"`   // of the request in force; -1: none
 	Grace   int64   `codec:"grace"`
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
-	Cluster string  `codec:"cluster,omitempty"` // to a part: the name of its cluster
+	Cluster string  `codec:"cluster,omitempty"` // for a part: the name of its cluster
 	Key     []byte  `codec:"key,omitempty"`
-	Deflate int     `codec:"deflate,omitempty"` // how the frames of this session are packed, both ways, from the next one on; 0: not at all
+	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0: not
 }
 
-// Subscribe says which clusters a launcher wants to see, and which batch jobs wait there for its parts.
+// Subscribe names the clusters that a launcher wants to see, and the batch jobs that wait for its parts.
 type Subscribe struct {
 	Filter Filter `codec:"filter"`
-	Most   int64  `codec:"most"`       // the largest walltime it will ask for, seconds; 0: any
+	Most   int64  `codec:"most"`       // the largest walltime that it will request, seconds; 0: any
 	Jobs   []Part `codec:"jobs,lists"` // [] on embedded clusters
 }
 
-// Filter leaves clusters out. Zero values leave out none. Memory is MiB.
+// Filter excludes clusters. Zero values exclude none. Memory is in MiB.
 type Filter struct {
 	MinHosts int               `codec:"min_hosts,omitempty"`
 	HostMem  int64             `codec:"host_mem,omitempty"`
@@ -70,7 +70,7 @@ type Filter struct {
 	Clusters []string          `codec:"clusters,omitempty"`
 }
 
-// List asks for Clusters without subscribing.
+// List requests Clusters without a subscription.
 type List struct{}
 
 // Clusters answers Subscribe and List.
@@ -79,7 +79,7 @@ type Clusters struct {
 	Links []Link    `codec:"links"`
 }
 
-// Cluster is one that a launcher may see. What is not known is 0 or "".
+// Cluster is a cluster that a launcher may see. Unknown values are 0 or "".
 type Cluster struct {
 	C       int               `codec:"c"` // its number in this session's messages
 	Name    string            `codec:"name"`
@@ -93,7 +93,7 @@ type Cluster struct {
 	Attrs   map[string]string `codec:"attrs,omitempty"`
 }
 
-// Link is what is between two clusters.
+// Link is the network link between two clusters.
 type Link struct {
 	A         int   `codec:"a"`
 	B         int   `codec:"b"`
@@ -101,34 +101,34 @@ type Link struct {
 	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0: not known
 }
 
-// The kinds of a Change of one cluster; they may be added up.
+// Kinds of a ClusterChange, as bits.
 const (
 	KindInfo       = 1
 	KindLinks      = 2
 	KindOccupation = 4
 )
 
-// Change is a view, as its difference from an older one.
+// Change is a view, as its difference from an earlier one.
 type Change struct {
 	View int64           `codec:"view"`
-	Base int64           `codec:"base"` // the view it differs from; 0: it is whole
+	Base int64           `codec:"base"` // the earlier view; 0: the change has the whole view
 	Now  int64           `codec:"now"`  // Unix seconds
-	Est  int64           `codec:"est"`  // when the request in force would start; 0: never, or there is none
+	Est  int64           `codec:"est"`  // when the request in force would start; 0: it cannot, or there is none
 	All  []ClusterChange `codec:"all"`
 }
 
-// ClusterChange replaces what is known of one cluster on [From, To).
+// ClusterChange replaces the known occupation of one cluster on [From, To).
 type ClusterChange struct {
 	C     int      `codec:"c"`
 	Kind  int      `codec:"kind"`
 	Info  *Cluster `codec:"info,omitempty"`
 	Links []Link   `codec:"links,omitempty"`
 	From  int64    `codec:"from"`
-	To    int64    `codec:"to"`    // 0: for ever
-	Steps []int64  `codec:"steps"` // t0,n0,t1,n1,…: n_i hosts are busy from t_i until t_{i+1}, the last for ever (or until To)
+	To    int64    `codec:"to"`    // 0: no end
+	Steps []int64  `codec:"steps"` // t0,n0,t1,n1,…: n_i hosts are busy from t_i until t_{i+1}, the last until To
 }
 
-// Ack says that a view was seen and that the request in force stands.
+// Ack acknowledges a view. The request in force stays.
 type Ack struct {
 	View int64 `codec:"view"`
 }
@@ -139,13 +139,13 @@ type Hosts struct {
 	N int `codec:"n"`
 }
 
-// Names are hosts of a cluster by their names; in a frame the list [c, [names]].
+// Names are names of hosts of a cluster; in a frame the list [c, [names]].
 type Names struct {
 	C     int      `codec:"c"`
 	Hosts []string `codec:"hosts"`
 }
 
-// Request says what an application wants from now on, by a view.
+// Request says what an application wants from now on. View is the view that it is based on.
 type Request struct {
 	View     int64   `codec:"view"`
 	Tag      int64   `codec:"tag"`
@@ -153,11 +153,11 @@ type Request struct {
 	Walltime int64   `codec:"walltime"` // seconds
 }
 
-// Start says that the request with a tag starts.
+// Start says that the request with this tag starts.
 type Start struct {
 	Tag   int64   `codec:"tag"`
 	At    int64   `codec:"at"` // the second of the decision
-	By    int64   `codec:"by"` // its latest end
+	By    int64   `codec:"by"` // the latest end
 	Hosts []Names `codec:"hosts,lists"`
 }
 
@@ -168,38 +168,38 @@ type Lost struct {
 	Why string `codec:"why"`
 }
 
-// Parts are batch jobs, new or in place of the former on the same cluster.
+// Parts names batch jobs. They are new, or replace those on the same clusters.
 type Parts struct {
 	Jobs []Part `codec:"jobs,lists"`
 }
 
-// Ready is what a part says at the barrier.
+// Ready says that a part's job runs, and waits for the other parts.
 type Ready struct {
 	Job int64 `codec:"job"`
 }
 
-// Go lets the parts through.
+// Go lets the parts continue.
 type Go struct {
 	At    int64    `codec:"at"`
 	Hosts []Names  `codec:"hosts,lists"`
-	Names []string `codec:"names,omitempty"` // of the clusters, in the order of Hosts: a part subscribes to nothing and knows no numbers
+	Names []string `codec:"names,omitempty"` // of the clusters, in the order of Hosts: a part does not know their numbers
 }
 
-// Abort sends a part away before any user code ran.
+// Abort ends a part before it ran any code of its user.
 type Abort struct {
 	Why   string `codec:"why"`
-	Again bool   `codec:"again"` // the application keeps waiting
+	Again bool   `codec:"again"` // the application still waits
 }
 
-// Done says that an application, or a part, is over; before Start that the application is withdrawn. To a launcher it says that all parts
-// are over, with the code of the first that is not 0: nothing follows.
+// Done says that an application or a part has ended; before Start, it withdraws the application. Sent to a launcher, it means that all parts
+// have ended. Its code is then the first one that is not 0, and nothing follows.
 type Done struct {
 	Code int `codec:"code"`
 }
 
 // Okay answers Subscribe, Parts, Ready and Done.
 type Okay struct {
-	To int64 `codec:"to"` // the "s" of what it answers
+	To int64 `codec:"to"` // the "s" of the message that it answers
 }
 
 // The codes of Refuse.
@@ -220,17 +220,17 @@ const (
 	CodeFlood    = "flood"
 )
 
-// Refuse says that nothing came of a message. After the codes auth, version, unknown, full, frame, size and flood the connection ends.
+// Refuse refuses a message. After the codes auth, version, unknown, full, frame, size and flood the connection ends.
 type Refuse struct {
-	To     int64  `codec:"to"` // the "s" of what is refused; 0: none
+	To     int64  `codec:"to"` // the "s" of the refused message; 0: none
 	Code   string `codec:"code"`
 	Text   string `codec:"text"`            // a sentence for the user
-	Field  string `codec:"field,omitempty"` // what in the message is wrong
+	Field  string `codec:"field,omitempty"` // the wrong field
 	Tag    int64  `codec:"tag,omitempty"`   // code state: of the request that was granted
 	Speaks []int  `codec:"speaks,omitempty"`
 }
 
-// The reasons of End.
+// Reasons of End.
 const (
 	WhyOverrun   = "overrun"
 	WhySilent    = "silent"
@@ -240,19 +240,19 @@ const (
 	WhyNewer     = "newer"
 )
 
-// End says that an application is being ended, or that another connection has taken it over.
+// End says that an application is being ended, or that another connection has replaced this one.
 type End struct {
 	Why string `codec:"why"`
-	In  int64  `codec:"in"` // seconds until its hosts are taken
+	In  int64  `codec:"in"` // seconds until its jobs end
 }
 
-// Ping asks for a Pong: after 15 s without a frame. After 45 s without any the connection is dead.
+// Ping requests a Pong, after 15 s without a frame. After 45 s without one the connection is dead.
 type Ping struct{}
 
 // Pong answers Ping.
 type Pong struct{}
 
-// ToServer says whether a message is one that launchers or parts send.
+// ToServer reports whether launchers or parts send a message.
 func ToServer(m Message) bool {
 	switch m.(type) {
 	case *Hello, *Subscribe, *List, *Ack, *Request, *Parts, *Ready, *Done, *Ping, *Pong:

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// makers make an empty message of each type.
+// makers return an empty message of each type.
 var makers = map[string]func() Message{}
 
-// table says how a struct's fields are called in a frame.
+// table has the keys of a struct's fields.
 type table struct {
 	fields []field
 	byKey  map[string]int // index in fields
@@ -17,11 +17,11 @@ type table struct {
 type field struct {
 	key       string
 	index     int  // in the struct
-	omitempty bool // not sent when zero
-	lists     bool // its elements are lists of their fields' values
+	omitempty bool // zero is not sent
+	lists     bool // its elements are sent as lists of their fields' values
 }
 
-// tables are those of all messages and of what is in them. They are complete before anything is sent, and never change.
+// tables has the tables of all messages and of the structs in them. It is complete after initialization, and never changes.
 var tables = map[reflect.Type]*table{}
 
 func init() {

@@ -2,29 +2,29 @@ package launcher
 
 import "fmt"
 
-// View is what a launcher knows: each cluster that it subscribed to, whole. The zero value knows nothing. One goroutine owns it.
+// View is what a launcher knows of the clusters that it subscribed to. The zero value knows nothing. One goroutine owns it.
 type View struct {
 	Number   int64 // of the last change; 0: none
-	Now      int64 // Unix seconds of the sidecar's clock when that was made
-	Est      int64 // when the request in force would start; 0: never, or there is none
+	Now      int64 // Unix seconds of the sidecar's clock at the last change
+	Est      int64 // when the request in force would start; 0: it cannot, or there is none
 	Clusters map[int]Picture
 }
 
-// Picture is one cluster in a View. What is in it is never changed, only replaced.
+// Picture is one cluster in a View. Its content is replaced, and never changed in place.
 type Picture struct {
 	Info  Cluster
 	Links []Link
-	Steps []int64 // as in ClusterChange, from the view's Now on, equal neighbors joined; none: no change has told yet
+	Steps []int64 // as in ClusterChange, from the view's Now on, with equal neighbors merged; nil: no change has come
 }
 
-// BaseError is a change that differs from a view which is not the one that was there: the session was lost, come back without it.
+// BaseError means that a change is based on another view than the one that is there. The launcher should reconnect without it.
 type BaseError struct{ View, Base, Have int64 }
 
 func (e *BaseError) Error() string {
 	return fmt.Sprintf("view %d differs from view %d, and view %d is what is here: connect anew and ask for the whole", e.View, e.Base, e.Have)
 }
 
-// Know takes in what there is: clusters that are not in the message are forgotten, profiles of the others stay.
+// Know takes in the list of clusters. It removes clusters that are not in it, and keeps the profiles of the others.
 func (v *View) Know(m *Clusters) {
 	all := make(map[int]Picture, len(m.All))
 	for _, c := range m.All {
@@ -43,7 +43,7 @@ func (v *View) Know(m *Clusters) {
 	v.Clusters = all
 }
 
-// Apply makes the view the one of a change. On an error, a *Problem or a *BaseError, it is as it was.
+// Apply applies a change. After an error, a *Problem or a *BaseError, the view is unchanged.
 func (v *View) Apply(c *Change) error {
 	if p := Check(c); p != nil {
 		return fmt.Errorf("view %d: %w", c.View, p)

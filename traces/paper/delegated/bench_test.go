@@ -7,7 +7,7 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// A whole simulation of 200 applications, on the indexed board.
+// BenchmarkSimulation measures a whole simulation of 200 applications, on the indexed board.
 func BenchmarkSimulation(b *testing.B) {
 	records := usable(b)
 	for _, c := range []struct {

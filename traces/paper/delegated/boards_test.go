@@ -13,7 +13,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// spoken is a sum over all messages of a run.
+// spoken returns a checksum of all messages of a run, and their number.
 func spoken(t *testing.T, s delegated.Setup, jobs []delegated.Job) (sum uint64, messages int) {
 	t.Helper()
 	number := func(x int64) { sum = (sum ^ uint64(x)) * 0x9e3779b97f4a7c15; sum ^= sum >> 29 }
@@ -50,7 +50,7 @@ func usable(t testing.TB) []swf.Record {
 	return delegated.Usable(log)
 }
 
-// workloads are those of the figures.
+// workloads returns the workloads of the figures.
 func workloads() map[string]delegated.Workload {
 	all := map[string]delegated.Workload{"W1": {Moldable: 20, At: 40}}
 	for share := 0; share <= 100; share += 20 {
@@ -62,7 +62,7 @@ func workloads() map[string]delegated.Workload {
 	return all
 }
 
-// long makes TestBothBoardsSayTheSameInAllWorkloads look at each number of clusters and fair-start delay of the figures.
+// With long set, TestBothBoardsSayTheSameInAllWorkloads tries each number of clusters and fair-start delay of the figures.
 var long = flag.Bool("accordion.long", false, "run the workloads of all points of the figures on both boards")
 
 func TestBothBoardsSayTheSameInAllWorkloads(t *testing.T) {
@@ -85,7 +85,7 @@ func TestBothBoardsSayTheSameInAllWorkloads(t *testing.T) {
 	}
 }
 
-// boardSetups are those on which a workload's messages are compared.
+// boardSetups returns the setups on which a workload's messages are compared.
 func boardSetups(name string) []delegated.Setup {
 	on := func(clusters int, fair core.Time) delegated.Setup {
 		return delegated.Setup{Clusters: clusters, FairStart: fair, Timer: 1}
@@ -106,7 +106,7 @@ func boardSetups(name string) []delegated.Setup {
 	return all
 }
 
-// A job keeps its factor, its row of Table 1 and its run time in every variant.
+// A job keeps its factor, its row of Table 1 and its run time in all variants of a workload.
 func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 	records := usable(t)
 	draw := func(w delegated.Workload) []delegated.Job {
@@ -142,7 +142,7 @@ func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 	}
 }
 
-// Bounds of 65 % where an independent program found 58 % and 55 %.
+// The bounds are 65 %. An independent program found 58 % and 55 %.
 func TestMessagesThatSayOnlyWhatDiffersAreShorter(t *testing.T) {
 	records := usable(t)
 	for _, c := range []struct{ moldable, clusters int }{{60, 1}, {20, 4}} {

@@ -12,7 +12,7 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// facts returns the folder of the jobs files whose counters an independent program published.
+// facts returns the folder of the jobs files for which an independent program published counters.
 func facts(t testing.TB) string {
 	t.Helper()
 	const folder = "../facts/delegated"

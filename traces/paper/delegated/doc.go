@@ -1,8 +1,8 @@
-// Package delegated runs the experiments of C. Klein and C. Pérez, "Untying RMS from Application Scheduling", RR-7389 (2010),
-// section 6: delegated scheduling against a batch system of the kind of OAR, which is told all configurations.
+// Package delegated runs the experiments of C. Klein and C. Pérez, "Untying RMS from Application Scheduling", RR-7389 (2010), section 6. They
+// compare delegated scheduling with a batch system like OAR, which receives all configurations of an application.
 //
 //	counters, err := delegated.Setup{Clusters: 4, FairStart: 5, Timer: 1}.Run(jobs)
 //
-// The RMS is core/delegated, the launchers' algorithms are core/moldable's: what runs here is what a real system would run, in
-// virtual time. docs/delegated.md has the readings, and what came out.
+// The RMS is core/delegated, and the launchers use the algorithms of core/moldable. So the code of a real system runs here, in virtual time.
+// docs/delegated.md explains the readings of the paper, and has the results.
 package delegated

@@ -7,25 +7,25 @@ import (
 	"accordion/core/moldable"
 )
 
-// event is something that happens later.
+// event is a future event.
 type event struct {
 	at      core.Time
 	kind    eventKind
-	order   int // of their making
+	order   int // in the order of creation
 	job     int
-	request moldable.Request // of answered
+	request moldable.Request // for answered
 }
 
 type eventKind int
 
-// The kinds, in the order in which they happen within a second. Arrivals are before them; ghosts' ends and the pass, which
-// are the RMS's own, behind.
+// Kinds, in the order of events of the same second. Arrivals come before them; ghosts' ends and the pass, which the RMS makes itself, after
+// them.
 const (
 	done eventKind = iota
 	answered
 )
 
-// events are those that are still to come.
+// events has the future events.
 type events struct {
 	queue queue
 	made  int

@@ -14,16 +14,16 @@ import (
 	"accordion/traces/input"
 )
 
-// MaxJobs is how many jobs a file may have.
+// MaxJobs is the most jobs of a file.
 const MaxJobs = 100_000
 
 // header is the first line of a jobs file.
 const header = "kind,arrive,factor,d1,P,nmin,nmax,W,iterations,delay"
 
-// maxLine bounds a line of a jobs file, in bytes.
+// maxLine is the longest line of a jobs file, in bytes.
 const maxLine = 1 << 16
 
-// LineError is a line of a jobs file that is not as it should be.
+// LineError describes a wrong line of a jobs file.
 type LineError struct {
 	File string
 	Line int // from 1
@@ -35,13 +35,13 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.What, e.Want)
 }
 
-// Read reads a jobs file; the name is for messages. An error is a *LineError, or in's own.
+// Read parses a jobs file. name is for messages. Errors are *LineError, or those of in.
 func Read(in io.Reader, name string) ([]Job, error) {
 	r, err := read(in, name)
 	return r.jobs, err
 }
 
-// ReadLine is the job of one line of a jobs file, counted from 1. Errors are those of Read.
+// ReadLine parses one line of a jobs file, counted from 1. Errors are those of Read.
 func ReadLine(in io.Reader, name string, line int) (Job, error) {
 	r, err := read(in, name)
 	if err != nil {
@@ -100,20 +100,20 @@ func read(in io.Reader, name string) (reader, error) {
 	return r, nil
 }
 
-// reader is in the midst of a file.
+// reader parses a file.
 type reader struct {
 	name   string
 	line   int
 	begun  bool
 	jobs   []Job
-	lines  []int // of the jobs
+	lines  []int // line numbers of the jobs
 	fields []string
-	err    error // the first thing wrong with the line
+	err    error // the line's first mistake
 }
 
 func (r *reader) wrong(what, want string) error { return &LineError{r.name, r.line, what, want} }
 
-// job reads a line.
+// job parses a line.
 func (r *reader) job(text string) (Job, error) {
 	r.fields, r.err = strings.Split(text, ","), nil
 	if len(r.fields) != strings.Count(header, ",")+1 {
@@ -151,7 +151,7 @@ func (r *reader) job(text string) (Job, error) {
 	return j, r.err
 }
 
-// single reads the fields of rigid and moldable.
+// single parses the fields of rigid and moldable jobs.
 func (r *reader) single(j *Job) {
 	j.D1 = r.number(3, "seconds above 0", func(x float64) bool { return x > 0 })
 	j.P = r.number(4, "a share from 0 to 1", func(x float64) bool { return x >= 0 && x <= 1 })
@@ -169,10 +169,10 @@ func (r *reader) single(j *Job) {
 	}
 }
 
-// field is a field's name.
+// field returns a field's name.
 func field(i int) string { return strings.Split(header, ",")[i] }
 
-// number reads a field that must be a number, and right.
+// number parses a field that is a number for which right is true.
 func (r *reader) number(i int, want string, right func(float64) bool) float64 {
 	x, err := strconv.ParseFloat(r.fields[i], 64)
 	if r.err == nil && (err != nil || math.IsInf(x, 0) || !right(x)) {
@@ -181,7 +181,7 @@ func (r *reader) number(i int, want string, right func(float64) bool) float64 {
 	return x
 }
 
-// whole reads a field that must be a whole number.
+// whole parses a field that is a whole number.
 func (r *reader) whole(i int, least, most int64, unit string) int64 {
 	x, err := strconv.ParseInt(r.fields[i], 10, 64)
 	if r.err == nil && (err != nil || x < least || x > most) {
@@ -190,7 +190,7 @@ func (r *reader) whole(i int, least, most int64, unit string) int64 {
 	return x
 }
 
-// Write writes a jobs file, which Read reads back as it was.
+// Write writes a jobs file. Read returns the same jobs.
 func Write(out io.Writer, jobs []Job) error {
 	b := bufio.NewWriter(out)
 	fmt.Fprintln(b, header)

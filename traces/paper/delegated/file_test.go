@@ -96,7 +96,7 @@ func TestAWrongLineIsNamed(t *testing.T) {
 	}
 }
 
-// check says that a file is refused with its line, or runs to its end.
+// check checks that a file is refused with its line, or runs to its end.
 func check(t testing.TB, text []byte) {
 	jobs, err := delegated.Read(bytes.NewReader(text), "jobs")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestAFileWithAnyByteChangedIsRefusedOrRuns(t *testing.T) {
 func FuzzJobsFile(f *testing.F) {
 	f.Add([]byte(three))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if bytes.Count(text, []byte{'\n'}) < 50 { // else a run may take long
+		if bytes.Count(text, []byte{'\n'}) < 50 { // otherwise a run may take long
 			check(t, text)
 		}
 	})

@@ -6,10 +6,10 @@ import (
 	"accordion/core"
 )
 
-// Hosts is how many hosts each cluster has.
+// Hosts is the number of hosts of each cluster.
 const Hosts = 128
 
-// MaxClusters is how many clusters there are at most: two countries of two cities of two clusters.
+// MaxClusters is the largest number of clusters: two countries of two cities of two clusters.
 const MaxClusters = 8
 
 // Kind is a kind of application.
@@ -18,7 +18,7 @@ type Kind int
 // The kinds.
 const (
 	Rigid    Kind = iota
-	Moldable      // on one cluster, any number of hosts between two bounds
+	Moldable      // on one cluster, with any number of hosts between two bounds
 	CEM           // on several clusters at once
 )
 
@@ -30,23 +30,23 @@ func (k Kind) String() string { return kindNames[k] }
 type Job struct {
 	Kind   Kind
 	Arrive core.Time // second
-	Factor float64   // its walltime over its run time
-	Delay  core.Time // seconds until a view is answered, with what it showed when it came; 0: at once
+	Factor float64   // its walltime relative to its run time
+	Delay  core.Time // seconds from a view to its answer, which uses that view; 0: at once
 
-	D1          float64 // of rigid and moldable: seconds on one host of speed 1
-	P           float64 // the share of it that runs in parallel (Amdahl's law); 1 of rigid
+	D1          float64 // rigid and moldable: seconds on one host of speed 1
+	P           float64 // the parallel share of D1 (Amdahl's law); 1 for rigid
 	Least, Most int     // hosts
 
-	W          float64 // of cem: host-seconds at speed 1
-	Iterations float64 // each of which waits for the network once
+	W          float64 // cem: host-seconds at speed 1
+	Iterations float64 // number of iterations, each with one network wait
 }
 
-// Each product is rounded before it is added to anything, so that no machine fuses the two and rounds otherwise.
+// Each product is converted before it is added, so that machines with fused multiply-add round in the same way.
 
-// speed is that of a cluster, counted from 0.
+// speed returns the speed of a cluster, counted from 0.
 func speed(cluster int) float64 { return 1 + float64(0.1*float64(cluster)) }
 
-// speeds are those of all clusters; read only.
+// speeds has the speeds of all clusters; read only.
 var speeds = func() (all []float64) {
 	for c := range MaxClusters {
 		all = append(all, speed(c))
@@ -54,12 +54,12 @@ var speeds = func() (all []float64) {
 	return all
 }()
 
-// time is how long a rigid or moldable job runs on so many hosts of a cluster, in seconds.
+// time returns how long a rigid or moldable job runs on a number of hosts of a cluster, in seconds.
 func (j *Job) time(cluster, hosts int) float64 {
 	return float64((1-j.P+j.P/float64(hosts))*j.D1) / speed(cluster)
 }
 
-// several is how long a cem job runs on so many hosts of each cluster, in seconds.
+// several returns how long a cem job runs on these hosts of each cluster, in seconds.
 func (j *Job) several(hosts []int) float64 {
 	lowest, highest := -1, -1
 	for c, n := range hosts {
@@ -73,30 +73,30 @@ func (j *Job) several(hosts []int) float64 {
 	return c.Time(hosts, latency(lowest, highest))
 }
 
-// latency is that between two clusters, in seconds.
+// latency returns the latency between two clusters, in seconds.
 func latency(a, b int) float64 {
 	switch {
 	case a == b:
 		return 0
-	case a/2 == b/2: // a city
+	case a/2 == b/2: // in one city
 		return 0.005
-	case a/4 == b/4: // a country
+	case a/4 == b/4: // in one country
 		return 0.010
 	}
 	return 0.050
 }
 
-// seconds is a time in whole seconds, rounded up but for what is rounding already.
+// seconds returns whole seconds, rounded up except for rounding errors.
 func seconds(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
 
-// run is how long a job lasts, and walltime how long its launcher says that it may.
+// run returns how long a job lasts, and walltime how long its launcher requests.
 func (j *Job) run(t float64) core.Time      { return seconds(t) }
 func (j *Job) walltime(t float64) core.Time { return seconds(float64(t * j.Factor)) }
 
-// sizes is how many sizes a rigid or moldable job has.
+// sizes returns how many sizes a rigid or moldable job has.
 func (j *Job) sizes() int { return j.Most - j.Least + 1 }
 
-// longest is the longest walltime that the job may have.
+// longest returns the longest walltime that the job may have.
 func (j *Job) longest() float64 {
 	if j.Kind == CEM {
 		return float64((j.W + j.Iterations*latency(0, MaxClusters-1)) * j.Factor)

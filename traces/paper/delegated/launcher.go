@@ -6,17 +6,17 @@ import (
 	"accordion/core/moldable"
 )
 
-// launcher speaks for one application.
+// launcher is the launcher of one application.
 type launcher struct {
 	job      *Job
 	view     moldable.View
 	moldable moldable.Moldable
-	complex  *moldable.Complex // of cem
+	complex  *moldable.Complex // for cem
 
-	walltimes []core.Time // of rigid and moldable: those that were computed, a cluster after the other, else 0
+	walltimes []core.Time // for rigid and moldable: computed walltimes, cluster by cluster; 0: not computed
 	computed  int
 
-	last moldable.Request // the last that was sent
+	last moldable.Request // the last one sent
 	ran  []moldable.Part  // what the application got
 }
 
@@ -41,14 +41,14 @@ func (l *launcher) walltime(cluster, hosts int) core.Time {
 	return *known
 }
 
-// see takes what a message says.
+// see takes in the changes of a message.
 func (l *launcher) see(changes []delegated.Change) {
 	for _, c := range changes {
 		l.view[c.Cluster] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 	}
 }
 
-// find is what it wants, by what it sees.
+// find returns what the application wants, given its view.
 func (l *launcher) find(now core.Time) (moldable.Found, error) {
 	if l.complex != nil {
 		return l.complex.Find(l.view, now)
@@ -56,7 +56,7 @@ func (l *launcher) find(now core.Time) (moldable.Found, error) {
 	return l.moldable.Find(l.view, now), nil
 }
 
-// run is how long the application runs on these hosts.
+// run returns how long the application runs on these hosts.
 func (l *launcher) run(parts []moldable.Part) core.Time {
 	if l.job.Kind != CEM {
 		return l.job.run(l.job.time(parts[0].Cluster, parts[0].Hosts))
@@ -68,7 +68,7 @@ func (l *launcher) run(parts []moldable.Part) core.Time {
 	return l.job.run(l.job.several(hosts))
 }
 
-// groups are the sets of clusters that a cem application considers: each cluster, each city of two, each country of four, all.
+// groups returns the sets of clusters that a cem application considers: each cluster, each city of two, each country of four, and all.
 func groups(clusters int) []moldable.Group {
 	var all []moldable.Group
 	for size := 1; size <= MaxClusters; size *= 2 {
@@ -84,9 +84,8 @@ func groups(clusters int) []moldable.Group {
 	return all
 }
 
-// selection is what a cem application takes of the hosts that it is offered: all that are offered of one cluster, city or
-// country, or all there are, whichever is the quickest. It stands in for that of another paper, which RR-7389 used and did not
-// print.
+// selection returns what a cem application requests of the hosts that it is offered: all hosts of one cluster, city or country, or all there
+// are, whichever is fastest. It replaces the selection of another paper, which RR-7389 used and did not print.
 func (j *Job) selection(clusters int) moldable.Selection {
 	c := j.coupled(clusters)
 	c.Groups = groups(clusters)
@@ -94,7 +93,7 @@ func (j *Job) selection(clusters int) moldable.Selection {
 	return c.Selection()
 }
 
-// coupled is a cem job on so many clusters.
+// coupled returns a cem job for a number of clusters.
 func (j *Job) coupled(clusters int) moldable.Coupled {
 	return moldable.Coupled{Work: j.W, Iterations: j.Iterations, Speeds: speeds[:clusters]}
 }

@@ -30,7 +30,8 @@ func TestALineIsReadByItsNumberInTheFile(t *testing.T) {
 	}
 }
 
-// A Launcher that is shown what a run shows asks for the hosts that the run gives to an idle machine's first application, and lasts as long.
+// A Launcher that sees the same views as in a run requests the hosts that the run gives to the first application of an idle machine, and
+// lasts as long.
 func TestALauncherAnswersAsInARun(t *testing.T) {
 	jobs, err := delegated.Read(strings.NewReader(head+"cem,0,2,0,0,0,0,460800,100,0\n"), "jobs")
 	if err != nil {

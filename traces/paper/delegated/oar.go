@@ -7,9 +7,9 @@ import (
 	"accordion/core/delegated"
 )
 
-// oar is a run of a batch system as OAR is: applications tell it all their configurations when they arrive, and each pass
-// gives each of them, in their order, the one that completes first. It has no ghosts; the timer, and what wants a pass, are
-// those of the delegated RMS.
+// oar runs a batch system like OAR. Applications send it all their configurations when they arrive. Each pass gives each application, in
+// their order, the configuration that completes first. It has no ghosts. The timer, and the events that need a pass, are those of the
+// delegated RMS.
 type oar struct {
 	setup   Setup
 	hosts   []int // of each cluster
@@ -27,7 +27,7 @@ type oar struct {
 type waiting struct {
 	job       *Job
 	index     int
-	walltimes []core.Time // a cluster after the other, of rising sizes
+	walltimes []core.Time // cluster by cluster, for rising sizes
 }
 
 type running struct {
@@ -96,7 +96,7 @@ func (o *oar) over(job int) {
 	}
 }
 
-// want asks for a pass, as something has happened from outside.
+// want requests a pass after an event from outside.
 func (o *oar) want(now core.Time) {
 	o.chain = 0
 	if o.due == core.Forever {
@@ -130,8 +130,8 @@ func (o *oar) pass(now core.Time) {
 	o.waiting = left
 }
 
-// best is the configuration that completes first: of several the one that starts first, then that on the lowest cluster,
-// then that with the most hosts.
+// best returns the configuration that completes first. If several do, it takes the one that starts first, then the one on the lowest
+// cluster, then the one with the most hosts.
 func (o *oar) best(w *waiting, now core.Time) (start core.Time, cluster, hosts int) {
 	start, end := core.Forever, core.Forever
 	for c := range o.setup.Clusters {

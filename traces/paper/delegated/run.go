@@ -9,24 +9,23 @@ import (
 	"accordion/core/moldable"
 )
 
-// Setup is what a run is made on.
+// Setup describes the system of a run.
 type Setup struct {
-	RMS       string // Delegated, which is the default, or OAR
+	RMS       string // Delegated (the default) or OAR
 	Clusters  int    // 1 to MaxClusters
 	FairStart core.Time
 	Timer     core.Time
 
-	EarlyGhosts bool // as delegate.Options has it
+	EarlyGhosts bool // see core/delegated.Options
 
-	// Plain draws passes on lists of steps, which counts the basic operations; else they are drawn on core/profile, which
-	// counts its own steps.
+	// Plain uses lists of steps, which count the basic operations. Otherwise core/profile is used, which counts its own steps.
 	Plain bool
 
-	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
+	// Told, unless nil, is called for each message of the delegated RMS. What the message points to is read only.
 	Told func(now core.Time, m delegated.Message)
-	// Started is told of each application's start, by its index, if not nil. What it got is read only.
+	// Started, unless nil, is called for each start with the application's index. parts is read only.
 	Started func(job int, parts []moldable.Part)
-	// Ended is told of each application's end, by its index, if not nil.
+	// Ended, unless nil, is called for each end with the application's index.
 	Ended func(job int, now core.Time)
 }
 
@@ -37,7 +36,7 @@ func (s Setup) board() delegated.Board {
 	return &delegated.Indexed{}
 }
 
-// count takes the steps of a run's board.
+// count adds the steps of a run's board.
 func (s Setup) count(steps int64, c *Counters) {
 	if s.Plain {
 		c.OperationsRMS = steps
@@ -64,7 +63,7 @@ func (s Setup) check(jobs []Job) error {
 	return nil
 }
 
-// Run runs the jobs, in their order, to the end of the last one, and is a function of them and the setup.
+// Run runs the jobs, in their order, until the last one ends. The result depends only on the jobs and the setup.
 func (s Setup) Run(jobs []Job) (Counters, error) {
 	if err := s.check(jobs); err != nil {
 		return Counters{}, err
@@ -81,18 +80,18 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 	return r.sum(), nil
 }
 
-// run is one of the delegated RMS.
+// run is a run of the delegated RMS.
 type run struct {
 	setup     Setup
 	jobs      []Job
 	rms       *delegated.RMS
-	launchers []*launcher // of those that have arrived
+	launchers []*launcher // of the jobs that have arrived
 	events    events
 	arrived   int
 	counters  Counters
 }
 
-// all goes from second to second until nothing is left to happen.
+// all advances from second to second until no event is left.
 func (r *run) all() error {
 	for {
 		now := min(r.events.next(), r.rms.Next())
@@ -146,7 +145,7 @@ func (r *run) happen(now core.Time, e event) error {
 	return r.rms.Done(now, core.JobID(e.job))
 }
 
-// hear takes messages to the launchers, which answer when all are there.
+// hear passes messages to the launchers. They answer when all messages of the second are there.
 func (r *run) hear(now core.Time, messages []delegated.Message) error {
 	for _, m := range messages {
 		if r.setup.Told != nil {
@@ -183,11 +182,10 @@ func (r *run) count(m delegated.Message) {
 	}
 }
 
-// whole is how many bytes say all of a cluster: one, and eight a step that has an end.
+// whole returns the bytes of a cluster's whole view: one, and eight for each step that has an end.
 func whole(c delegated.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
 
-// differ counts the bytes of a pass's messages if they said only what differs: eight more a cluster, and only the steps that
-// are new.
+// differ counts the bytes of a pass's messages if they had only differences: eight more for each cluster, and only the new steps.
 func (r *run) differ(messages []delegated.Message) {
 	for _, m := range messages {
 		for _, c := range m.Changes {
@@ -196,7 +194,7 @@ func (r *run) differ(messages []delegated.Message) {
 	}
 }
 
-// answer lets a launcher look at its view, and sends what it wants: at once or later.
+// answer lets a launcher answer its view: at once, or later.
 func (r *run) answer(now core.Time, job int) error {
 	l := r.launchers[job]
 	found, err := l.find(now)
@@ -215,7 +213,7 @@ func (r *run) answer(now core.Time, job int) error {
 	return nil
 }
 
-// send sends a request that is another than the last one.
+// send sends a request if it differs from the last one.
 func (r *run) send(now core.Time, job int, q moldable.Request) error {
 	l := r.launchers[job]
 	if len(l.ran) > 0 || l.last.Walltime == q.Walltime && slices.Equal(l.last.Parts, q.Parts) {
@@ -227,7 +225,7 @@ func (r *run) send(now core.Time, job int, q moldable.Request) error {
 	return r.rms.Request(now, core.JobID(job), q)
 }
 
-// sum is what the run came to.
+// sum returns the results of the run.
 func (r *run) sum() Counters {
 	c, done := r.counters, r.rms.Counts()
 	c.RMS, c.Clusters, c.FairStart, c.Timer, c.Applications = Delegated, r.setup.Clusters, r.setup.FairStart, r.setup.Timer, len(r.jobs)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The dumb twin tries every vector of hosts within what is offered.
+// The test tries all vectors of hosts within what is offered.
 func TestNothingIsQuickerThanAllHostsOfAGroup(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(3, seed))
@@ -25,7 +25,7 @@ func TestNothingIsQuickerThanAllHostsOfAGroup(t *testing.T) {
 		best := -1.0
 		vector := make([]int, clusters)
 		for next := 0; next < clusters; {
-			for next = 0; next < clusters; next++ { // the next vector
+			for next = 0; next < clusters; next++ { // next vector
 				if vector[next]++; vector[next] <= offered[next] {
 					break
 				}

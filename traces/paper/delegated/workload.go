@@ -8,41 +8,41 @@ import (
 	"accordion/traces/swf"
 )
 
-// Workload says which jobs are drawn. The zero value of everything but Seed is W0 without moldable jobs.
+// Workload describes which jobs are drawn. With Seed alone it is W0 without moldable jobs.
 type Workload struct {
 	Seed     uint64
-	Moldable int // per cent of the jobs
-	CEM      int // per cent of the jobs that become cem applications: W2
-	At       int // from 1: one cem application more, so that it is in this place: W1; 0: none
-	From     int // how many usable jobs of the log to leave out at its beginning
+	Moldable int // percentage of the jobs
+	CEM      int // W2: percentage of the jobs that are replaced by cem applications
+	At       int // W1: one more cem application in this place, from 1; 0: none
+	From     int // how many usable jobs of the log to skip at its beginning
 	Sizes    Sizes
 	Model    Model
 	Delay    core.Time // of the cem applications
 }
 
-// Jobs is how many jobs of the log a workload takes.
+// Jobs is how many jobs of the log a workload uses.
 const Jobs = 200
 
-// Sizes is a reading of the log: what becomes of jobs that are larger than a cluster.
+// Sizes is a reading of the log: what to do with jobs that are larger than a cluster.
 type Sizes int
 
 // The readings.
 const (
-	Cut       Sizes = iota // to 128; run times stay
-	Skip                   // left out
-	Nodes                  // sizes are processors: eight of them are a host, and more than 128 hosts are cut
-	NodesSkip              // the same, but more than 128 hosts are left out
+	Cut       Sizes = iota // cut them to 128 hosts; run times stay
+	Skip                   // leave them out
+	Nodes                  // sizes are processors: eight are a host, and jobs of more than 128 hosts are cut
+	NodesSkip              // as Nodes, but jobs of more than 128 hosts are left out
 )
 
-// SizesNames are the readings by name.
+// SizesNames are the names of the readings.
 var SizesNames = []string{"cut", "skip", "nodes", "nodes-skip"}
 
 func (s Sizes) String() string { return SizesNames[s] }
 
-// processorsOfHost is what a node of Atlas has.
+// processorsOfHost is the number of processors of a node of Atlas.
 const processorsOfHost = 8
 
-// of is a job's size in hosts: as it was, and within a cluster. It is not ok where the job is left out.
+// of returns a job's size in hosts: as it was, and within a cluster. ok is false if the job is left out.
 func (s Sizes) of(processors int) (uncut, hosts int, ok bool) {
 	uncut = processors
 	if s == Nodes || s == NodesSkip {
@@ -54,23 +54,24 @@ func (s Sizes) of(processors int) (uncut, hosts int, ok bool) {
 	return uncut, min(uncut, Hosts), true
 }
 
-// Model is a reading of the cem application, which the paper takes from another one.
+// Model is a reading of the cem application, which RR-7389 takes from another paper.
 type Model struct {
-	// Hours is the work: so long on one whole cluster of speed 1, the same for all; 0: the work of the job that it replaces.
+	// Hours is the work of all cem applications: the hours that it takes on one whole cluster of speed 1. 0: the work of the job that is
+	// replaced.
 	Hours      float64
 	Iterations float64
 }
 
-// Standard is the model of the figures: the one of twelve that is closest to Figures 9 and 11.
+// Standard is the model of the figures: of twelve, the closest to Figures 9 and 11.
 var Standard = Model{Hours: 10, Iterations: 10_000}
 
-// table1 is Table 1 of RR-7389, with its largest sizes cut to a cluster. Each row is as frequent as the others.
+// table1 is Table 1 of RR-7389, with its largest sizes cut to a cluster. All rows are equally frequent.
 var table1 = []struct {
 	p    float64
 	most int
 }{{0.8, 32}, {0.9, 96}, {0.99, Hosts}, {0.999, Hosts}}
 
-// Usable are the jobs of a log that a workload may take: those that ran, and of which it is known on how many processors.
+// Usable returns the jobs of a log that a workload may use: those that ran, on a known number of processors.
 func Usable(log *swf.Log) []swf.Record {
 	var all []swf.Record
 	for _, r := range swf.Summaries(log.Records) {
@@ -81,7 +82,7 @@ func Usable(log *swf.Log) []swf.Record {
 	return all
 }
 
-// stream is a generator of its own for each thing that is drawn: a job keeps its factor whatever its kind.
+// stream returns a generator for each thing that is drawn. So a job keeps its factor, whatever its kind.
 func (w Workload) stream(number uint64) *rand.Rand { return rand.New(rand.NewPCG(w.Seed, number)) }
 
 const (
@@ -90,12 +91,12 @@ const (
 	rows
 	cems
 	inserted // the factor of the cem application of W1
-	draws    // of Figure 10
+	draws    // for Figure 10
 )
 
 func factor(random *rand.Rand) float64 { return 1.1 + float64(0.9*random.Float64()) }
 
-// Jobs draws a workload from the usable jobs of a log. It arrives at a job a second.
+// Jobs draws a workload from the usable jobs of a log. One job arrives each second.
 func (w Workload) Jobs(usable []swf.Record) ([]Job, error) {
 	if w.Moldable < 0 || w.Moldable > 100 || w.CEM < 0 || w.CEM > 100 {
 		return nil, fmt.Errorf("%d %% moldable and %d %% cem: shares are 0 to 100 %%", w.Moldable, w.CEM)
@@ -139,7 +140,7 @@ func (w Workload) Jobs(usable []swf.Record) ([]Job, error) {
 	return jobs, nil
 }
 
-// work is that of a cem application in host-seconds. One that replaces no job has an hour of a cluster at least.
+// work returns the work of a cem application in host-seconds. If it replaces no job, it is at least an hour of a cluster.
 func (m Model) work(replaced float64) float64 {
 	switch {
 	case m.Hours > 0:
@@ -150,7 +151,7 @@ func (m Model) work(replaced float64) float64 {
 	return Hosts * 3600
 }
 
-// TooLarge is how many jobs are larger than a cluster, among those of the log that a workload looks at until it has its jobs.
+// TooLarge returns how many jobs are larger than a cluster, among the jobs of the log from which the workload is drawn.
 func (w Workload) TooLarge(usable []swf.Record) int {
 	n, taken := 0, 0
 	for i := max(0, w.From); i < len(usable) && taken < Jobs; i++ {

@@ -1,4 +1,4 @@
-// Package linktest is a sidecar for tests of launchers and parts: the other end of a pipe, which a test speaks for message by message.
+// Package linktest provides a sidecar for tests of launchers and parts. The test plays it message by message.
 package linktest
 
 import (
@@ -12,13 +12,13 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Sidecar is dialed by a link.
+// Sidecar accepts connections of a link.
 type Sidecar struct{ conns chan net.Conn }
 
-// New is one that takes connections.
+// New returns a Sidecar.
 func New() *Sidecar { return &Sidecar{make(chan net.Conn)} }
 
-// Dial connects to it, as soon as the test takes the connection.
+// Dial connects to the sidecar. It waits until the test accepts the connection.
 func (s *Sidecar) Dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
@@ -35,10 +35,10 @@ type Peer struct {
 	conn net.Conn
 	mu   sync.Mutex
 	seq  int64
-	Last int64 // the number of the last message that was read
+	Last int64 // number of the last message that was read
 }
 
-// Accept takes the next connection and its hello, and answers that.
+// Accept accepts the next connection, reads its hello, and answers it.
 func (s *Sidecar) Accept(t *testing.T, answer launcher.Message) (*Peer, *launcher.Hello) {
 	t.Helper()
 	p := &Peer{t: t, conn: <-s.conns}
@@ -51,7 +51,7 @@ func (s *Sidecar) Accept(t *testing.T, answer launcher.Message) (*Peer, *launche
 	return p, hello
 }
 
-// Read is the next message; nil at the end of the connection.
+// Read returns the next message, or nil at the end of the connection.
 func (p *Peer) Read() launcher.Message {
 	m, seq, err := Read(p.conn, launcher.MostToServer)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Peer) Send(all ...launcher.Message) {
 	}
 }
 
-// Try sends a message to who may have broken the connection.
+// Try sends a message to a peer that may have closed the connection.
 func (p *Peer) Try(m launcher.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,13 +81,13 @@ func (p *Peer) Try(m launcher.Message) error {
 	return launcher.Write(p.conn, p.seq, m)
 }
 
-// Okay says okay to the last message that was read.
+// Okay answers the last message with okay.
 func (p *Peer) Okay() { p.Send(&launcher.Okay{To: p.Last}) }
 
-// Close breaks the connection.
+// Close closes the connection.
 func (p *Peer) Close() { p.conn.Close() }
 
-// Read reads one frame of at most the given number of bytes, and nothing after it.
+// Read reads one frame of at most most bytes, and nothing after it.
 func Read(r io.Reader, most int) (launcher.Message, int64, error) {
 	frame, err := wire.ReadUpTo(r, most)
 	if err != nil {

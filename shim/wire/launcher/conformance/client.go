@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// patience is for each message of a client.
+// patience is how long the server waits for each message of a client.
 const patience = 10 * time.Second
 
-// Client is a server for one launcher, which is to subscribe to the embedded clusters a and b of 8 hosts, to make one request at its first
-// view and to keep to it, and to say done after its start. It packs frames where it may and the client can read them. The error says what
-// was not as docs/protocol.md has it.
+// Client plays the server for one launcher, and checks it against docs/protocol.md. The launcher should subscribe to the embedded clusters a
+// and b of 8 hosts, make one request at its first view, keep it, and report the end after its start. With packs set, Client packs frames if
+// the launcher can read them.
 func Client(conn net.Conn, packs bool) error {
 	defer conn.Close()
 	g := &game{conn: conn, packs: packs}
@@ -25,27 +25,27 @@ func Client(conn net.Conn, packs bool) error {
 	return nil
 }
 
-// game is what such a session has come to.
+// game is the state of such a session.
 type game struct {
 	conn        net.Conn
 	sent, heard int64
-	pinged      bool // no pong yet
+	pinged      bool // a ping has no pong yet
 	asked       message
 	packs       bool
 	out, in     *past // nil: nothing is packed
 }
 
-// What the clusters are called in the session.
+// The numbers of the clusters in the session.
 const numberA, numberB = 3, 900
 
-// second is a time of the sidecar's, far from that of anybody who plays.
+// second is a time of the server's clock, far from the client's.
 const second = 1_000_000
 
 func (g *game) send(kind string, more ...any) error {
 	g.sent++
 	all := append(fields{"x-later", fields{"y", list{1.5, raw("\xc0"), raw("\xd5\x07ab")}}, "s", wide(g.sent), "t", kind}, more...)
 	body := pack(nil, all)
-	if g.out != nil && g.sent%5 != 0 { // one that is not packed may come at any time
+	if g.out != nil && g.sent%5 != 0 { // frames that are not packed may come at any time
 		body = g.out.pack(body)
 	} else if g.out != nil {
 		g.out.add(body)
@@ -57,7 +57,7 @@ func (g *game) send(kind string, more ...any) error {
 	return nil
 }
 
-// hear is the client's next message. A ping is answered.
+// hear returns the client's next message. It answers pings.
 func (g *game) hear() (message, error) {
 	g.conn.SetReadDeadline(time.Now().Add(patience))
 	m, err := read(g.conn, 64<<10, g.in)
@@ -77,7 +77,7 @@ func (g *game) hear() (message, error) {
 	return m, err
 }
 
-// next is the client's next message but pings and pongs.
+// next returns the client's next message other than pings and pongs.
 func (g *game) next() (message, error) {
 	for {
 		if m, err := g.hear(); err != nil || m.kind() != "ping" && m.kind() != "pong" {
@@ -151,7 +151,7 @@ func occupied(c int, from, to int, steps ...any) fields {
 	return fields{"c", c, "kind", 4, "from", from, "to", to, "steps", list(steps)}
 }
 
-// views: one is answered by a request, each by that or by ack.
+// views sends views. The client answers the first with a request, and each with the request or with ack.
 func (g *game) views() error {
 	m, err := g.want("request")
 	if err != nil {
@@ -175,7 +175,7 @@ func (g *game) views() error {
 			return fmt.Errorf("view %d is acknowledged as %v", view, m["view"])
 		}
 	}
-	for g.pinged { // it may be answered behind what was sent meanwhile
+	for g.pinged { // the pong may come after other messages
 		if m, err := g.hear(); err != nil || m.kind() != "ping" && m.kind() != "pong" {
 			return fmt.Errorf("a ping was not answered, but by %v: %w", m, err)
 		}
@@ -183,7 +183,7 @@ func (g *game) views() error {
 	return nil
 }
 
-// possible says what in a request cannot be.
+// possible returns an error if a request is impossible.
 func possible(m message) error {
 	hosts, _ := m["hosts"].([]any)
 	seen := map[int64]bool{}
@@ -205,7 +205,7 @@ func possible(m message) error {
 	return nil
 }
 
-// start: the application runs, and is over when its launcher says so.
+// start starts the application, and waits for its launcher's report of the end.
 func (g *game) start() error {
 	tag, walltime := g.asked.int("tag"), g.asked.int("walltime")
 	hosts := list{list{numberA, list{"n1", "n2"}}}
@@ -225,7 +225,7 @@ func (g *game) start() error {
 	if err := g.send("okay", "to", m.int("s")); err != nil {
 		return err
 	}
-	// A deadline cannot be set for a pipe that the client has closed already.
+	// A pipe that the client has closed already accepts no deadline.
 	if m, err := g.next(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("after okay to done the client says %v, %w", m, err)
 	}

@@ -28,7 +28,7 @@ func application(ctx context.Context, dial func(context.Context) (net.Conn, erro
 		}
 	}()
 	var view launcher.View
-	var done int64 // the number of what said so; a pong may have any
+	var done int64 // number of the message that reported the end; a pong may have any number
 	for e := range l.Events() {
 		send := func(m launcher.Message) error { _, err := e.Session.Send(m); return err }
 		var err error
@@ -101,7 +101,7 @@ func TestThePythonClientConforms(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = conformance.Client(conn, true) // it does not ask for it
+			err = conformance.Client(conn, true) // the client does not offer to pack
 		}
 		judged <- err
 	}()

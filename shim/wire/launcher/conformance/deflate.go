@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// past is what went one way, of which the end is the dictionary of the next frame. It packs by another library than ours does.
+// past is what was sent in one direction. Its end is the dictionary of the next frame. It uses another library than package packed.
 type past []byte
 
 func newPast() *past { p := past(packed.Dictionary); return &p }
@@ -22,20 +22,20 @@ func (p *past) add(body []byte) {
 	*p = (*p)[max(0, len(*p)-window):]
 }
 
-// pack is a body as it is sent.
+// pack returns a body as it is sent.
 func (p *past) pack(body []byte) []byte {
 	b := bytes.NewBufferString("\xc1")
 	w, err := flate.NewWriterDict(b, flate.BestCompression, *p)
 	if err != nil {
-		panic(err) // the level is none
+		panic(err) // the level is valid
 	}
-	w.Write(body) // into a buffer: there is no error
+	w.Write(body) // a buffer returns no error
 	w.Close()
 	p.add(body)
 	return b.Bytes()
 }
 
-// unpack is a body as it was before it was sent.
+// unpack returns a body as it was before packing.
 func (p *past) unpack(body []byte, most int) ([]byte, error) {
 	if len(body) > 0 && body[0] == 0xc1 {
 		from := bytes.NewReader(body[1:])
@@ -54,10 +54,10 @@ func (p *past) unpack(body []byte, most int) ([]byte, error) {
 	return body, nil
 }
 
-// errPlain ends an exchange that a server need not be able to have.
+// errPlain ends an exchange that a server need not support.
 var errPlain = errors.New("the server packs nothing")
 
-// packs is after a welcome: is what follows packed?
+// packs, after a welcome, starts packing if the server agreed to it.
 func packs(c *caller) error {
 	switch c.deflate {
 	case 0:
@@ -69,7 +69,7 @@ func packs(c *caller) error {
 	return fmt.Errorf("the welcome says deflate %d, and hello 1", c.deflate)
 }
 
-// sent is a body as the caller sends it.
+// sent returns a body as the caller sends it.
 func (c *caller) sent(body []byte) []byte {
 	switch {
 	case c.out == nil:
@@ -81,7 +81,7 @@ func (c *caller) sent(body []byte) []byte {
 	return frame(c.out.pack(body))
 }
 
-// unpacked sends a frame that is not packed, where it might be.
+// unpacked sends a frame that is not packed although it might be.
 func unpacked(s step) step {
 	return func(c *caller) error {
 		c.bare = true
@@ -90,7 +90,7 @@ func unpacked(s step) step {
 	}
 }
 
-// damaged sends a packed ping with something done to it.
+// damaged sends a packed ping that harm has changed.
 func damaged(harm func([]byte) []byte) step {
 	return func(c *caller) error {
 		c.s++
@@ -107,7 +107,7 @@ func deflated() []exchange {
 		return raw("\xdb" + string([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}) + string(make([]byte, n)))
 	}
 	const whole = 64 << 10
-	around := len(pack(nil, fields{"t", "ping", "s", 2, "x", of(0)})) // of a ping with nothing in x
+	around := len(pack(nil, fields{"t", "ping", "s", 2, "x", of(0)})) // size of a ping with an empty x
 	subscribe := []step{say("subscribe", with("most", 600)), hear("okay"), hear("clusters"), hear("change")}
 	all := []exchange{
 		{"packed", chain(greeted, alive, subscribe, asks(), hear("start"), asks(), refused("state", ""), withdrawn)},

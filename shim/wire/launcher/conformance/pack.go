@@ -9,10 +9,10 @@ import (
 	"github.com/ugorji/go/codec"
 )
 
-// fields are a map's keys and values, one after the other, in the order in which they are sent.
+// fields has a map's keys and values alternately, in the order of sending.
 type fields []any
 
-// list is a msgpack list; wide an integer in 64 bits, big an unsigned one; raw is sent as it is.
+// list is a msgpack list. wide is an integer in 64 bits, and big an unsigned one. raw is sent unchanged.
 type (
 	list []any
 	wide int64
@@ -20,7 +20,7 @@ type (
 	raw  string
 )
 
-// pack writes a value in msgpack. Ints are written in a byte where they fit, else in 64 bits.
+// pack writes a value in msgpack. Ints take one byte if they fit, and else 64 bits.
 func pack(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case raw:
@@ -64,14 +64,14 @@ func frame(body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// message is one that came.
+// message is a received message.
 type message map[string]any
 
 func (m message) kind() string { s, _ := m["t"].(string); return s }
 
 func (m message) int(key string) int64 { n, _ := m[key].(int64); return n }
 
-// read takes one frame. In is what went before; nil where nothing is packed.
+// read reads one frame. in is what came before; nil: nothing is packed.
 func read(r io.Reader, most uint32, in *past) (message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Server plays clients against a server for embedded clusters, among them a and b of 8 hosts that nobody else uses; serve takes one
-// connection, as from the Unix socket, until it is over. Each line of the table is a connection of its own, or several.
+// Server plays clients against a server with embedded clusters, among them a and b of 8 hosts that no other client uses. serve serves one
+// connection, as from the Unix socket, until its end. Each line of the table uses one or several connections of its own.
 func Server(t *testing.T, serve func(net.Conn)) {
 	for _, e := range exchanges() {
 		t.Run(e.name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func Server(t *testing.T, serve func(net.Conn)) {
 	}
 }
 
-// Judge is Server, with what was wrong in each line of the table.
+// Judge does the same as Server, and yields the error of each line of the table.
 func Judge(serve func(net.Conn)) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, e := range exchanges() {
@@ -50,7 +50,7 @@ func (e exchange) play(serve func(net.Conn)) error {
 	return nil
 }
 
-// exchange is one client's life.
+// exchange is one client's sequence of steps.
 type exchange struct {
 	name  string
 	steps []step
@@ -62,19 +62,19 @@ type step func(*caller) error
 type caller struct {
 	serve func(net.Conn)
 	conn  net.Conn
-	done  chan struct{} // the server's end of the connection is over
-	s     int           // of the last message that was sent
+	done  chan struct{} // closed at the server's end of the connection
+	s     int           // number of the last message sent
 	app   int64
 	view  int64
-	names map[string]int64 // of clusters
+	names map[string]int64 // numbers of clusters, by name
 
-	offered bool  // the hello did
-	deflate int64 // the welcome's
+	offered bool  // the hello offered to pack
+	deflate int64 // of the welcome
 	out, in *past // nil: nothing is packed
-	bare    bool  // the next frame is not
+	bare    bool  // the next frame is not packed
 }
 
-// call makes a connection, after which the former one is left.
+// call opens a connection. The former one is left as it is.
 func (c *caller) call() {
 	near, far := net.Pipe()
 	done := make(chan struct{})
@@ -93,13 +93,13 @@ func (c *caller) leave() {
 
 func (c *caller) write(b []byte) error {
 	c.conn.SetWriteDeadline(time.Now().Add(patience))
-	if _, err := c.conn.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) { // it may refuse before it has read all
+	if _, err := c.conn.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) { // the server may refuse before it has read everything
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
 
-// say sends a message; what its fields are may depend on what came.
+// say sends a message. Its fields may depend on what was received.
 func say(kind string, more func(*caller) fields) step {
 	return func(c *caller) error {
 		c.s++
@@ -114,7 +114,7 @@ func say(kind string, more func(*caller) fields) step {
 
 func with(all ...any) func(*caller) fields { return func(*caller) fields { return all } }
 
-// bytesOf sends bytes as they are.
+// bytesOf sends bytes unchanged.
 func bytesOf(b []byte) step { return func(c *caller) error { return c.write(b) } }
 
 // body sends a frame with a body that counts as a message.
@@ -125,7 +125,7 @@ func body(v any) step {
 	}
 }
 
-// take reads until a message of one of these types. Pings, other views and go are passed over: they may come at any time.
+// take reads until a message of one of these types comes. It skips pings, other views and go, which may come at any time.
 func (c *caller) take(kinds ...string) (message, error) {
 	for {
 		c.conn.SetReadDeadline(time.Now().Add(patience))
@@ -143,7 +143,7 @@ func (c *caller) take(kinds ...string) (message, error) {
 	}
 }
 
-// hear is take, and keeps what later messages need.
+// hear calls take, and keeps what later messages need.
 func hear(kind string) step {
 	return func(c *caller) error {
 		m, err := c.take(kind)
@@ -196,7 +196,7 @@ func (c *caller) know(m message) error {
 	return nil
 }
 
-// plain is a map inside a message; nil when it is none.
+// plain returns a value as a map, or nil.
 func plain(v any) message {
 	switch v := v.(type) {
 	case map[string]any:
@@ -213,7 +213,7 @@ func plain(v any) message {
 	return nil
 }
 
-// refused reads the refusal of the last message, which it names when that could be read.
+// refused reads the refusal of the last message. The refusal names it, if it could be read.
 func refused(code, field string) step {
 	return func(c *caller) error {
 		m, err := c.take("refuse")
@@ -229,7 +229,7 @@ func refused(code, field string) step {
 	}
 }
 
-// older reads a refusal in version 1's words.
+// older reads a refusal in the format of version 1.
 func older(c *caller) error {
 	c.conn.SetReadDeadline(time.Now().Add(patience))
 	m, err := read(c.conn, 64<<10, nil)
@@ -249,7 +249,7 @@ func closed(c *caller) error {
 	return nil
 }
 
-// again leaves the connection and makes another.
+// again leaves the connection and opens another one.
 func again(c *caller) error {
 	c.leave()
 	c.call()

@@ -15,13 +15,13 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// small is a server that gives everything that is asked for at once: the table is judged by it, and it by the table.
+// small is a server that grants everything at once. The table checks it, and it checks the table.
 type small struct {
 	mu   sync.Mutex
 	apps int64
 }
 
-// talk is one connection of its.
+// talk is one of its connections.
 type talk struct {
 	*small
 	conn   net.Conn
@@ -187,7 +187,7 @@ func TestASmallServerConforms(t *testing.T) {
 	conformance.Server(t, new(small).serve)
 }
 
-// A server that is deaf, or says yes to everything, does not: the table can fail.
+// Servers that do not answer, or accept everything, do not conform: the table can fail.
 func TestBadServersDoNotConform(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
 		"deaf":   func(conn net.Conn) { io.Copy(io.Discard, conn); conn.Close() },

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What most exchanges begin with.
+// Steps with which most exchanges begin.
 var (
 	hello      = say("hello", with("v", 2, "speaks", list{2}, "name", "conformance"))
 	greeted    = []step{hello, hear("welcome")}
@@ -16,7 +16,7 @@ var (
 	withdrawn = []step{say("done", with("code", 0)), hear("okay")}
 )
 
-// hearA is hear("clusters") of one that has a only.
+// hearA is hear("clusters") for a client that has only cluster a.
 func hearA(c *caller) error {
 	m, err := c.take("clusters")
 	if err != nil {
@@ -32,7 +32,7 @@ func hearA(c *caller) error {
 	return nil
 }
 
-// chain puts steps, or lists of them, one after the other.
+// chain concatenates steps and lists of steps.
 func chain(all ...any) []step {
 	var out []step
 	for _, one := range all {
@@ -63,7 +63,7 @@ func asks(change ...any) step {
 	})
 }
 
-// of is a list of hosts of the cluster a.
+// of returns a list of hosts of cluster a.
 func of(counts ...any) func(*caller) any {
 	return func(c *caller) any {
 		var all list

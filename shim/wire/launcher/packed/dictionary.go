@@ -1,7 +1,7 @@
 package packed
 
-// Dictionary is what a direction begins with: messages as they often are, the most frequent last. It is part of the protocol, both
-// directions have the same, and docs/protocol.md has it byte by byte.
+// Dictionary is the first dictionary of each direction: frequent messages, the most frequent last. It is part of the protocol, and
+// docs/protocol.md has it byte by byte.
 const Dictionary = "\x85\xa1t\xa9subscribe\xa1s\x02\xa6filter\x80\xa4most\x00\xa4jobs\x90" +
 	"\x84\xa1t\xa8clusters\xa1s\x03\xa3all\x98\x84\xa1c\x00\xa4name\xa2c1\xa5hosts\xcc\x80\xa5speed\xcb?\xf0\x00\x00\x00\x00\x00\x00" +
 	"\xa5links\xdc\x00\x1c\x83\xa1a\x00\xa1b\x01\xa7latency\xcd\xc3P" +

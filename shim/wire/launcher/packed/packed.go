@@ -13,20 +13,20 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Version is what hello and welcome say in "deflate": which Dictionary, and which Window.
+// Version is the value of "deflate" in hello and welcome. It stands for Dictionary and Window.
 const Version = 1
 
 const (
 	header = 4    // bytes of a frame's length
-	mark   = 0xc1 // begins what is packed: no msgpack begins so
+	mark   = 0xc1 // first byte of a packed frame; msgpack never begins with it
 )
 
-// Packer packs the frames of one direction of a session, all that come after hello or welcome, in their order. The zero value is ready. One
-// goroutine may use it at a time.
+// Packer packs the frames of one direction of a session, in their order, after hello or welcome. The zero value is ready. Only one goroutine
+// may use it at a time.
 type Packer struct{ past past }
 
-// Pack is what to send of a frame, its length included: never more than the frame itself. The frame stays as it is, and may be the result.
-// It waits for whoever packs at the moment.
+// Pack returns what to send for a frame with its length. The result is never longer than the frame, and may be the frame itself, which is
+// not changed. Pack waits while another goroutine packs.
 func (p *Packer) Pack(frame []byte) []byte {
 	message := frame[header:]
 	out, err := deflated(message, p.past.dictionary())
@@ -38,18 +38,18 @@ func (p *Packer) Pack(frame []byte) []byte {
 	return out
 }
 
-// compressor is the only one of the process. It takes almost a MiB, and a view for all wakes hundreds of writers at once: with a pool of them a
-// sidecar of 200 launchers was once seen with 33 MiB more.
+// compressor is the only one of the process. It takes almost a MiB. A view for all launchers wakes hundreds of writers at once: with a pool
+// of compressors, a sidecar of 200 launchers needed 33 MiB more.
 var compressor struct {
 	sync.Mutex
 	to *flate.Writer
 }
 
-// level is the first one of the library that looks for the best repetition and takes DEFLATE's fixed codes where their own would cost more:
-// measured on Figure 12 those before it send 30 to 40 % more, the best one after it 1 % less.
+// level is the first level of the library that looks for the best repetition, and that uses DEFLATE's fixed codes where own codes would cost
+// more. Measured on Figure 12, the levels before it send 30 to 40 % more, and the best one after it 1 % less.
 const level = 7
 
-// deflated is a message as a frame of which only the length is missing.
+// deflated returns a message as a frame whose length is not set yet.
 func deflated(message, dictionary []byte) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, 0, header+1+len(message)/2))
 	out.Write([]byte{0, 0, 0, 0, mark})
@@ -70,12 +70,12 @@ func deflated(message, dictionary []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Unpacker unpacks the frames of one direction of a session, in their order. The zero value is ready. One goroutine may use it at a time.
-// After an error it is of no use.
+// Unpacker unpacks the frames of one direction of a session, in their order. The zero value is ready. Only one goroutine may use it at a
+// time. After an error it cannot be used any more.
 type Unpacker struct{ past past }
 
-// Unpack is the frame that was sent, its length included. Of what is unpacked most bytes are allowed, the length not among them. Errors
-// are *wire.TooLongError, and *launcher.FrameError for what is damaged.
+// Unpack returns the frame that was packed, with its length. most is the largest size in bytes, without the length. Errors are
+// *wire.TooLongError, and *launcher.FrameError for damaged frames.
 func (u *Unpacker) Unpack(frame []byte, most int) ([]byte, error) {
 	if len(frame) > header && frame[header] == mark {
 		var err error
@@ -87,7 +87,7 @@ func (u *Unpacker) Unpack(frame []byte, most int) ([]byte, error) {
 	return frame, nil
 }
 
-// decompressors are as many as unpack at the same moment.
+// decompressors has as many as unpack at the same moment.
 var decompressors = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
 
 func unpack(data, dictionary []byte, most int) ([]byte, error) {

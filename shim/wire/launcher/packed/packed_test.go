@@ -19,7 +19,7 @@ func framed(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
 
-// change is a view of so many clusters as launchers are often shown it, each cluster with other steps.
+// change returns a typical view of so many clusters, each with other steps.
 func change(t testing.TB, seq int64, clusters int) []byte {
 	const now = 1_790_000_000
 	m := &launcher.Change{View: seq, Base: seq - 1, Now: now + 7*seq, Est: now + 900 + seq}
@@ -37,7 +37,7 @@ func change(t testing.TB, seq int64, clusters int) []byte {
 	return frame
 }
 
-// Whatever is sent arrives as it was, and is never longer on its way; in any order of what is packed and what the sender did not pack.
+// All frames arrive unchanged, and are never longer when packed, also if some of them are not packed.
 func TestWhatIsPackedIsUnpackedAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p Packer
@@ -47,7 +47,7 @@ func TestWhatIsPackedIsUnpackedAsItWas(t *testing.T) {
 			message := []byte(rapid.SampledFrom(words).Draw(t, "word"))
 			message = append(message, rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "more")...)
 			if len(message) > 0 && message[0] == mark {
-				message[0] = 0x80 // of no msgpack
+				message[0] = 0x80 // not msgpack
 			}
 			frame := framed(message)
 			was := bytes.Clone(frame)
@@ -96,7 +96,7 @@ func TestSmallFramesDoNotGrow(t *testing.T) {
 	}
 }
 
-// The limit holds for what a frame unpacks to.
+// The limit is for the unpacked size.
 func TestABombIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, most int
@@ -146,8 +146,8 @@ func TestWhatIsDamagedIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever comes is refused, or is a frame within its bounds that both ends go on from. For longer: go test -run xxx -fuzz FuzzUnpack
-// ./shim/wire/launcher/packed
+// Any bytes are refused, or result in a frame within its limits after which both ends can continue. For longer:
+// go test -run xxx -fuzz FuzzUnpack ./shim/wire/launcher/packed
 func FuzzUnpack(f *testing.F) {
 	var p Packer
 	first, second := p.Pack(change(f, 1, 8))[header:], p.Pack(change(f, 2, 3))[header:]
@@ -161,7 +161,7 @@ func FuzzUnpack(f *testing.F) {
 		var back Packer
 		var again Unpacker
 		for _, payload := range [][]byte{one, two} {
-			got, err := u.Unpack(framed(payload), most+len(payload)) // whoever reads frames has held them to a limit
+			got, err := u.Unpack(framed(payload), most+len(payload)) // the reader of frames has checked this limit
 			if err != nil {
 				if launcher.Refusal(err) == nil {
 					t.Errorf("nobody is told of %v", err)
@@ -172,7 +172,7 @@ func FuzzUnpack(f *testing.F) {
 				t.Fatalf("%q unpacks to %q", payload, got)
 			}
 			if len(got) > header && got[header] == mark {
-				return // what is packed twice is no message
+				return // a frame that is packed twice is no message
 			}
 			if same, err := again.Unpack(back.Pack(got), launcher.MostToClient); err != nil || !bytes.Equal(same, got) {
 				t.Fatalf("%q is packed and unpacked as %q, %v", got, same, err)

@@ -1,12 +1,12 @@
 package packed
 
-// Window is how much of what went before a frame its dictionary holds, in bytes. It is part of the protocol.
+// Window is how many bytes of earlier messages a dictionary has. It is part of the protocol.
 const Window = 1024
 
-// past is the end of what went in one direction: first Dictionary, then one message after the other. The zero value is its beginning.
+// past is the end of what was sent in one direction: first Dictionary, then the messages. The zero value is its beginning.
 type past struct{ kept []byte }
 
-// dictionary is what the next frame may refer to. It is good until the next add.
+// dictionary returns the dictionary of the next frame. It is valid until the next add.
 func (p *past) dictionary() []byte {
 	if p.kept == nil {
 		return []byte(Dictionary)
@@ -14,7 +14,7 @@ func (p *past) dictionary() []byte {
 	return p.kept
 }
 
-// add lets a message be the last that went.
+// add appends a message.
 func (p *past) add(message []byte) {
 	if p.kept == nil {
 		p.kept = append(make([]byte, 0, Window), Dictionary...)

@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// stranger is the Python of docs/protocol.md.
+// stranger returns the Python code of docs/protocol.md.
 func stranger(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../../docs/protocol.md")
@@ -36,7 +36,7 @@ func TestTheDocumentHasTheDictionary(t *testing.T) {
 	literal, _, _ = strings.Cut(literal, ")\n")
 	said := ""
 	for _, line := range regexp.MustCompile(`b(".*")`).FindAllStringSubmatch(literal, -1) {
-		part, err := strconv.Unquote(line[1]) // \x is the same in both languages
+		part, err := strconv.Unquote(line[1]) // \x has the same meaning in both languages
 		if err != nil {
 			t.Fatalf("%s: %v", line[1], err)
 		}
@@ -47,7 +47,7 @@ func TestTheDocumentHasTheDictionary(t *testing.T) {
 	}
 }
 
-// driver asks the document's Python: a line in, a line out.
+// driver calls the document's Python code: a line in, a line out.
 const driver = `
 import sys
 ends = {"pack": Direction(), "unpack": Direction()}
@@ -56,7 +56,7 @@ for line in sys.stdin:
     print(getattr(ends[what], what)(bytes.fromhex(message)).hex())
 `
 
-// A stranger who has only the document, and zlib, unpacks what we pack and packs what we unpack.
+// A program that was written only from the document, with zlib, unpacks what we pack, and packs what we unpack.
 func TestAStrangerPacksAndUnpacks(t *testing.T) {
 	python := testenv.Program(t, "python3")
 	var ours Packer

@@ -7,39 +7,39 @@ import (
 	"strings"
 )
 
-// Verdict is what becomes of a claim.
+// Verdict is the result for a claim.
 type Verdict string
 
 // The verdicts.
 const (
 	Holds  Verdict = "holds"
-	Partly Verdict = "partly" // in some places, which it names
-	Order  Verdict = "order"  // the order of magnitude only: within a factor of 10
+	Partly Verdict = "partly" // in some places, which Why names
+	Order  Verdict = "order"  // only the order of magnitude: within a factor of 10
 	Fails  Verdict = "fails"
-	Open   Verdict = "open" // the runs that it needs were not made
+	Open   Verdict = "open" // the necessary runs were not made
 )
 
-// Claim is a sentence of the paper, and what the runs say of it.
+// Claim is a statement of the paper, with the result of our runs.
 type Claim struct {
 	ID       string  `json:"claim"`
 	Printed  string  `json:"printed"`
 	Ours     string  `json:"ours"`
 	Verdict  Verdict `json:"verdict"`
-	Expected string  `json:"expected"` // what an independent program found
-	Depends  bool    `json:"depends"`  // on a reading that was chosen for its fit: no confirmation
+	Expected string  `json:"expected"` // the result of an independent program
+	Depends  bool    `json:"depends"`  // depends on a reading that was chosen for its fit, and so confirms nothing
 	Why      string  `json:"why"`      // the rule, and where it holds
 
 	figure string
 }
 
-// finding is what a rule finds.
+// finding is the result of a rule.
 type finding struct {
 	ours    string
 	verdict Verdict
 	where   string
 }
 
-// claim is a rule.
+// claim is a statement with its rule.
 type claim struct {
 	id, figure, printed string
 	expected            string
@@ -48,7 +48,7 @@ type claim struct {
 	find                func(*Data) finding
 }
 
-// Claims are the verdicts on the figures that were made, and open where they were not.
+// Claims returns the verdicts for the figures that were made. The others are Open.
 func (d *Data) Claims() []Claim {
 	var all []Claim
 	for _, c := range slices.Concat(claims7, claims8, claims9, claims10, claims11) {
@@ -65,7 +65,7 @@ func (d *Data) Claims() []Claim {
 	return all
 }
 
-// everywhere is for a claim on each of some places, which are numbers of something.
+// everywhere returns the verdict for a claim that should hold in some places, which are numbers of something.
 func everywhere(places []int, of string, right []bool) (Verdict, string) {
 	var where []string
 	for i, ok := range right {
@@ -82,7 +82,7 @@ func everywhere(places []int, of string, right []bool) (Verdict, string) {
 	return Partly, "it does at " + strings.Join(where, ", ") + of
 }
 
-// parts is for a claim that says several things.
+// parts returns the verdict for a claim with several statements.
 func parts(things map[string]bool, order ...string) (Verdict, string) {
 	var not []string
 	for _, name := range order {
@@ -99,7 +99,7 @@ func parts(things map[string]bool, order ...string) (Verdict, string) {
 	return Partly, "not: " + strings.Join(not, ", ")
 }
 
-// near is for a number: within 25 % it holds, within a factor of 10 its order does.
+// near returns the verdict for a number: it holds within 25 %, and its order of magnitude within a factor of 10.
 func near(ours, printed float64) Verdict {
 	switch ratio := ours / printed; {
 	case ratio >= 0.75 && ratio <= 1.25:
@@ -112,7 +112,7 @@ func near(ours, printed float64) Verdict {
 
 const nearRule = "holds within 25 % of the printed number, order within a factor of 10"
 
-// list writes numbers with three digits.
+// list returns numbers as text, with three digits.
 func list(values []float64) string {
 	var all []string
 	for _, v := range values {
@@ -121,7 +121,7 @@ func list(values []float64) string {
 	return strings.Join(all, ", ")
 }
 
-// ratios are a[i]/b[i].
+// ratios returns a[i]/b[i].
 func ratios(a, b []float64) []float64 {
 	all := make([]float64, len(a))
 	for i := range a {
@@ -130,7 +130,7 @@ func ratios(a, b []float64) []float64 {
 	return all
 }
 
-// below says where a ratio is below a limit.
+// below reports for each ratio whether it is below a limit.
 func below(values []float64, limit float64) []bool {
 	all := make([]bool, len(values))
 	for i, v := range values {
@@ -139,7 +139,7 @@ func below(values []float64, limit float64) []bool {
 	return all
 }
 
-// pair is a figure's two series.
+// pair has the two series of a figure.
 type pair struct{ ours, oar []point }
 
 func (d *Data) fig7() pair {
@@ -152,12 +152,12 @@ func (d *Data) fig8() pair {
 	return pair{along(clusters, func(x int) point { return e.single(moldableJobs, x, "delegated") }), along(clusters, func(x int) point { return e.single(moldableJobs, x, "oar") })}
 }
 
-// ratio is ours to OAR's, of the means.
+// ratio returns the ratios of ours to OAR's, for the means of a metric.
 func (d *Data) ratio(p pair, m metric) []float64 {
 	return ratios(d.means(p.ours, m), d.means(p.oar, m))
 }
 
-// spread is the range of the seeds of a metric at some points.
+// spread returns the range of a metric over the seeds, at some points.
 func (d *Data) spread(points []point, m metric) (low, high float64) {
 	var all []float64
 	for _, p := range points {
@@ -169,7 +169,7 @@ func (d *Data) spread(points []point, m metric) (low, high float64) {
 	return slices.Min(all), slices.Max(all)
 }
 
-// late is by how many per cent applications end later on the average than on the OAR-like system, a point and a seed.
+// late returns by how many per cent applications end later on average than on the OAR-like system, by point and by seed.
 func (d *Data) late(p pair) (means, seeds []float64) {
 	for i := range p.ours {
 		ours, oar := d.values(p.ours[i], ends), d.values(p.oar[i], ends)
@@ -182,7 +182,7 @@ func (d *Data) late(p pair) (means, seeds []float64) {
 	return means, seeds
 }
 
-// read is the mean of a metric at a point of another reading; 0 where it was not run.
+// read returns the mean of a metric at a point of another reading, or 0 if it was not run.
 func (d *Data) read(p point, m metric) float64 {
 	var all []float64
 	for _, r := range d.readings[p] {
@@ -191,7 +191,7 @@ func (d *Data) read(p point, m metric) float64 {
 	return mean(all)
 }
 
-// counted is a number of things.
+// counted returns a number with its noun.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -199,8 +199,7 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// spanned is the range of a metric over the other readings among some points, each reading by its largest. It is empty where
-// they were not run.
+// spanned returns the range of a metric over the other readings, each of which counts with its largest point. It is "" if they were not run.
 func (d *Data) spanned(groups [][]point, m metric) string {
 	var largest []float64
 	for _, g := range groups {

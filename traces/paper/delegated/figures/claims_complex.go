@@ -8,12 +8,12 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// w2s are the points of W2 on some clusters, by their shares of cem applications.
+// w2s returns the points of W2 on n clusters, by their shares of cem applications.
 func (d *Data) w2s(n int) []point {
 	return along(cemShares, func(cem int) point { return d.experiment.w2(n, cem) })
 }
 
-// complex are all points of Figure 9 but W0.
+// complex returns all points of Figure 9 but W0.
 func (d *Data) complex() []point {
 	var all []point
 	for _, n := range clusters {
@@ -22,7 +22,7 @@ func (d *Data) complex() []point {
 	return all
 }
 
-// modeled are the points of each other reading of the cem application, a group each.
+// modeled returns the points of each other reading of the cem application, in groups.
 func (d *Data) modeled() [][]point {
 	var groups [][]point
 	for _, m := range models {
@@ -35,8 +35,8 @@ func (d *Data) modeled() [][]point {
 	return groups
 }
 
-// peaks is at which shares of cem applications the other readings have the most unique configurations on 8 clusters. It is empty
-// where they were not run.
+// peaks names the shares of cem applications at which the other readings have the most unique configurations on 8 clusters. It is "" if they
+// were not run.
 func (d *Data) peaks() string {
 	var at []int
 	for _, g := range d.modeled() {
@@ -55,7 +55,7 @@ func (d *Data) peaks() string {
 	return fmt.Sprintf("; over %d readings (%s) peaks at %v %%", len(at), counted(d.experiment.Readings, "seed"), at)
 }
 
-// claims9 are those on cem applications.
+// claims9 are the claims on cem applications.
 var claims9 = []claim{
 	{
 		id: "9a", figure: "fig9", printed: "unique configurations scale: at most 12,000 on 8 clusters", expected: "order; far below 129^3", depends: true, rule: nearRule,
@@ -174,7 +174,7 @@ var claims9 = []claim{
 	},
 }
 
-// claims11 are those on waste.
+// claims11 are the claims on waste.
 var claims11 = []claim{
 	{
 		id: "11a", figure: "fig11", printed: "waste is linear in the fair-start delay, and grows with the cem applications", expected: "holds",

@@ -2,7 +2,7 @@ package figures
 
 import "fmt"
 
-// claims10 are those on slow launchers.
+// claims10 are the claims on slow launchers.
 var claims10 = []claim{
 	{
 		id: "10a", figure: "fig10", printed: "a fair-start delay below the adaptation delay D is much worse, on the average and at worst", expected: "partly: the share of those that are late doubles at least",
@@ -42,10 +42,10 @@ var claims10 = []claim{
 	},
 }
 
-// together are draws of Figure 10 taken together.
+// drawn is the result of several draws of Figure 10.
 type drawn struct{ late, mean, most float64 }
 
-// draws are those with a fair-start delay of 5 s and more, whose adaptation delay is below, at or above it.
+// draws returns the result of the draws with a fair-start delay of 5 s or more, whose adaptation delay is below, at or above it.
 func (d *Data) draws(hours float64, sign int) drawn {
 	var all drawn
 	n := 0.0

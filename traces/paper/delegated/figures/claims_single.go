@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// steady is how far two values may be apart, in either direction, and still be called similar.
+// Two values are similar if they differ by at most steady.
 const steady = 0.10
 
 func similar(ratio float64) bool { return ratio >= 1-steady && ratio <= 1+steady }
 
-// claims7 are those on rigid and moldable applications on one cluster.
+// claims7 are the claims on rigid and moldable applications on one cluster.
 var claims7 = []claim{
 	{
 		id: "7a", figure: "fig7", printed: "unique configurations below OAR's, the more so the more jobs are moldable", expected: "holds",
@@ -111,14 +111,14 @@ func negated(values []float64) []float64 {
 	return all
 }
 
-// fewer is a claim that ours is below OAR's.
+// fewer returns the finding for a claim that ours is below OAR's.
 func (d *Data) fewer(p pair, m metric, places []int, of string) finding {
 	r := d.ratio(p, m)
 	verdict, where := everywhere(places, of, below(r, 1))
 	return finding{"ours over OAR's " + list(r), verdict, where}
 }
 
-// claims8 are those on several clusters.
+// claims8 are the claims on several clusters.
 var claims8 = []claim{
 	{
 		id: "8a", figure: "fig8", printed: "unique configurations: OAR's linear in the clusters, ours with a smaller slope", expected: "holds",

@@ -9,21 +9,21 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// Figure 10: what varies in it.
+// Variables of Figure 10.
 var (
 	adaptations = []core.Time{2, 5, 10, 20, 30} // seconds until the cem application answers
-	fairs       = []core.Time{0, 5, 10, 20, 30} // the fair-start delay
+	fairs       = []core.Time{0, 5, 10, 20, 30} // fair-start delays
 	works       = []float64{1, 10}              // of the cem application, in hours of a cluster
 )
 
-// drawRuns is how many runs a draw needs: each fair-start delay with each adaptation delay, and with none.
+// drawRuns is how many runs a draw needs: each fair-start delay with each adaptation delay, and without one.
 var drawRuns = len(works) * len(fairs) * (1 + len(adaptations))
 
-// delays is how much later the cem application of each draw ends than the same one that answers at once.
+// delays is how much later the cem application of each draw ends than one that answers at once.
 type delays struct {
 	hours            float64
 	adaptation, fair core.Time
-	seconds          []float64 // a draw
+	seconds          []float64 // by draw
 }
 
 // delay makes the runs of Figure 10.
@@ -53,12 +53,12 @@ func (e Experiment) delay(ctx context.Context, bar *counter) ([]delays, error) {
 	return all, nil
 }
 
-// end is when the cem application of a draw ends in one of its runs.
+// end returns when the cem application of a draw ends in one of its runs.
 func (e Experiment) end(draw, number int) (end core.Time, err error) {
 	random := rand.New(rand.NewPCG(e.Seed, uint64(draw)+1_000_000))
 	w := delegated.Workload{Seed: random.Uint64(), Moldable: moldableJobs, Sizes: e.Sizes}
 	clusters := 1 + random.IntN(delegated.MaxClusters)
-	w.From = random.IntN(max(1, len(e.Usable)-4*delegated.Jobs)) // enough behind it, though some may be left out
+	w.From = random.IntN(max(1, len(e.Usable)-4*delegated.Jobs)) // enough jobs follow, also if some are left out
 	w.At = 1 + random.IntN(delegated.Jobs)
 	adaptation := number % (1 + len(adaptations))
 	rest := number / (1 + len(adaptations))
@@ -80,7 +80,7 @@ func (e Experiment) end(draw, number int) (end core.Time, err error) {
 	return end, err
 }
 
-// late is the share of the draws that end later than the adaptation delay itself, in %.
+// late returns the percentage of the draws that end later than the adaptation delay.
 func (d delays) late() float64 {
 	n := 0
 	for _, s := range d.seconds {
@@ -93,7 +93,7 @@ func (d delays) late() float64 {
 
 func (d delays) mean() float64 { return mean(d.seconds) }
 
-// interval is a bootstrap interval of the mean: 95 % of the means of as many draws, drawn again, lie in it.
+// interval returns a bootstrap interval of the mean: it contains 95 % of the means of resampled draws.
 func (d delays) interval() (low, high float64) {
 	const times = 1000
 	random := rand.New(rand.NewPCG(7389, uint64(len(d.seconds))))

@@ -11,38 +11,37 @@ import (
 	"accordion/traces/swf"
 )
 
-// Names are the figures, in the order of the paper. Fig10 takes minutes; the others seconds.
+// Names are the figures, in the order of the paper. Fig10 takes minutes, the others seconds.
 var Names = []string{"fig7", "fig8", "fig9", "fig10", "fig11"}
 
-// Quick are the figures that are made where none is named.
+// Quick are the figures that are made by default.
 var Quick = []string{"fig7", "fig8", "fig9", "fig11"}
 
-// Experiment is what to make.
+// Experiment describes what to make.
 type Experiment struct {
 	Usable []swf.Record // the log's jobs
-	Seeds  int          // how many
-	Seed   uint64       // the first of them
+	Seeds  int          // number of seeds
+	Seed   uint64       // the first seed
 	Sizes  delegated.Sizes
-	All    bool // the cem application of W1 in each place from 1 to 200, not only in place 40
-	Draws  int  // of Figure 10
+	All    bool // the cem application of W1 in each place from 1 to 200, and not only in place 40
+	Draws  int  // for Figure 10
 
-	// Readings is with how many seeds to make the runs, too, that show how much the figures depend on the readings that
-	// were chosen for their fit.
+	// Readings is with how many seeds to make the runs that show how much the figures depend on the chosen readings.
 	Readings int
 
-	// Done is told how much of Work is done, from one goroutine at a time. It may be nil.
+	// Done, unless nil, is called with how much of Work is done. Only one goroutine calls it at a time.
 	Done func(work int)
 }
 
-// the settings of the figures
+// Settings of the figures.
 const (
 	fairStart    = 5
 	timer        = 1
 	place        = 40 // of the cem application in W1
-	moldableJobs = 20 // per cent, where it is not what varies
+	moldableJobs = 20 // per cent, if not the variable
 )
 
-// point is one place of a figure: what is run there, with each seed.
+// point is one place of a figure: what is run there with each seed.
 type point struct {
 	workload  delegated.Workload // without its seed
 	clusters  int
@@ -50,23 +49,23 @@ type point struct {
 	rms       string
 }
 
-// result is one run.
+// result is the result of one run.
 type result struct {
 	delegated.Counters
-	seconds float64 // of processor time, on the indexed board
-	several int     // cem applications that ran on several clusters: of other readings
+	seconds float64 // processor time on the indexed board
+	several int     // cem applications that ran on several clusters; only for other readings
 }
 
-// Data is what the runs came to.
+// Data has the results of the runs.
 type Data struct {
 	experiment Experiment
 	names      []string
-	results    map[point][]result // a seed
-	readings   map[point][]result // a seed
-	delays     []delays           // Figure 10
+	results    map[point][]result // by seed
+	readings   map[point][]result // by seed
+	delays     []delays           // of Figure 10
 }
 
-// Work is how many runs these figures need.
+// Work returns how many runs these figures need.
 func (e Experiment) Work(names ...string) int {
 	p := e.plan(names)
 	work := (len(p.counted)+len(p.light))*e.Seeds + len(p.readings)*e.Readings
@@ -76,8 +75,7 @@ func (e Experiment) Work(names ...string) int {
 	return work
 }
 
-// Run makes all runs that these figures need, on all cores. The figures are a function of the experiment, except for those
-// of time.
+// Run makes all runs that these figures need, on all cores. The figures depend only on the experiment, except for times.
 func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	if e.Seeds < 1 {
 		return nil, fmt.Errorf("the figures need at least 1 seed, not %d", e.Seeds)
@@ -101,7 +99,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	return d, err
 }
 
-// seeds makes runs of points, each with so many seeds.
+// seeds runs points, each with n seeds.
 func seeds(ctx context.Context, points []point, n int, bar *counter, into map[point][]result, run func(p point, seed int) (result, error)) error {
 	all := make([]result, len(points)*n)
 	err := bar.each(ctx, len(all), func(i int) (err error) {
@@ -114,14 +112,14 @@ func seeds(ctx context.Context, points []point, n int, bar *counter, into map[po
 	return err
 }
 
-// prepare is a run of a point: its jobs, and on what they run.
+// prepare returns the jobs and the setup of a run.
 func (e Experiment) prepare(p point, seed int) ([]delegated.Job, delegated.Setup, error) {
 	p.workload.Seed = e.Seed + uint64(seed)
 	jobs, err := p.workload.Jobs(e.Usable)
 	return jobs, delegated.Setup{RMS: p.rms, Clusters: p.clusters, FairStart: p.fairStart, Timer: timer}, err
 }
 
-// light makes a run of which neither operations nor times are needed.
+// light makes a run without operations and times.
 func (e Experiment) light(p point, seed int) (r result, err error) {
 	jobs, setup, err := e.prepare(p, seed)
 	if err == nil {
@@ -130,7 +128,7 @@ func (e Experiment) light(p point, seed int) (r result, err error) {
 	return r, err
 }
 
-// reading makes a run of another reading: of its operations, and of how many cem applications run on several clusters.
+// reading makes a run of another reading. It counts operations, and cem applications that ran on several clusters.
 func (e Experiment) reading(p point, seed int) (r result, err error) {
 	jobs, setup, err := e.prepare(p, seed)
 	if err != nil {
@@ -146,8 +144,8 @@ func (e Experiment) reading(p point, seed int) (r result, err error) {
 	return r, err
 }
 
-// run makes a run twice: on plain lists, which count the basic operations, and on the indexed board, for the time and its own
-// steps. All else must be the same.
+// run makes a run twice: on plain lists, for the basic operations, and on the indexed board, for the time and its own steps. All other
+// results must be equal.
 func (e Experiment) run(p point, seed int) (result, error) {
 	jobs, setup, err := e.prepare(p, seed)
 	if err != nil {
@@ -170,13 +168,13 @@ func (e Experiment) run(p point, seed int) (result, error) {
 	return result{Counters: counters, seconds: seconds}, err
 }
 
-// counter tells how much is done, over several turns of parallel work.
+// counter reports progress over several turns of parallel work.
 type counter struct {
-	before int // done in the turns before
+	before int // done in earlier turns
 	told   func(int)
 }
 
-// each does the parts 0 to n−1 of a turn on all cores.
+// each calls part for 0 to n−1 on all cores.
 func (b *counter) each(ctx context.Context, n int, part func(i int) error) error {
 	err := paper.Each(ctx, n, func(done int) {
 		if b.told != nil {

@@ -19,7 +19,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// experiment is one on the real log.
+// experiment returns an experiment with the real log.
 func experiment(t *testing.T) figures.Experiment {
 	t.Helper()
 	const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
@@ -44,12 +44,12 @@ func run(t *testing.T, e figures.Experiment, names ...string) *figures.Data {
 	return data
 }
 
-// timeless are rows that do not depend on the machine.
+// timeless returns the rows that do not depend on the machine.
 func timeless(rows []figures.Row) []figures.Row {
 	return slices.DeleteFunc(rows, func(r figures.Row) bool { return strings.HasSuffix(r.Figure, "f") })
 }
 
-// long makes the tests of minutes run.
+// With long set, tests run that take minutes.
 var long = flag.Bool("accordion.long", false, "make Figures 10 and 11, and Figure 7 twice")
 
 func TestFigure7AndItsClaims(t *testing.T) {
@@ -113,7 +113,7 @@ func TestWasteAndDelays(t *testing.T) {
 	}
 }
 
-// W1 has its cem application in one place, or in each of 200; place 40 is run for both.
+// W1 has its cem application in place 40, or in each of 200 places.
 func TestAllPlacesAreRunOnlyWhereTheyAreWanted(t *testing.T) {
 	e := figures.Experiment{Seeds: 2}
 	some := e.Work("fig9")

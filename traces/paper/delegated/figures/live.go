@@ -10,10 +10,10 @@ import (
 	"accordion/traces/paper/delegated/live"
 )
 
-// Live is Figure 12: processes in place of a simulation, a point for each share of cem applications.
+// Live is Figure 12: processes instead of a simulation, with a point for each share of cem applications.
 type Live []live.Point
 
-// What the paper found: how many times what is simulated the processes take.
+// The paper's results, relative to the simulation.
 const (
 	mostTraffic = 1.5
 	mostTime    = 3.3
@@ -23,12 +23,12 @@ const (
 type LiveClaim struct {
 	ID      string  `json:"id"`
 	Printed string  `json:"printed"`
-	Bound   float64 `json:"bound"` // times what is simulated
-	Ours    float64 `json:"ours"`  // the point that is the most
+	Bound   float64 `json:"bound"` // relative to the simulation
+	Ours    float64 `json:"ours"`  // the largest point
 	Verdict Verdict `json:"verdict"`
 }
 
-// Claims are what the paper says about the figure, held against the point that is the farthest from it.
+// Claims compares the paper's claims about the figure with our largest point.
 func (l Live) Claims() []LiveClaim {
 	all := []LiveClaim{
 		{ID: "12a", Printed: "traffic at most 1.5 times the simulated one", Bound: mostTraffic},
@@ -45,7 +45,7 @@ func (l Live) Claims() []LiveClaim {
 	return all
 }
 
-// Text is the figure for a terminal.
+// Text returns the figure for a terminal.
 func (l Live) Text() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"cem, %", "MB", "simulated", "times", "sidecar, s", "launchers, s", "simulated", "times", "makespan, s", "simulated", "launchers that failed"})
@@ -67,7 +67,7 @@ func (l Live) Text() string {
 
 func megabytes(n int64) string { return digits(float64(n) / 1e6) }
 
-// Charts are the figure's panels.
+// Charts returns the figure's panels.
 func (l Live) Charts() []chart.Chart {
 	draw := func(name string, of func(live.Point) float64) curve {
 		c := curve{name: name}

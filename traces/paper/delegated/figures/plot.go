@@ -12,7 +12,7 @@ import (
 	"accordion/traces/paper/chart"
 )
 
-// Charts are the panels of the figures that were made, one SVG each: the mean of the seeds, with their range.
+// Charts returns the panels of the figures that were made, one SVG each. They show the mean over the seeds, with their range.
 func (d *Data) Charts() []chart.Chart {
 	var all []chart.Chart
 	for _, p := range d.panels() {
@@ -28,7 +28,7 @@ func (d *Data) Charts() []chart.Chart {
 	return append(all, d.delayCharts()...)
 }
 
-// delayCharts are Figure 10's: the mean, the largest, and the share of those that are late.
+// delayCharts returns the panels of Figure 10: the mean, the largest delay, and the percentage of late applications.
 func (d *Data) delayCharts() []chart.Chart {
 	if len(d.delays) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (d *Data) delayCharts() []chart.Chart {
 	return all
 }
 
-// curve is a series with its ranges: what the plotter takes as error bars.
+// curve is a series with its ranges, which are drawn as error bars.
 type curve struct {
 	name string
 	plotter.XYs
@@ -95,7 +95,7 @@ func panelChart(figure, title, axis string, curves []curve) chart.Chart {
 		if top <= least {
 			top = least + 1
 		}
-		p.Y.Min, p.Y.Max = least, least+(top-least)*(1.1+0.075*float64(len(curves))) // room for the legend
+		p.Y.Min, p.Y.Max = least, least+(top-least)*(1.1+0.075*float64(len(curves))) // space for the legend
 		return chart.Write(p, w)
 	}}
 }

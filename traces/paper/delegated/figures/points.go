@@ -6,14 +6,14 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// What varies in the figures.
+// Variables of the figures.
 var (
-	shares     = []int{0, 20, 40, 60, 80, 100}   // of moldable jobs, in %
-	clusters   = []int{1, 2, 3, 4, 5, 6, 7, 8}   //
+	shares     = []int{0, 20, 40, 60, 80, 100} // percentages of moldable jobs
+	clusters   = []int{1, 2, 3, 4, 5, 6, 7, 8}
 	cemShares  = []int{20, 50, 80, 100}          // of W2
 	wasteCEM   = []int{0, 20, 50, 80, 100}       // of Figure 11
 	fairStarts = []int{0, 5, 10, 15, 20, 25, 30} // of Figure 11
-	models     = []delegated.Model{              // of the cem application; 0 hours: the work of the job that it replaces
+	models     = []delegated.Model{              // readings of the cem application; 0 hours: the work of the job that it replaces
 		{Hours: 0, Iterations: 10_000}, {Hours: 0, Iterations: 1_000}, {Hours: 0, Iterations: 100},
 		{Hours: 600. / 3600, Iterations: 10_000}, {Hours: 1, Iterations: 10_000}, {Hours: 1, Iterations: 1_000},
 		{Hours: 10, Iterations: 10_000}, {Hours: 100, Iterations: 10_000},
@@ -24,15 +24,15 @@ var (
 	}
 )
 
-// wasteClusters is how many clusters Figure 11 has.
+// wasteClusters is the number of clusters of Figure 11.
 const wasteClusters = 4
 
-// single is a point of Figures 7 and 8.
+// single returns a point of Figures 7 and 8.
 func (e Experiment) single(share, clusters int, rms string) point {
 	return point{workload: delegated.Workload{Moldable: share, Sizes: e.Sizes, Model: delegated.Standard}, clusters: clusters, fairStart: fairStart, rms: rms}
 }
 
-// w0, w1 and w2 are points of Figures 9 and 11.
+// w0, w1 and w2 return points of Figures 9 and 11.
 func (e Experiment) w0(clusters int) point {
 	return e.single(moldableJobs, clusters, delegated.Delegated)
 }
@@ -55,7 +55,7 @@ func (e Experiment) waste(cem, fair int) point {
 	return p
 }
 
-// sized and modeled are points of other readings.
+// sized and modeled return points of other readings.
 func (e Experiment) sized(reading delegated.Workload, share, clusters int) point {
 	reading.Moldable, reading.Model = share, delegated.Standard
 	return point{workload: reading, clusters: clusters, fairStart: fairStart, rms: delegated.Delegated}
@@ -66,10 +66,10 @@ func (e Experiment) modeled(m delegated.Model, p point) point {
 	return p
 }
 
-// plan is the runs that some figures need, each once.
+// plan has the runs that some figures need, each once.
 type plan struct {
-	counted  []point // for their operations and times
-	light    []point // for the waste alone
+	counted  []point // with operations and times
+	light    []point // only for the waste
 	readings []point // other readings
 }
 
@@ -122,7 +122,7 @@ func (e Experiment) plan(names []string) (all plan) {
 	return all
 }
 
-// others are the points of other readings.
+// others returns the points of other readings.
 func (e Experiment) others() (readings []point) {
 	for _, r := range fitted {
 		for _, share := range []int{60, 80, 100} {

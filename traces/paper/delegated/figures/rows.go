@@ -9,14 +9,14 @@ import (
 
 // Row is one value of a figure.
 type Row struct {
-	Figure  string   `json:"figure"` // with its panel: 7a
+	Figure  string   `json:"figure"` // with its panel, such as 7a
 	Series  string   `json:"series"`
 	X       float64  `json:"x"`
 	Ours    Summary  `json:"ours"`
-	Printed *Summary `json:"printed"` // nil: the paper prints curves, and a few numbers in its text (the claims)
+	Printed *Summary `json:"printed"` // nil: the paper has only curves, and a few numbers in its text (the claims)
 }
 
-// Summary is a value over the seeds: the least, the mean and the largest.
+// Summary is a value over the seeds: least, mean and largest.
 type Summary struct {
 	Min float64 `json:"min"`
 	Avg float64 `json:"avg"`
@@ -36,7 +36,7 @@ type metric struct {
 	of           func(result) float64
 }
 
-// The panels of Figures 7 to 9.
+// Panels of Figures 7 to 9.
 var (
 	unique = metric{"a", "unique configurations", func(r result) float64 { return float64(r.Unique) }}
 	bytes  = metric{"b", "MB exchanged", func(r result) float64 { return float64(r.Bytes()) / 1e6 }}
@@ -47,7 +47,7 @@ var (
 
 	panels = []metric{unique, bytes, rmsOps, appOps, allOps, took}
 
-	// beside them, and not in the paper
+	// Panels that are not in the paper.
 	passes   = metric{"-passes", "passes", func(r result) float64 { return float64(r.Passes) }}
 	indexed  = metric{"-indexed", "million steps of the indexed board, beside the operations of the RMS", func(r result) float64 { return float64(r.OperationsIndexed) / 1e6 }}
 	chain    = metric{"-chain", "most passes after one event", func(r result) float64 { return float64(r.LongestChain) }}
@@ -65,7 +65,7 @@ var (
 	beside = []metric{indexed, passes, chain, ends, difference}
 )
 
-// values are a metric at a point, a seed; nil where it was not run.
+// values returns a metric at a point by seed, or nil if it was not run.
 func (d *Data) values(p point, m metric) []float64 {
 	var all []float64
 	for _, r := range d.results[p] {
@@ -76,7 +76,7 @@ func (d *Data) values(p point, m metric) []float64 {
 
 func (d *Data) mean(p point, m metric) float64 { return mean(d.values(p, m)) }
 
-// means are a metric along some points.
+// means returns the means of a metric at some points.
 func (d *Data) means(points []point, m metric) []float64 {
 	var all []float64
 	for _, p := range points {
@@ -85,7 +85,7 @@ func (d *Data) means(points []point, m metric) []float64 {
 	return all
 }
 
-// along are the points of a series.
+// along returns the points of a series.
 func along(xs []int, at func(x int) point) []point {
 	var all []point
 	for _, x := range xs {
@@ -94,7 +94,7 @@ func along(xs []int, at func(x int) point) []point {
 	return all
 }
 
-// series are the curves of one panel.
+// series has the curves of one panel.
 type series struct {
 	name   string
 	xs     []int
@@ -108,7 +108,7 @@ type panel struct {
 	series              []series
 }
 
-// Panels are the charts of Figures 7, 8, 9 and 11 that were made.
+// panels returns the charts of Figures 7, 8, 9 and 11 that were made.
 func (d *Data) panels() []panel {
 	var all []panel
 	add := func(figure, axis string, metrics []metric, some ...series) {
@@ -151,7 +151,7 @@ func (d *Data) panels() []panel {
 	return all
 }
 
-// sweep is W1 with its cem application in each place.
+// sweep adds W1 with its cem application in each place.
 func (d *Data) sweep(add func(figure, axis string, metrics []metric, some ...series)) {
 	var places []int
 	for at := 1; at <= delegated.Jobs; at++ {
@@ -164,7 +164,7 @@ func (d *Data) sweep(add func(figure, axis string, metrics []metric, some ...ser
 	add("9-place-", "place of the cem application", panels, some...)
 }
 
-// Rows are all values of all figures that were made.
+// Rows returns all values of all figures that were made.
 func (d *Data) Rows() []Row {
 	var all []Row
 	for _, p := range d.panels() {

@@ -11,7 +11,7 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// titles are what the figures are about.
+// titles are the titles of the figures.
 var titles = map[string]string{
 	"fig7":  "Figure 7: one cluster, by the share of moldable jobs",
 	"fig8":  "Figure 8: 20 % moldable jobs, by the number of clusters",
@@ -20,7 +20,7 @@ var titles = map[string]string{
 	"fig11": "Figure 11: waste by ghosts on 4 clusters",
 }
 
-// Heading says what was drawn: the seeds, and what became of jobs that are larger than a cluster.
+// Heading names the seeds, and what was done with jobs that are larger than a cluster.
 func (e Experiment) Heading() string {
 	n := delegated.Workload{Sizes: e.Sizes}.TooLarge(e.Usable)
 	jobs := fmt.Sprintf("%d of the first %d jobs are larger than a cluster, and cut", n, delegated.Jobs)
@@ -30,7 +30,7 @@ func (e Experiment) Heading() string {
 	return fmt.Sprintf("%s from %d, sizes %v: %s", counted(e.Seeds, "seed"), e.Seed, e.Sizes, jobs)
 }
 
-// Text is the figures that were made, as tables for a terminal, each beside what the paper says about it.
+// Text returns the figures that were made as tables for a terminal, with what the paper says about each.
 func (d *Data) Text() string {
 	var b strings.Builder
 	claims := d.Claims()
@@ -55,7 +55,7 @@ func (d *Data) Text() string {
 	return b.String()
 }
 
-// verdict is a claim's, with what it depends on.
+// verdict returns a claim's verdict, with what it depends on.
 func (c Claim) verdict() string {
 	if c.Depends {
 		return string(c.Verdict) + " (by readings chosen for their fit: no confirmation)"
@@ -110,7 +110,7 @@ func (d *Data) delayTable(b *strings.Builder) {
 	}
 }
 
-// ClaimsText is the table of claims.
+// ClaimsText returns the table of claims.
 func (d *Data) ClaimsText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"claim", "printed", "ours, mean of the seeds", "verdict", "expected", "rule, and where"})
@@ -130,18 +130,18 @@ func (d *Data) ClaimsText() string {
 	return t.Render() + "\n† depends on readings that were chosen because they fit the printed figures: it confirms the choice, not the paper.\n"
 }
 
-// Sensitive is what becomes of the figures under one reading of the cem application.
+// Sensitive has the figures under one reading of the cem application.
 type Sensitive struct {
 	Work       string  `json:"work"`
 	Iterations float64 `json:"iterations"`
-	Hosts      float64 `json:"hosts"`   // of a cem application, of 100 % on 8 clusters
-	Several    float64 `json:"several"` // share of those on several clusters
-	MB         float64 `json:"mb"`      // at most, on 8 clusters
-	Unique     float64 `json:"unique"`  // at most, on 8 clusters
-	Waste      float64 `json:"waste"`   // million host-seconds, of 100 % on 4 clusters with a fair-start delay of 30 s
+	Hosts      float64 `json:"hosts"`   // of a cem application, with 100 % on 8 clusters
+	Several    float64 `json:"several"` // share of the cem applications on several clusters
+	MB         float64 `json:"mb"`      // most, on 8 clusters
+	Unique     float64 `json:"unique"`  // most, on 8 clusters
+	Waste      float64 `json:"waste"`   // million host-seconds, with 100 % on 4 clusters and a fair-start delay of 30 s
 }
 
-// Sensitivity is what becomes of the figures under other readings of the cem application.
+// Sensitivity returns the figures under other readings of the cem application.
 func (d *Data) Sensitivity() []Sensitive {
 	var all []Sensitive
 	for i, g := range d.modeled() {
@@ -159,7 +159,7 @@ func (d *Data) Sensitivity() []Sensitive {
 	return all
 }
 
-// SensitivityText is Sensitivity for a terminal.
+// SensitivityText returns Sensitivity for a terminal.
 func (d *Data) SensitivityText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"work, iterations", "hosts of a cem application (8 clusters, 100 %)", "share over several", "MB at most (8 clusters)", "unique at most", "waste, million (4 clusters, 30 s, 100 %)"})

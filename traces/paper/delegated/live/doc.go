@@ -1,9 +1,9 @@
-// Package live is Figure 12 of RR-7389: the jobs of a file as processes, each a launcher, with the program's own sidecar over embedded clusters,
-// instead of a simulation. It counts what they say to each other, and what processor time that takes.
+// Package live makes Figure 12 of RR-7389. Instead of simulating the jobs of a file, it runs a launcher process for each, and accordion serve
+// over embedded clusters. It counts the bytes of their messages, and their processor time.
 //
 //	l := live.Live{Program: "/usr/local/bin/accordion", Clusters: 8, Pace: 10}
 //	counted, err := l.Run(ctx, jobs)
 //
-// Files: live.go is a run, sidecar.go the sidecar's process and its configuration, launchers.go the launchers', point.go a run beside the
-// simulation of the same jobs.
+// live.go makes a run, sidecar.go has the sidecar's process and its configuration, launchers.go the launchers' processes. point.go compares
+// a run with the simulation of the same jobs.
 package live

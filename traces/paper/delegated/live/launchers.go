@@ -13,7 +13,7 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// crew is the launchers of a run.
+// crew has the launchers of a run.
 type crew struct {
 	live         Live
 	jobs, socket string // paths
@@ -22,10 +22,10 @@ type crew struct {
 	over    int
 	seconds float64 // processor time
 	failed  int
-	why     string // the last that one said which failed
+	why     string // the last message of a launcher that failed
 }
 
-// run begins each launcher at its arrival, and returns when all are over.
+// run starts each launcher at its arrival, and returns when all have ended.
 func (w *crew) run(ctx context.Context, jobs []delegated.Job) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -39,9 +39,9 @@ func (w *crew) run(ctx context.Context, jobs []delegated.Job) {
 	}
 }
 
-// launch is one launcher, from its start to its end. When ctx ends it is interrupted.
+// launch runs one launcher. When ctx ends the launcher is interrupted.
 func (w *crew) launch(ctx context.Context, job int) {
-	const above = 2 // lines of the file: the header, and lines count from 1
+	const above = 2 // the file's header is a line, and lines count from 1
 	var out, said bytes.Buffer
 	c := exec.CommandContext(ctx, w.live.Program, "launch", "--application", fmt.Sprintf("%s:%d", w.jobs, job+above), "--connect", w.socket)
 	c.SysProcAttr, c.Stdout, c.Stderr = own(), &out, &said
@@ -66,7 +66,7 @@ func (w *crew) launch(ctx context.Context, job int) {
 	}
 }
 
-// program is a process that ends with us. A ^C is ours to pass on.
+// program returns a process that ends with this one. This process passes ^C on.
 func program(path string, words ...string) *exec.Cmd {
 	c := exec.Command(path, words...)
 	c.SysProcAttr = own()

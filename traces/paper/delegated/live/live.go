@@ -14,37 +14,37 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// The settings of the sidecar, in seconds of its clock: as in the other figures.
+// Settings of the sidecar, in seconds of its clock, as in the other figures.
 const (
 	fairStart = 5
 	timer     = 1
 )
 
-// Live is what a run is made of.
+// Live describes a run.
 type Live struct {
-	Program  string // the path of accordion
-	Clusters int    // of delegated.Hosts each, 1 to delegated.MaxClusters
-	Pace     int    // seconds of the clusters' clock a second, 1 to 1000
+	Program  string // path of accordion
+	Clusters int    // number of clusters with delegated.Hosts hosts each, 1 to delegated.MaxClusters
+	Pace     int    // seconds of the clusters' clock per second, 1 to 1000
 
-	// Done is told how many launchers are over, from one goroutine at a time. It may be nil.
+	// Done, unless nil, is called with how many launchers have ended. Only one goroutine calls it at a time.
 	Done func(launchers int)
 }
 
-// Counted is what a run came to.
+// Counted is the result of a run.
 type Counted struct {
-	Bytes     int64            `json:"bytes"`     // of all messages, both ways, with the lengths of frames
-	Types     map[string]int64 `json:"types"`     // the same, by the type of message
-	Sidecar   float64          `json:"sidecar"`   // processor time from before the first launcher to the end of the last, seconds
-	Launchers float64          `json:"launchers"` // of all, from their welcomes on
-	Makespan  core.Time        `json:"makespan"`  // until the last launcher was over, seconds of the clusters' clock
-	Failed    int              `json:"failed"`    // launchers with another exit status than 0: most used up their walltime
+	Bytes     int64            `json:"bytes"`     // of all messages in both directions, with the lengths of frames
+	Types     map[string]int64 `json:"types"`     // by the type of message
+	Sidecar   float64          `json:"sidecar"`   // processor time in seconds, from before the first launcher to the end of the last one
+	Launchers float64          `json:"launchers"` // of all launchers, from their welcomes on
+	Makespan  core.Time        `json:"makespan"`  // until the end of the last launcher, in seconds of the clusters' clock
+	Failed    int              `json:"failed"`    // launchers with an exit status other than 0, most of which used up their walltime
 	Why       string           `json:"why,omitempty"`
 }
 
-// patience bounds what has to happen between the parts of a run: a sidecar that begins or ends, launchers that leave.
+// patience is how long each step between the parts of a run may take: the start and the end of the sidecar, and the end of the launchers.
 const patience = time.Minute
 
-// Run runs the jobs once. It makes a folder of its own and takes it away, and ends all processes that it has begun, also when ctx ends.
+// Run runs the jobs once. It makes a temporary folder and removes it, and ends all processes that it started, also when ctx ends.
 func (l Live) Run(ctx context.Context, jobs []delegated.Job) (c Counted, err error) {
 	if l.Clusters < 1 || l.Clusters > delegated.MaxClusters || l.Pace < 1 || l.Pace > 1000 {
 		return c, fmt.Errorf("%d clusters at a pace of %d: there are 1 to %d, at a pace of 1 to 1000", l.Clusters, l.Pace, delegated.MaxClusters)
@@ -62,7 +62,7 @@ func (l Live) Run(ctx context.Context, jobs []delegated.Job) (c Counted, err err
 	if err := files.Save(files.File{Path: path, Write: func(w io.Writer) error { return delegated.Write(w, jobs) }}); err != nil {
 		return c, err
 	}
-	// Ten times as long as it should take: whatever hangs is ended.
+	// The limit is ten times the expected time, in case something hangs.
 	most := patience + 10*time.Duration(simulated.Makespan)*time.Second/time.Duration(l.Pace)
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("the run was not over after %v", most))
 	defer cancel()
@@ -99,7 +99,7 @@ func (l Live) setup() delegated.Setup {
 	return delegated.Setup{Clusters: l.Clusters, FairStart: fairStart, Timer: timer}
 }
 
-// cause is why ctx ended, where it has, else the error.
+// cause returns why ctx ended if it has, and else err.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

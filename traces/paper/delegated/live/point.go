@@ -9,11 +9,11 @@ import (
 	"accordion/traces/swf"
 )
 
-// mostArea is that of the log's jobs that are run, in processor-seconds: longer ones would make it an experiment of hours.
+// mostArea is the largest job of the log that is run, in processor-seconds. With larger ones the experiment would take hours.
 const mostArea = 7200
 
-// Jobs draws the workload of a point, W2 with so many per cent of cem applications, from a log's usable jobs. A cem application has the work
-// of the job that it replaces, in 100 iterations.
+// Jobs draws the workload of a point from a log's usable jobs: W2 with cem per cent of cem applications. A cem application has the work of
+// the job that it replaces, in 100 iterations.
 func Jobs(usable []swf.Record, seed uint64, cem int) ([]delegated.Job, error) {
 	var small []swf.Record
 	for _, r := range usable {
@@ -25,29 +25,29 @@ func Jobs(usable []swf.Record, seed uint64, cem int) ([]delegated.Job, error) {
 	return w.Jobs(small)
 }
 
-// Simulated is what the simulation of a run's jobs came to.
+// Simulated is the result of simulating a run's jobs.
 type Simulated struct {
 	Bytes    int64     `json:"bytes"`
-	Seconds  float64   `json:"seconds"` // of processor time
+	Seconds  float64   `json:"seconds"` // processor time
 	Makespan core.Time `json:"makespan"`
 }
 
-// Point is a run beside the simulation of the same jobs.
+// Point is a run with the simulation of the same jobs.
 type Point struct {
-	CEM       int       `json:"cem"` // per cent of the jobs
+	CEM       int       `json:"cem"` // percentage of the jobs
 	Simulated Simulated `json:"simulated"`
 	Live      Counted   `json:"live"`
 }
 
-// Traffic and Time are the run's over the simulation's.
+// Traffic returns the run's traffic relative to the simulation's.
 func (p Point) Traffic() float64 { return float64(p.Live.Bytes) / float64(max(1, p.Simulated.Bytes)) }
 
-// Time is that of processors, of all launchers and the sidecar.
+// Time returns the processor time of all launchers and the sidecar, relative to the simulation's.
 func (p Point) Time() float64 {
 	return (p.Live.Sidecar + p.Live.Launchers) / max(1e-6, p.Simulated.Seconds)
 }
 
-// simulations is how often the jobs are simulated, for the mean of its processor time.
+// simulations is how often the jobs are simulated, for the mean of the processor time.
 const simulations = 5
 
 // Point runs the jobs, and simulates them.

@@ -22,20 +22,20 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// sidecar is the process that serves.
+// sidecar is the process of accordion serve.
 type sidecar struct {
 	command *exec.Cmd
 	socket  string
-	metrics string        // address of the page
-	ended   chan struct{} // closed when the process is over
-	status  error         // then
-	last    string        // of its log: what it says when it cannot serve
+	metrics string        // address of its metrics
+	ended   chan struct{} // closed at the end of the process
+	status  error         // the process's error, after its end
+	last    string        // last line of its log: why it cannot serve
 }
 
-// configure writes the configuration files, and gives the path of the list.
+// configure writes the configuration files, and returns the path of the list of clusters.
 func (l Live) configure(folder string) (string, error) {
 	list := &bytes.Buffer{}
-	// The launchers' deadlines are of people's time: so long in seconds of the wall, whatever the pace.
+	// The launchers' deadlines are in real time: so many seconds, whatever the pace.
 	most := func(seconds, limit int) int { return min(seconds*l.Pace, limit) }
 	fmt.Fprintf(list, "[delegate]\njournal = %q\nfair_start = \"%ds\"\ntimer = \"%ds\"\napplications = 100000\nanswer = \"%ds\"\ngrace = \"%ds\"\nbring_up = \"%ds\"\n",
 		filepath.Join(folder, "delegate.db"), fairStart, timer, most(30, 3600), most(60, 86400), most(30, 600))
@@ -61,7 +61,7 @@ func (l Live) configure(folder string) (string, error) {
 	return path, os.WriteFile(path, list.Bytes(), 0o600)
 }
 
-// free is an address that nobody listens on. Somebody may come before the sidecar, which then says so and does not begin.
+// free returns a free address. If another program takes it first, the sidecar does not start, and logs why.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,7 +70,7 @@ func free() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// serve begins a sidecar over the clusters, and returns when it takes launchers.
+// serve starts a sidecar for the clusters, and returns when it accepts launchers.
 func (l Live) serve(ctx context.Context, folder string) (*sidecar, error) {
 	list, err := l.configure(folder)
 	if err != nil {
@@ -93,7 +93,7 @@ func (l Live) serve(ctx context.Context, folder string) (*sidecar, error) {
 	}()
 	select {
 	case <-ready:
-		// The clusters' first boards come with their first cycles.
+		// The clusters show their first states after their first cycles.
 		err = pause(ctx, time.Second)
 	case <-s.ended:
 		err = fmt.Errorf("accordion serve ended before it served: %s", s.last)
@@ -108,7 +108,7 @@ func (l Live) serve(ctx context.Context, folder string) (*sidecar, error) {
 	return s, nil
 }
 
-// read reads the log to its end; ready is closed when all clusters are served.
+// read reads the log to its end. It closes ready when all clusters are served.
 func (s *sidecar) read(log io.Reader, clusters int, ready chan struct{}) {
 	left := clusters + 2 // and the metrics, and the launchers
 	lines := bufio.NewScanner(log)
@@ -133,13 +133,13 @@ func (s *sidecar) read(log io.Reader, clusters int, ready chan struct{}) {
 			close(ready)
 		}
 	}
-	io.Copy(io.Discard, log) // a line without end: nobody must wait to write
+	io.Copy(io.Discard, log) // after a line without an end, so that the process does not block
 }
 
-// end tells the process to end, and makes it when it does not.
+// end ends the process: by a signal, and if it does not react by force.
 func (s *sidecar) end() error {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		s.command.Process.Signal(signal) // one that is over has nobody to tell
+		s.command.Process.Signal(signal) // an error means that it has ended
 		select {
 		case <-s.ended:
 			if s.status != nil && signal == syscall.SIGTERM {
@@ -152,16 +152,16 @@ func (s *sidecar) end() error {
 	return errors.New("accordion serve does not end")
 }
 
-// ticks is how many there are in a second, of the times in /proc: on every Linux.
+// ticks is how many ticks of the times in /proc a second has on every Linux.
 const ticks = 100
 
-// used is the process's processor time, in seconds.
+// used returns the process's processor time in seconds.
 func (s *sidecar) used() (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.command.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("the processor time of accordion serve: %w", err)
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // its name may have spaces
+	_, rest, _ := strings.Cut(string(text), ") ") // the process's name may have spaces
 	fields := strings.Fields(rest)
 	const user, system = 11, 12
 	if len(fields) <= system {
@@ -174,7 +174,7 @@ func (s *sidecar) used() (float64, error) {
 
 var bytesLine = regexp.MustCompile(`(?m)^accordion_launcher_message_bytes_total\{.*type="([^"]*)".*\} (\S+)$`)
 
-// bytes are those of all messages, both ways, by type.
+// bytes returns the bytes of all messages in both directions, by type.
 func (s *sidecar) bytes(ctx context.Context) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

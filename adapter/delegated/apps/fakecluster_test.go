@@ -12,31 +12,31 @@ import (
 	"accordion/core/sched"
 )
 
-// ward is a cluster that does what it is ordered, slowly, and sometimes not.
-type ward struct {
+// fakeCluster is a cluster that carries out orders slowly, and not always.
+type fakeCluster struct {
 	name     string
 	hosts    int
 	embedded bool
 	dice     *rand.Rand
-	calm     bool // no more faults
+	calm     bool // no more faults happen
 	next     core.JobID
-	jobs     []*bed
+	jobs     []*fakeJob
 	orders   []mailbox.Order
 	local    int // hosts of its own jobs, until localEnd
 	localEnd core.Time
-	deaf     core.Time // shows nothing until then
+	deaf     core.Time // no state is shown until then
 }
 
-// bed is a batch job in a ward.
-type bed struct {
+// fakeJob is a batch job on a fakeCluster.
+type fakeJob struct {
 	id       core.JobID
 	app      int64
 	user     string
 	since    core.Time
-	reserved int // hosts; held for try
+	reserved int // hosts that are reserved for try
 	try      int
 	refused  bool
-	stuck    bool // its release never starts
+	stuck    bool // its release never starts it
 	running  bool
 	began    core.Time
 	over     bool
@@ -45,13 +45,13 @@ type bed struct {
 	process  *process
 }
 
-func (w *ward) submit(app int64, user string, now core.Time) core.JobID {
+func (w *fakeCluster) submit(app int64, user string, now core.Time) core.JobID {
 	w.next++
-	w.jobs = append(w.jobs, &bed{id: w.next, app: app, user: user, since: now})
+	w.jobs = append(w.jobs, &fakeJob{id: w.next, app: app, user: user, since: now})
 	return w.next
 }
 
-func (w *ward) job(id core.JobID) *bed {
+func (w *fakeCluster) job(id core.JobID) *fakeJob {
 	for _, b := range w.jobs {
 		if b.id == id {
 			return b
@@ -60,9 +60,9 @@ func (w *ward) job(id core.JobID) *bed {
 	return nil
 }
 
-func (w *ward) chance(percent int) bool { return !w.calm && w.dice.IntN(100) < percent }
+func (w *fakeCluster) chance(percent int) bool { return !w.calm && w.dice.IntN(100) < percent }
 
-func (w *ward) free(now core.Time) int {
+func (w *fakeCluster) free(now core.Time) int {
 	n := w.hosts
 	if now < w.localEnd {
 		n -= w.local
@@ -73,8 +73,8 @@ func (w *ward) free(now core.Time) int {
 	return n
 }
 
-// of is the bed that an order is about; a part that is to be made gets one.
-func (w *ward) of(o mailbox.Order, now core.Time) *bed {
+// of returns the job of an order. It makes one if the cluster makes the part.
+func (w *fakeCluster) of(o mailbox.Order, now core.Time) *fakeJob {
 	if o.Job != 0 {
 		return w.job(o.Job)
 	}
@@ -89,11 +89,11 @@ func (w *ward) of(o mailbox.Order, now core.Time) *bed {
 	return w.job(w.submit(o.Application, o.User, now))
 }
 
-func (b *bed) end(failed bool) { b.running, b.over, b.failed, b.reserved = false, true, failed, 0 }
+func (b *fakeJob) end(failed bool) { b.running, b.over, b.failed, b.reserved = false, true, failed, 0 }
 
-// obey goes one second on.
-func (w *ward) obey(now core.Time) {
-	wanted := map[*bed]bool{}
+// obey plays one second.
+func (w *fakeCluster) obey(now core.Time) {
+	wanted := map[*fakeJob]bool{}
 	for _, o := range w.orders {
 		b := w.of(o, now)
 		if b == nil {
@@ -144,7 +144,7 @@ func (w *ward) obey(now core.Time) {
 	}
 }
 
-func (w *ward) prepare(b *bed, o mailbox.Order, now core.Time) {
+func (w *fakeCluster) prepare(b *fakeJob, o mailbox.Order, now core.Time) {
 	if b.try == o.Try && (b.reserved == o.Hosts || b.refused) {
 		return
 	}
@@ -156,8 +156,8 @@ func (w *ward) prepare(b *bed, o mailbox.Order, now core.Time) {
 	b.reserved = o.Hosts
 }
 
-// state returns what the ward shows.
-func (w *ward) state(now core.Time) *mailbox.ClusterState {
+// state returns the cluster's state.
+func (w *fakeCluster) state(now core.Time) *mailbox.ClusterState {
 	b := &mailbox.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
@@ -210,9 +210,9 @@ func (w *ward) state(now core.Time) *mailbox.ClusterState {
 	return b
 }
 
-// forget takes jobs out of the books that ended long ago and that nobody orders anything about.
-func (w *ward) forget() {
-	w.jobs = slices.DeleteFunc(w.jobs, func(b *bed) bool {
+// forget removes jobs that ended long ago and that no order concerns.
+func (w *fakeCluster) forget() {
+	w.jobs = slices.DeleteFunc(w.jobs, func(b *fakeJob) bool {
 		return b.over && b.reserved == 0 && !slices.ContainsFunc(w.orders, func(o mailbox.Order) bool { return o.Application == b.app })
 	})
 }

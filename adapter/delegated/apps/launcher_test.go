@@ -10,7 +10,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// show is a message as text: its type, and its fields as they are called in frames.
+// show returns a message as text: its type, and its fields with their names in frames.
 func show(x launcher.Message) string {
 	if x == nil {
 		return "nothing"
@@ -24,17 +24,17 @@ func show(x launcher.Message) string {
 	return x.Type() + " " + out.String()
 }
 
-// person is somebody's launcher, which does not always do as it should.
+// person is a launcher that does not always follow the protocol.
 type person struct {
 	*story
 	user   string
 	begins core.Time
-	stage  string // "": not begun; new, fresh, there, started, over
+	stage  string // "" (not begun), new, fresh, there, started, over
 	app    int64
-	id     uint64 // session
+	id     uint64 // of its session
 	back   core.Time
 	jobs   map[string]core.JobID
-	view   int64 // that it has
+	view   int64 // the view that it has
 	answer core.Time
 	has    map[int][]profile.Point
 	sizes  map[int]int
@@ -74,7 +74,7 @@ func (p *person) second() {
 	}
 }
 
-// made says whether all of its parts are made by clusters, so that its launcher says when it is over.
+// made reports whether clusters make all parts, so that the launcher has to report their end.
 func (p *person) made() bool {
 	a := p.m.byID[p.app]
 	return a != nil && a.each(func(q *Part) bool { return p.clusters[q.Cluster].Embedded })
@@ -95,13 +95,13 @@ func (p *person) subscribe() {
 	var jobs []launcher.Part
 	if p.jobs == nil {
 		p.jobs = map[string]core.JobID{}
-		for i, w := range p.wards {
+		for i, w := range p.fakeClusters {
 			if !w.embedded && (p.dice.IntN(4) > 0 || i == 0) {
 				p.jobs[w.name] = w.submit(p.app, p.user, p.now)
 			}
 		}
 	}
-	for _, w := range p.wards {
+	for _, w := range p.fakeClusters {
 		if id, ok := p.jobs[w.name]; ok {
 			jobs = append(jobs, launcher.Part{Cluster: w.name, Job: int64(id)})
 		}
@@ -113,7 +113,7 @@ func (p *person) subscribe() {
 func (p *person) again() {
 	c := p.lost[0]
 	p.lost = p.lost[1:]
-	w := p.wards[c]
+	w := p.fakeClusters[c]
 	p.jobs[w.name] = w.submit(p.app, p.user, p.now)
 	p.send(p.id, p.user, &launcher.Parts{Jobs: []launcher.Part{{Cluster: w.name, Job: int64(p.jobs[w.name])}}})
 }
@@ -126,7 +126,7 @@ func (p *person) reply() {
 	}
 	p.tag++
 	r := &launcher.Request{View: p.view, Tag: p.tag, Walltime: 5 + p.dice.Int64N(60)}
-	for c := range p.wards {
+	for c := range p.fakeClusters {
 		if n := p.sizes[c]; n > 0 && (len(r.Hosts) == 0 || p.dice.IntN(2) == 0) {
 			r.Hosts = append(r.Hosts, launcher.Hosts{C: c, N: 1 + p.dice.IntN(n)})
 		}
@@ -135,7 +135,7 @@ func (p *person) reply() {
 	p.send(p.id, p.user, r)
 }
 
-// lie sends what nobody should.
+// lie sends a message that the launcher should not send.
 func (p *person) lie() {
 	n := int64(p.dice.IntN(12)) - 2
 	p.send(p.id, p.user, []launcher.Message{
@@ -156,7 +156,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 			p.fail("the start of application %d was decided, and its launcher finds it %s", x.App, x.State)
 		}
 	case *launcher.Clusters:
-		if p.stage == "there" { // of its subscription
+		if p.stage == "there" { // in the answer to its subscription
 			p.sizes = map[int]int{}
 			for _, c := range x.All {
 				p.sizes[c.C] = c.Hosts
@@ -188,7 +188,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 		}
 	case nil:
 		if closed && p.stage != "over" && p.m.byID[p.app] != nil && p.m.byID[p.app].Phase == Ending {
-			p.stage = "over" // what it wanted
+			p.stage = "over" // as it wanted
 		}
 	}
 	if closed {
@@ -196,7 +196,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// see makes a launcher's picture anew, and looks that it is what the machine means.
+// see applies a change to the launcher's picture, and checks that it is the machine's.
 func (p *person) see(x *launcher.Change) {
 	if x.Base == 0 {
 		p.has = map[int][]profile.Point{}
@@ -229,7 +229,7 @@ func (p *person) see(x *launcher.Change) {
 	}
 }
 
-// apply makes a picture newer: the way in which docs/protocol.md says it.
+// apply applies a change to an occupation as docs/protocol.md describes it.
 func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profile.Point {
 	at := func(t core.Time) int {
 		n := 0
@@ -263,27 +263,27 @@ func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profi
 	return clip(out, 1<<30, now)
 }
 
-// process is what runs in a part: the barrier, then the user's code.
+// process is the process of a part: it calls accordion part, and then runs the user's code.
 type process struct {
 	*story
-	ward  *ward
-	bed   *bed
-	id    uint64
-	went  core.Time // 0: it stands at the barrier
-	need  core.Time
-	bare  bool // it has no barrier: its application has one part
-	stood bool // it has said that it stands at the barrier
-	left  bool // it said done
-	since core.Time
+	fakeCluster *fakeCluster
+	fakeJob     *fakeJob
+	id          uint64
+	went        core.Time // when it was let through; 0: it waits
+	need        core.Time
+	bare        bool // does not call accordion part, because its application has one part
+	stood       bool // has reported that it is ready
+	left        bool // has reported its end
+	since       core.Time
 }
 
-// live lets what runs in a job go on.
-func (s *story) live(w *ward, b *bed) {
+// live continues the process in a job.
+func (s *story) live(w *fakeCluster, b *fakeJob) {
 	if !b.running || w.embedded {
 		return
 	}
 	if b.process == nil {
-		b.process = &process{story: s, ward: w, bed: b, need: 5 + s.dice.Int64N(90), since: s.now}
+		b.process = &process{story: s, fakeCluster: w, fakeJob: b, need: 5 + s.dice.Int64N(90), since: s.now}
 		a := s.m.byID[b.app]
 		b.process.bare = a != nil && a.onePart() && s.dice.IntN(2) == 0
 	}
@@ -294,22 +294,22 @@ func (p *process) second() {
 	switch {
 	case p.bare:
 		if p.now > p.since+p.need {
-			p.bed.end(false)
+			p.fakeJob.end(false)
 		}
 	case p.left:
 		if p.peers[p.id] == nil {
-			p.bed.end(false)
+			p.fakeJob.end(false)
 		}
-	case p.peers[p.id] == nil && p.chance(70): // it tries again
+	case p.peers[p.id] == nil && p.chance(70): // it connects again
 	case p.peers[p.id] == nil:
-		p.id = p.connect(p, p.bed.user, &launcher.Hello{Version: 2, Speaks: []int{2}, Part: &launcher.Part{Cluster: p.ward.name, Job: int64(p.bed.id)}})
+		p.id = p.connect(p, p.fakeJob.user, &launcher.Hello{Version: 2, Speaks: []int{2}, Part: &launcher.Part{Cluster: p.fakeCluster.name, Job: int64(p.fakeJob.id)}})
 		if p.went == 0 {
 			p.stood = true
-			p.send(p.id, p.bed.user, &launcher.Ready{Job: int64(p.bed.id)})
+			p.send(p.id, p.fakeJob.user, &launcher.Ready{Job: int64(p.fakeJob.id)})
 		}
 	case p.went != 0 && p.now > p.went+p.need:
 		p.left = true
-		p.send(p.id, p.bed.user, &launcher.Done{Code: p.dice.IntN(2)})
+		p.send(p.id, p.fakeJob.user, &launcher.Done{Code: p.dice.IntN(2)})
 	}
 }
 
@@ -322,25 +322,25 @@ func (p *process) hear(x launcher.Message, closed bool) {
 		}
 	case *launcher.Abort:
 		if p.went != 0 {
-			p.fail("job %d on %s is told to leave before user code, and it runs", p.bed.id, p.ward.name)
+			p.fail("job %d on %s is told to leave before user code, and it runs", p.fakeJob.id, p.fakeCluster.name)
 		}
-		p.bed.end(false)
+		p.fakeJob.end(false)
 	case *launcher.Okay:
 		if p.left {
-			p.bed.end(false)
+			p.fakeJob.end(false)
 		}
 	case *launcher.Refuse:
 		if x.Code == launcher.CodeUnknown {
-			p.bed.end(false)
+			p.fakeJob.end(false)
 		}
 	}
 }
 
-// first looks, at the first line of a part, that all other parts of its application have come to the barrier.
+// first checks, at the first line of a part's code, that all other parts of the application have reported that they are ready.
 func (p *process) first() {
-	a := p.m.byID[p.bed.app]
+	a := p.m.byID[p.fakeJob.app]
 	if a == nil {
-		p.fail("job %d on %s runs user code of an application that is gone", p.bed.id, p.ward.name)
+		p.fail("job %d on %s runs user code of an application that is gone", p.fakeJob.id, p.fakeCluster.name)
 		return
 	}
 	if !a.onePart() {
@@ -350,13 +350,13 @@ func (p *process) first() {
 		if q.Hosts == 0 {
 			continue
 		}
-		w := p.wards[q.Cluster]
+		w := p.fakeClusters[q.Cluster]
 		up := w.embedded
 		for _, b := range w.jobs {
 			up = up || b.app == a.ID && (b.running || b.over && b.process != nil) && (w.embedded || b.process != nil && b.process.stood)
 		}
 		if !up {
-			p.fail("user code runs in application %d on %s, and its part on %s is not up", a.ID, p.ward.name, w.name)
+			p.fail("user code runs in application %d on %s, and its part on %s is not up", a.ID, p.fakeCluster.name, w.name)
 		}
 	}
 }
