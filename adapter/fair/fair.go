@@ -101,7 +101,7 @@ func (l *Ledger) Less(one, other uint32) bool { return l.had[one] < l.had[other]
 
 func (l *Ledger) halves(now time.Time) float64 { return float64(now.Sub(l.base)) / float64(halfLife) }
 
-// rebase makes now the base, and forgets users with negligible use.
+// rebase sets the base to now, and forgets users with negligible use.
 func (l *Ledger) rebase(now time.Time) {
 	by := math.Exp2(-max(0, l.halves(now)))
 	for user, had := range l.had {

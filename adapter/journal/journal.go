@@ -1,5 +1,5 @@
-// Package journal keeps the sidecar's durable state in one SQLite file: every intent before it is carried out, its outcome, the events of each
-// managed job, the sidecar's record of each job, and what `accordion status` shows.
+// Package journal keeps the sidecar's durable state in one SQLite file. It has every intent, written before it is carried out, and its outcome.
+// It has the events and the record of each managed job, and what `accordion status` shows.
 //
 // It is not the log, which hclog writes, and not a source of truth about the cluster. After a crash the batch system is right, and the journal
 // only tells which actions may be half done.

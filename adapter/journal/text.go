@@ -123,7 +123,7 @@ func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Durat
 	}
 }
 
-// finished returns those of the intents that have an outcome by now, in order.
+// finished returns the intents that have an outcome by now, in order.
 func (j *Journal) finished(open map[int64]bool) ([]Entry, error) {
 	var out []Entry
 	for _, id := range slices.Sorted(maps.Keys(open)) {

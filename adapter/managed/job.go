@@ -24,7 +24,7 @@ type Job struct {
 	Operation           // what is being done to it
 	Plan                // what the plan says
 	Wait                // what it waits for
-	Dialog              // what its application asks and is told
+	Dialog              // what its application asks, and what it learned
 }
 
 // A Reading is what was last read of a job.
@@ -44,7 +44,7 @@ type Operation struct {
 	BeingResized bool      // that operation is a resize
 	NextNodes    []string  // the nodes that it will hold after the resize under way; nil: no resize is under way
 	Returned     Returned  // the nodes that it released last
-	Retry        time.Time // no operation is begun before this
+	Retry        time.Time // no operation begins before this
 	Failures     int       // operations that failed in a row, for reasons without a name
 	Straggles    time.Time // until then a release that timed out may still be carried out; zero: none may
 	Refused      []string  // the nodes of a growth that the batch system refused

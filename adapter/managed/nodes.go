@@ -36,8 +36,8 @@ func (r *Job) Found(nodes []string, now core.Time) {
 	r.Lack(lost)
 }
 
-// Lack records nodes that the job lost. They make a new generation of its hosts file. A job that was told of a coming shrink has seen a
-// generation that will not come true, and is told of the shrink again.
+// Lack records nodes that the job lost. They make a new generation of its hosts file. A job that was
+// informed of a coming shrink has seen a generation that will not come true, and is informed again.
 func (r *Job) Lack(lost []string) {
 	if len(lost) == 0 {
 		return

@@ -16,7 +16,7 @@ func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	}
 }
 
-// GoOn makes the target step the present one, from now on. A promise that was moved while the previous step was late contains the delay
+// GoOn begins the target step now. A promise that was moved while the previous step was late contains the delay
 // already.
 func (r *Job) GoOn(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)

@@ -50,8 +50,7 @@ type Overrun struct {
 	Signal string
 }
 
-// Silent configures how jobs that never call `accordion step` are told of resizes: by Signal, after a growth and Notice seconds before a
-// shrink.
+// Silent configures how jobs that never call `accordion step` learn of resizes: by Signal, after a growth and Notice seconds before a shrink.
 type Silent struct {
 	Notice core.Time
 	Signal string

@@ -12,8 +12,8 @@ import (
 const triesPerPlan = 2
 
 // advance lets an application go on that reached the end of its step before the planned second, if that delays no other job and the
-// settings allow it. An application whose planned second was put off may go on from the originally promised second on, whatever the
-// settings are. advance reports whether it improved a promise; then the plan has to be made again.
+// settings allow it. If the planned second was put off, the application may go on from the originally promised second on, also if the
+// settings do not allow it. advance reports whether it improved a promise; then the plan has to be made again.
 func (v *machine) advance() bool {
 	like := v.coreMachine()
 	for i, r := range v.drafts {

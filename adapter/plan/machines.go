@@ -57,7 +57,7 @@ func (v *World) machines() []*machine {
 
 // assignRunning gives each running job to the machine that has all of its present and future nodes. A job that started when the pool was
 // divided otherwise may have nodes on several machines. It keeps them as claims on each, because no promise is broken for a later job.
-// assignRunning returns a job whose future nodes have no names yet, so that this is not possible, and nil if there is none.
+// assignRunning returns a job for which this is impossible, because its future nodes have no names yet. It returns nil if there is none.
 func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
 		all[0].drafts = v.drafts

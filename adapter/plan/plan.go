@@ -29,7 +29,7 @@ func (v *World) planUntilStable() {
 	}
 }
 
-// planOnce makes a plan. It returns false when it improved a promise, and a new plan is needed.
+// planOnce plans once. It returns false if it improved a promise, so that a new plan is needed.
 func (v *World) planOnce() bool {
 	v.late = map[core.JobID]bool{}
 	all := v.machines()
@@ -275,8 +275,8 @@ func (m *machine) idle() []int {
 	return all
 }
 
-// idleFirst returns the preference of a part of an application: idle nodes first, then nodes that are powered down or that another job
-// has to release. core/delegated counts on idle nodes when it starts a part.
+// idleFirst returns the nodes that a part of an application prefers: first idle nodes, then nodes that are powered down or have to be
+// released. core/delegated counts on idle nodes when it starts a part.
 func idleFirst(before []place.Named, idle []int) []place.Named {
 	var nodes []int
 	for _, b := range before {

@@ -88,7 +88,7 @@ func (s *situation) runs(text string, choice int) {
 	r.Seen.State, r.Seen.Nodes, r.Seen.Held = adapter.Running, r.Nodes, false
 }
 
-// plan makes a plan and applies it.
+// plan computes a plan and applies it.
 func (s *situation) plan() *World {
 	s.seeJobs()
 	return makePlan(s.Input)
@@ -128,7 +128,7 @@ func TestMoldableJobGetsItsShareOfTheMachine(t *testing.T) {
 		{"what just ended does not (s = 8)", sizing.Share{}, list, func(s *situation) { s.ends(8) }, 8},
 		{"nodes that are out of service do not count (s = 3)", sizing.Share{}, list, func(s *situation) { s.away(20) }, 4},
 		{"… nor those in a foreign reservation", sizing.Share{}, list, func(s *situation) { s.closed(20) }, 4},
-		{"if the machine lost so many nodes that the least size does not fit, it gets a smaller one", sizing.Reference{}, "1x2000s|4x650s",
+		{"if the machine lost nodes and the least size does not fit, it gets a smaller one", sizing.Reference{}, "1x2000s|4x650s",
 			func(s *situation) { s.away(29) }, 1},
 		{"a running job counts with its reference (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *situation) {
 			s.runs("2x1000s|12x900s", 1)

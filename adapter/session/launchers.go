@@ -27,7 +27,7 @@ func launchers(first []byte) bool { return wire.VersionOf(first) == versionOfLau
 
 const versionOfLaunchers = 2
 
-// Peers without a place are told so in their own protocol, as long as they are few and quick. Others are told in the protocol of `step`.
+// Peers without a place get a refusal in their own protocol, as long as they are few and quick. Others get one in the protocol of `step`.
 const (
 	maxLate      = 256
 	latePatience = time.Second

@@ -234,7 +234,7 @@ func (p *places) drop(one *place) {
 	}
 }
 
-// desk passes requests to the loop, first those of users with the fewest recent ones. Each cycle of
+// desk passes requests to the loop. Users with the fewest recent requests come first. Each cycle of
 // the loop may compute a plan. Without turns each request of one user would delay the requests of
 // others by a cycle.
 type desk struct {
