@@ -1,5 +1,5 @@
 // Package connlimit bounds how many connections, or other things that clients hold, are open at
-// once: in all, and of one client.
+// once: in total and per client.
 //
 //	limiter := connlimit.New(connlimit.Limits{Total: 2048, PerClient: 256})
 //	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
@@ -22,8 +22,8 @@ import (
 // A Client is a program or network whose connections count together. The zero Client counts all
 // connections whose address identifies none.
 type Client struct {
-	Host    string // as a known host
-	Network string // as any other
+	Host    string // its name among known hosts
+	Network string // its name among all clients
 }
 
 // loopback is the one client for all of 127.0.0.0/8 and ::1.
@@ -77,21 +77,21 @@ func ofUser(conn *net.UnixConn) Client {
 
 // Limits bound what is open at once.
 type Limits struct {
-	Total     int // of all clients
-	PerClient int // of one; 0: Total
-	Kept      int // how many of Total are for known hosts, each of which has a few of them (sure)
-	// Replace has the newest of a client that has PerClient take the place of its oldest. Else it is refused.
+	Total     int // for all clients together
+	PerClient int // for one client; 0: Total
+	Kept      int // how many of Total are kept for known hosts; each of them can have up to sure of these
+	// Replace: if a client has PerClient open, its next one replaces its oldest. Otherwise the next one is refused.
 	Replace bool
 }
 
-// sure is how many of the kept places one known host may have. With this bound a crowd of known
-// hosts does not use them up for the others.
+// sure bounds how many of the kept places one known host may have, so that a few known hosts do not
+// use them up.
 const sure = 8
 
 // A FullError reports why nothing more may be open.
 type FullError struct {
 	Open   int
-	Client string // whose; "": of all
+	Client string // the client that has too many; "": all together have
 }
 
 func (e *FullError) Error() string {
@@ -101,13 +101,13 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("%d connections are open, as many as there may be", e.Open)
 }
 
-// Limiter counts what is open.
+// A Limiter counts what is open, and bounds it.
 type Limiter struct {
 	limits Limits
 
 	mu    sync.Mutex
 	open  int
-	of    map[string][]*place // of each client that has any, the oldest first
+	of    map[string][]*place // per client, oldest first
 	sizes []int               // sizes[n]: how many clients have n places
 	known map[string]time.Time
 }
@@ -125,12 +125,12 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, of: map[string][]*place{}, known: map[string]time.Time{}}
 }
 
-// Enter counts one more of a client until leave is called, which may be called any number of times.
-// When another takes its place, evict is called, which must not wait. After that leave has no
-// effect.
+// Enter counts one more for a client until leave is called. leave may be called any number of times.
+// If another client takes the place, Enter calls evict, which must not block. After that leave has
+// no effect.
 //
-// When Total are open, the client with the most gives up its oldest for a client that has fewer. So
-// a few clients that hold all places keep no other client out.
+// If Total are open, the client with the most loses its oldest to a client that has fewer. So a few
+// clients that hold all places do not keep others out.
 func (l *Limiter) Enter(c Client, evict func()) (leave func(), err error) {
 	p := &place{c.Network, evict}
 	gone, err := l.enter(c, p)
@@ -147,7 +147,7 @@ func (l *Limiter) Enter(c Client, evict func()) (leave func(), err error) {
 	}, nil
 }
 
-// enter adds a place, and returns the one that gives way to it; nil: none does.
+// enter adds a place. It returns the place that was removed for it, or nil.
 func (l *Limiter) enter(c Client, p *place) (gone *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,8 +226,8 @@ func (l *Limiter) remove(p *place) {
 // mostKnown bounds how many hosts are known.
 const mostKnown = 16_384
 
-// Know remembers a host that may take one of the places that are kept for known hosts. When there are
-// too many hosts, it forgets the one that was known longest ago.
+// Know adds a host to the known hosts, for which places are kept. If there are too many, it removes
+// the host that was added longest ago.
 func (l *Limiter) Know(c Client, now time.Time) {
 	if c.Host == "" {
 		return
@@ -261,7 +261,7 @@ func (l *Limiter) Open() int {
 	return l.open
 }
 
-// Listen returns a listener whose connections are bounded. One too many is closed at once.
+// Listen returns a listener whose connections are bounded. A connection beyond the bound is closed at once.
 func Listen(inner net.Listener, l Limits) net.Listener {
 	return &listener{inner, New(l)}
 }

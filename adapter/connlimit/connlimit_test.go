@@ -45,7 +45,7 @@ func ofOneNetwork(i int) string { return fmt.Sprintf("2001:db8::%x:%x", i>>16, i
 
 func ofManyNetworks(i int) string { return fmt.Sprintf("2001:db8:%x:%x::1", i>>16, i&0xffff) }
 
-func TestWhatOneClientMayHave(t *testing.T) {
+func TestPlacesOfOneClient(t *testing.T) {
 	for name, address := range map[string]func(int) string{
 		"one address":      func(int) string { return "192.0.2.1" },
 		"one IPv6 network": ofOneNetwork,
@@ -62,7 +62,7 @@ func TestWhatOneClientMayHave(t *testing.T) {
 	}
 }
 
-func TestTheClientWithTheMostGivesItsOldestUp(t *testing.T) {
+func TestClientWithMostLosesItsOldest(t *testing.T) {
 	l := New(Limits{Total: 20})
 	evicted := []int{}
 	var leaves []func()
@@ -84,7 +84,7 @@ func TestTheClientWithTheMostGivesItsOldestUp(t *testing.T) {
 	if fmt.Sprint(evicted) != "[0 1 2 3 4 5 6 7 8 9]" || l.Open() != 20 {
 		t.Errorf("evicted %v, %d open", evicted, l.Open())
 	}
-	for _, leave := range append(leaves, leaves...) { // also of those that were evicted, and twice
+	for _, leave := range append(leaves, leaves...) { // also those of evicted connections, and each twice
 		leave()
 	}
 	if l.Open() != 10 || len(l.of) != 1 {
@@ -92,7 +92,7 @@ func TestTheClientWithTheMostGivesItsOldestUp(t *testing.T) {
 	}
 }
 
-func TestKnownHostsHavePlacesWhateverComes(t *testing.T) {
+func TestKnownHostsAlwaysHavePlaces(t *testing.T) {
 	l := New(Limits{Total: 2000, PerClient: 200, Kept: 500})
 	now := time.Unix(1_800_000_000, 0)
 	node := func(i int) Client { return OfAddr(netip.MustParseAddr(fmt.Sprintf("2001:db8:ffff:ffff::%x", i+1))) }
@@ -102,26 +102,26 @@ func TestKnownHostsHavePlacesWhateverComes(t *testing.T) {
 	if got := crowd(l, 100_000, ofManyNetworks); got != 1500 {
 		t.Errorf("%d of a crowd of as many networks got in, want 1500", got)
 	}
-	// 20 nodes, with a hostile user on each, take what they get.
+	// 20 nodes with a hostile user on each take as much as they can.
 	for i := range 20 {
 		for range 300 {
 			l.Enter(node(i), func() {})
 		}
 	}
-	for i := 20; i < 60; i++ { // 320 places; the hostile ones have 160 at the least
+	for i := 20; i < 60; i++ { // 320 places; the hostile nodes keep at least 160
 		for try := range sure {
 			if _, err := l.Enter(node(i), func() { t.Errorf("node %d was evicted", i) }); err != nil {
 				t.Fatalf("node %d, connection %d: %v", i, try+1, err)
 			}
 		}
 	}
-	// A host next to them in their network is not known, and counts with its network.
+	// An unknown host in the same network counts with the network.
 	if got := OfAddr(netip.MustParseAddr("2001:db8:ffff:ffff::9999")); len(l.of[got.Network]) != 0 {
 		t.Error("nodes count as strangers")
 	}
 }
 
-func TestHowManyHostsAreKnownIsBounded(t *testing.T) {
+func TestNumberOfKnownHostsIsBounded(t *testing.T) {
 	l := New(Limits{Total: 10})
 	now := time.Unix(1_800_000_000, 0)
 	for i := range mostKnown + 3 {
@@ -132,7 +132,7 @@ func TestHowManyHostsAreKnownIsBounded(t *testing.T) {
 	}
 }
 
-func TestAListenerCountsUntilAConnectionIsClosed(t *testing.T) {
+func TestListenerCountsConnectionUntilItIsClosed(t *testing.T) {
 	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
-// Package fair shares what is scarce among the users of a cluster. The user who has had least of it
-// lately comes next. One user alone may use all but the places that are kept free; next to others
-// each gets an equal share.
+// Package fair shares scarce calls among the users of a cluster. The user with the least recent use
+// comes next. A single user may use all places except those that are kept free. Several users get
+// equal shares.
 //
 //	queue := fair.NewQueue[*call](&ledger)
 //	queue.Push(uid, call)
-//	uid, call, ok := queue.Next() // the first of the user who has had least
+//	uid, call, ok := queue.Next() // the first item of the user with the least recent use
 //	queue.Drop(uid, call)
 //	ledger.Charge(uid, 1, now)
 package fair
@@ -21,13 +21,13 @@ type Kind int
 // The kinds.
 const (
 	Acting    Kind = iota // starts, growths, reservations and the like
-	Releasing             // shrinks: others wait for the nodes
+	Releasing             // shrinks, for whose nodes other jobs may wait
 	Accepting             // jobs that were just submitted are adopted or refused
 	Reading               // the batch system is observed
-	Kinds                 // how many there are
+	Kinds                 // the number of kinds
 )
 
-// An Asker is a user who wants something scarce, and what it is wanted for. The zero Asker is the
+// An Asker is a user for whom a call is made, and the kind of the call. The zero Asker is the
 // sidecar itself.
 type Asker struct {
 	User uint32
@@ -55,23 +55,21 @@ func Of(ctx context.Context) Asker {
 	return a
 }
 
-// halfLife is the time after which what a user has had counts for half. It is long enough that a
-// user who asks all the time stays behind a user who asks now and then. It is short enough that no
-// user waits because of what they had an hour ago.
+// halfLife is the time after which a user's use counts for half. It is long enough that a user who
+// asks all the time stays behind a user who asks now and then. It is short enough that no user waits
+// because of their use an hour ago.
 const halfLife = 2 * time.Minute
 
-// A Ledger remembers how much of something each user has had lately. The zero Ledger remembers
-// nothing.
+// A Ledger has the recent use of each user. The zero Ledger is empty.
 type Ledger struct {
-	had  map[uint32]float64 // as it counted at base
+	had  map[uint32]float64 // the use of each user, as it counted at base
 	base time.Time
 }
 
 // negligible is the amount below which a user is forgotten.
 const negligible = 0.01
 
-// Charge notes that the user got the amount at an instant; an amount that was given back is
-// negative.
+// Charge adds an amount to the user's use. A negative amount takes an earlier charge back.
 func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	if l.had == nil {
 		l.had, l.base = map[uint32]float64{}, now
@@ -82,12 +80,12 @@ func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	l.had[user] = max(0, l.had[user]+amount*math.Exp2(l.halves(now)))
 }
 
-// Had returns what the user has had. It counts for less the longer ago it was.
+// Had returns the user's recent use: amounts count for less the longer ago they were charged.
 func (l *Ledger) Had(user uint32, now time.Time) float64 {
 	return l.had[user] * math.Exp2(-l.halves(now))
 }
 
-// Mean returns the average of what users have had, of the users who have had anything lately.
+// Mean returns the mean of the recent use, over users with more than a negligible one.
 func (l *Ledger) Mean(now time.Time) float64 {
 	sum, users, least := 0.0, 0, negligible*math.Exp2(l.halves(now))
 	for _, had := range l.had {
@@ -98,12 +96,12 @@ func (l *Ledger) Mean(now time.Time) float64 {
 	return sum / float64(max(users, 1)) * math.Exp2(-l.halves(now))
 }
 
-// Less reports whether one user has had less than the other.
+// Less reports whether one user has less recent use than the other.
 func (l *Ledger) Less(one, other uint32) bool { return l.had[one] < l.had[other] }
 
 func (l *Ledger) halves(now time.Time) float64 { return float64(now.Sub(l.base)) / float64(halfLife) }
 
-// rebase counts everything from now on, and forgets users who have had nothing for a long time.
+// rebase sets the base to now, and forgets users with negligible use.
 func (l *Ledger) rebase(now time.Time) {
 	by := math.Exp2(-max(0, l.halves(now)))
 	for user, had := range l.had {
@@ -114,8 +112,8 @@ func (l *Ledger) rebase(now time.Time) {
 	l.base = now
 }
 
-// A Queue holds the items with which users wait. Items of one user come in their order. The user
-// who has had least comes first. Several queues may use one ledger.
+// A Queue has the waiting items of users. Items of one user come in their order. The user with the
+// least recent use comes first. Several queues may use one ledger.
 type Queue[T comparable] struct {
 	ledger *Ledger
 	lines  map[uint32][]waiting[T]
@@ -140,8 +138,8 @@ func (q *Queue[T]) Push(user uint32, item T) {
 	q.lines[user] = append(q.lines[user], waiting[T]{item, q.pushed})
 }
 
-// Next returns the item that comes next, and leaves it in the queue. Of users who have had the same
-// amount, the one who has waited longest comes first.
+// Next returns the item that comes next, and leaves it in the queue. Of users with the same use, the
+// one who has waited longest comes first.
 func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
 	return q.NextOf(func(uint32) bool { return true })
 }

@@ -14,17 +14,17 @@ import (
 
 var noon = time.Unix(1_800_000_000, 0)
 
-func TestTheUserWhoHasHadLeastComesNext(t *testing.T) {
+func TestUserWithLeastUseComesNext(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		had  map[uint32]float64 // charged at noon
-		asks string             // "USER:ITEM …", in the order of their coming
+		asks string             // "USER:ITEM …", in the order of arrival
 		want string             // each served costs 1
 	}{
 		{"one user alone has all", nil, "1:a 1:b 1:c", "a b c"},
 		{"equal shares next to others", nil, "1:a 1:b 1:c 2:d 2:e", "a d b e c"},
 		{"a newcomer comes before who asks all the time", map[uint32]float64{1: 9}, "1:a 1:b 2:c 2:d", "c d a b"},
-		{"who has had less comes first, whoever came first", map[uint32]float64{1: 2, 2: 1}, "1:a 2:b 3:c", "c b a"},
+		{"less use comes first, regardless of arrival", map[uint32]float64{1: 2, 2: 1}, "1:a 2:b 3:c", "c b a"},
 		{"shares become equal", map[uint32]float64{1: 2}, "1:a 1:b 2:c 2:d 2:e 2:f", "c d a e b f"},
 	} {
 		var l Ledger
@@ -52,7 +52,7 @@ func TestTheUserWhoHasHadLeastComesNext(t *testing.T) {
 	}
 }
 
-func TestWhatAUserHadLongAgoIsForgotten(t *testing.T) {
+func TestUseOfLongAgoIsForgotten(t *testing.T) {
 	var l Ledger
 	l.Charge(1, 8, noon)
 	l.Charge(2, 2, noon.Add(2*halfLife))
@@ -110,7 +110,7 @@ func TestGateKeepsPlaces(t *testing.T) {
 
 // A user who has had least waits, because the free places are kept for others. The user does not
 // hold those up.
-func TestAUserForWhomTheGateHasNoPlaceHoldsUpNoOther(t *testing.T) {
+func TestUserWithoutPlaceHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(16, 2, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -147,7 +147,7 @@ func TestAUserForWhomTheGateHasNoPlaceHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-func TestGateLetsUsersInByTurns(t *testing.T) {
+func TestGateAdmitsUsersByTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(1, 0, time.Now)
 		first, err := g.Enter(With(t.Context(), Asker{User: 1}))

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances
-// alone. As many again are for users who have no call under way: a few users whose calls are slow
-// do not keep out the others.
+// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances only.
+// As many places again are for users who have no call under way, so that a few users with slow calls
+// do not keep the others out.
 type Gate struct {
 	places, kept int
 	now          func() time.Time
 
 	mu      sync.Mutex
 	inside  int
-	of      map[uint32]int // by user
+	of      map[uint32]int // calls under way per user
 	ledger  Ledger
 	waiting [Kinds]*Queue[*entrant]
 }
 
 type entrant struct {
 	Asker
-	in chan struct{} // closed when it may go in
+	in chan struct{} // closed when it gets a place
 }
 
 // NewGate returns a gate with the given number of places. At most a quarter of them are kept.
@@ -56,7 +56,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	return sync.OnceFunc(func() { g.leave(e) }), nil
 }
 
-// giveUp removes an entrant that no longer waits, and reports whether it was let in meanwhile.
+// giveUp removes an entrant that no longer waits. It reports whether the entrant got a place in the meantime.
 func (g *Gate) giveUp(e *entrant) (in bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,8 +79,8 @@ func (g *Gate) leave(e *entrant) {
 	g.let()
 }
 
-// let admits each entrant for which there is a place, readings and acceptances first. A user
-// without a place holds up no other user. The caller holds the lock.
+// let admits every entrant for which there is a place, readings and acceptances first. A user
+// without a place does not hold up others. The caller holds the lock.
 func (g *Gate) let() {
 	for kind := Kinds - 1; kind >= 0; kind-- {
 		q := g.waiting[kind]

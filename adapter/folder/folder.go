@@ -1,4 +1,4 @@
-// Package folder creates folders that other users go through to reach a socket.
+// Package folder creates folders through which other users reach a socket.
 package folder
 
 import (
@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mode lets everyone go through a folder, and only its owner write to it.
+// mode lets every user enter a folder, and only its owner write to it.
 const mode = 0o755
 
-// MakeOpen creates a folder where it is absent, and those above it. Everyone can go through the
-// ones that it created, whatever the umask: accordion.service has 0077.
+// MakeOpen creates a folder and its parents if they are absent. Every user can enter the folders that
+// it created, also with the umask 0077 of accordion.service.
 func MakeOpen(path string) error {
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestFoldersThatAreMadeAreOpenWhateverTheUmask(t *testing.T) {
+func TestCreatedFoldersCanBeEnteredWithAnyUmask(t *testing.T) {
 	there := t.TempDir()
 	if err := os.Chmod(there, 0o700); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package hostfile makes the hosts file of a job. An application that does not talk to the sidecar, or srun, reads in it which
-// nodes the job has. Script returns the shell commands that write it. The batch system runs them on a node as the job's user.
+// Package hostfile writes the hosts file of a job. Applications that do not call `accordion step`, and srun, read from it which nodes the job
+// has. Script returns the shell commands that write it. The batch system runs them on a node as the job's user.
 //
 //	text := hostfile.File{Generation: 3, Step: 2, Steps: 3, From: begin, Until: end, Nodes: nodes}.Text()
 package hostfile
@@ -14,16 +14,16 @@ import (
 	"accordion/core/hostlist"
 )
 
-// File is what a job's hosts file says.
+// A File is the content of a job's hosts file.
 type File struct {
 	Generation  int
 	Step, Steps int            // from 1
-	From, Until core.Time      // Unix seconds of the step
+	From, Until core.Time      // begin and planned end of the step, Unix seconds
 	Nodes       []string       // the batch host first
-	Parts       []adapter.Part // the allocations that hold them; nil: one
+	Parts       []adapter.Part // the allocations that hold the nodes, if there are several
 }
 
-// Text is the file: a line of what it is, the allocations where there are several, then a node a line.
+// Text returns the file: a header, the allocations if there are several, then one node per line.
 func (f File) Text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# generation=%d step=%d steps=%d nodes=%d from=%d until=%d\n", f.Generation, f.Step, f.Steps, len(f.Nodes), f.From, f.Until)
@@ -36,14 +36,14 @@ func (f File) Text() string {
 	return text.String()
 }
 
-// allocationLines begins with this; a line is not longer than so many bytes, for programs that read the file by lines of 1,023.
+// Lines with allocations begin with allocationMark. They have at most allocationWidth bytes, because some programs read lines of 1,023.
 const (
 	allocationMark  = "# allocations"
 	allocationWidth = 1000
 )
 
-// allocationLines says which of the nodes are in which of the job's allocations, as `# allocations 42:n[1-2] 57:n3`; an allocation that
-// is too long for a line is in several words. Nothing where the job has one allocation.
+// allocationLines returns which nodes are in which of the job's allocations, as `# allocations 42:n[1-2] 57:n3`. An allocation that is too
+// long for a line is split into several words. There are no lines if the job has one allocation.
 func allocationLines(parts []adapter.Part, nodes []string) (lines []string) {
 	if len(parts) < 2 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestAHostsFileSaysWhichNodesAreOfWhichAllocation(t *testing.T) {
+func TestHostsFileHasNodesOfEachAllocation(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		parts []adapter.Part

@@ -13,8 +13,8 @@ import (
 	"accordion/core"
 )
 
-// Kept returns the hosts files of jobs of a cluster on this host, in the folders that Script makes
-// under a folder (/tmp). What other users put there is left out.
+// Kept returns the hosts files of a cluster's jobs on this host, in the folders that Script creates
+// under the given folder (/tmp). It leaves out files in folders of other users.
 func Kept(under, cluster string, now time.Time) []adapter.Leftover {
 	var all []adapter.Leftover
 	paths, _ := filepath.Glob(filepath.Join(under, adapter.Prefix+"*", "*.hosts")) // the pattern is right

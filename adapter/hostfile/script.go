@@ -3,16 +3,16 @@ package hostfile
 import "strings"
 
 // Script replaces a job's hosts file, /tmp/accordion-UID/NAME.hosts, by its standard input; NAME is
-// its argument. It runs on the node of the job's script, as the job's user, and has no single
-// quotes in it.
+// its argument. It runs on the node of the job's script, as the job's user. It must not contain
+// single quotes.
 //
 // All users may write to /tmp, so another user may have made that folder first, or a link with its
 // name. Then the file goes into a private folder next to it, /tmp/accordion-UID.XXXXXXXXXX, whose
 // name mktemp chooses. The script prints the path (Elsewhere). shim/allocation looks for both. A folder
 // is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
-// where only its owner can remove it, it then stays private. The script exits with NoFolder where
-// it can make none. It removes hosts files of the user's that are older than 30 days. Nothing else
-// removes the files of jobs that have ended.
+// where only its owner can remove it, it then stays private. If the script cannot create such a
+// folder, it exits with NoFolder. It removes the user's hosts files that are older than 30 days.
+// Nothing else removes the files of jobs that have ended.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +
@@ -21,10 +21,10 @@ const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`find "$d" -type f -name "*.hosts" -mtime +29 -exec rm -f {} + 2>/dev/null; ` +
 	`[ "$d" = "/tmp/accordion-$u" ] || echo "elsewhere: $d/$1.hosts"`
 
-// NoFolder is Script's exit status when no folder is the user's alone, and none can be made.
+// NoFolder is Script's exit status if there is no private folder and none can be created.
 const NoFolder = 77
 
-// Elsewhere returns the path of the hosts file from what Script printed; "" when it is in the usual
+// Elsewhere returns the path of the hosts file from Script's output, and "" if it is in the usual
 // place.
 func Elsewhere(printed string) string {
 	for line := range strings.Lines(printed) {

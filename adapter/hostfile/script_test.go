@@ -14,17 +14,17 @@ import (
 	"accordion/internal/testenv"
 )
 
-// The users of these tests have no name: no other user has their folders in /tmp.
+// Users without a name, so that no real user has folders of theirs in /tmp.
 const (
 	victim   = 64301
 	attacker = 64302
 )
 
-// TestHostsFileIsPrivateWhateverAnotherUserPutInTmp plants what another user can put in the place of the usual folder.
+// Another user can put a folder, a link or a file in the place of the usual folder.
 func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
-	prey := t.TempDir() // what the victim can write to, and an attacker's link leads to
+	prey := t.TempDir() // the victim can write to it, and the attacker's link leads to it
 	for dir := prey; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) {
 		must(t, os.Chmod(dir, 0o755))
 	}
@@ -32,7 +32,7 @@ func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		plant func()
-		want  string // begins the path of the file
+		want  string // a prefix of the file's path
 	}{
 		{"nothing", func() {}, usual + "/lab-7.hosts"},
 		{"the user's own folder", func() { folder(t, usual, victim, 0o700) }, usual + "/lab-7.hosts"},
@@ -79,7 +79,7 @@ func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 	}
 }
 
-// Kept finds what the script wrote, and the script removes what is older than a month.
+// Kept finds the files that the script wrote. The script removes files older than a month.
 func TestHostsFilesOfJobsThatEndedLongAgoAreRemoved(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)

@@ -17,14 +17,14 @@ import (
 	"accordion/internal/testmain"
 )
 
-// The tests here need a real process to kill: this test program, run again with a part to play.
+// These tests kill a real process: this test program, started again with the name of a part in its environment.
 const (
 	partVariable = "ACCORDION_TEST_PART"
 	pathVariable = "ACCORDION_TEST_JOURNAL"
 )
 
 func TestMain(m *testing.M) {
-	parts := map[string]func(string) error{"write for ever": writeForEver, "write into a small file": writeIntoSmallFile, "lock all": lockAll}
+	parts := map[string]func(string) error{"write for ever": writeForever, "write into a small file": writeIntoSmallFile, "lock all": lockAll}
 	if part := parts[os.Getenv(partVariable)]; part != nil {
 		if err := part(os.Getenv(pathVariable)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// The random cases are the same in every run, and few, for each write waits for the disk; unless the command line
-	// asks otherwise.
+	// The random cases are the same in every run, and few because each write waits for the disk. Flags can change that.
 	os.Exit(testmain.Run(m, testmain.Cases{Usual: 25}))
 }
 
@@ -48,8 +47,8 @@ func play(t *testing.T, part, path string) *exec.Cmd {
 	return cmd
 }
 
-// writeForEver begins and finishes intents, and says each id on standard output once Begin or Finish has returned.
-func writeForEver(path string) error {
+// writeForever begins and finishes intents. It prints each id after Begin or Finish has returned.
+func writeForever(path string) error {
 	j, err := Open(path)
 	if err != nil {
 		return err
@@ -86,7 +85,7 @@ func TestKillNineKeepsEveryIntentThatBeginReturned(t *testing.T) {
 		for len(said) < lines && scanner.Scan() {
 			said[scanner.Text()] = true
 		}
-		if err := cmd.Process.Kill(); err != nil { // SIGKILL, in the middle of whatever it does now
+		if err := cmd.Process.Kill(); err != nil { // SIGKILL at a random moment
 			t.Fatal(err)
 		}
 		for scanner.Scan() {
@@ -96,7 +95,7 @@ func TestKillNineKeepsEveryIntentThatBeginReturned(t *testing.T) {
 		if len(said) < lines {
 			t.Fatalf("round %d: the writer said only %d lines", round, len(said))
 		}
-		j, err := Open(path) // the lock went with the process
+		j, err := Open(path) // the process no longer holds the lock
 		if err != nil {
 			t.Fatalf("round %d: opening after the kill: %v", round, err)
 		}
@@ -126,8 +125,7 @@ func TestKillNineKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	}
 }
 
-// writeIntoSmallFile fills the file to a limit that the system enforces, then goes on with the limit lifted. What the
-// journal answered goes to standard output.
+// writeIntoSmallFile fills the file up to a limit that the kernel enforces, and goes on without the limit. It prints the journal's results.
 func writeIntoSmallFile(path string) error {
 	j, err := Open(path)
 	if err != nil {
@@ -170,7 +168,7 @@ func writeIntoSmallFile(path string) error {
 	return nil
 }
 
-func TestAFileThatCannotGrowIsExplainedAndLosesNothingThatWasBegun(t *testing.T) {
+func TestFileThatCannotGrowIsExplainedAndKeepsWhatWasBegun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	out, err := play(t, "write into a small file", path).Output()
 	var failed *exec.ExitError

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Intent is an action about to be carried out.
+// An Intent is an action that is about to be carried out.
 type Intent struct {
 	At        time.Time
 	Cluster   string
 	Job       int64
 	Submitted int64          // Unix seconds; names the job together with its id
 	Verb      string         // reserve, shape, attach, release, detach, expand, merge, shrink, end…
-	Args      map[string]any // with what; anything that encoding/json can write
+	Args      map[string]any // what encoding/json can write
 }
 
-// Event is something that happened to a job, for its user and the operators.
+// An Event is something that happened to a job, for its user and for operators.
 type Event struct {
 	At        time.Time
 	Job       int64
@@ -37,14 +37,14 @@ const (
 	KindEvent  = "event"
 )
 
-// Outcomes that an intent may have; failed and lost ones go on with a colon and the reason.
+// Outcomes of an intent. After Failed and Lost there is a colon and the reason.
 const (
 	Done   = "done"
 	Failed = "failed"
-	Lost   = "lost" // not known when the sidecar died; found out afterwards
+	Lost   = "lost" // the sidecar died before it knew; the next one found out
 )
 
-// Entry is one line of the journal: an intent with its outcome, or an event.
+// An Entry is an intent with its outcome, or an event.
 type Entry struct {
 	ID        int64 // ascending, never used twice
 	Kind      string
@@ -55,15 +55,14 @@ type Entry struct {
 	Verb      string         // an intent's verb, an event's kind
 	Text      string         // an event's line
 	Args      map[string]any // an intent's arguments, an event's fields; numbers are json.Number
-	Outcome   string         // of an intent; "" while it is not known
+	Outcome   string         // an intent's outcome; "" while it is not known
 	Took      time.Duration  // from the intent to its outcome
 }
 
-// Unfinished says whether the entry is an intent whose outcome is not known.
+// Unfinished reports whether the entry is an intent whose outcome is not known.
 func (e Entry) Unfinished() bool { return e.Kind == KindIntent && e.Outcome == "" }
 
-// Begin writes an intent and returns its id. It is on the disk when Begin returns: only then may the action be carried
-// out.
+// Begin writes an intent and returns its id. The action may be carried out only after Begin returned, when the intent is on the disk.
 func (j *Journal) Begin(in Intent) (int64, error) {
 	args, err := encode(in.Args)
 	if err != nil {
@@ -76,7 +75,7 @@ func (j *Journal) Begin(in Intent) (int64, error) {
 	return res.LastInsertId()
 }
 
-// Finish writes an intent's outcome: done, or failed with the reason. ErrFinished when it has one already.
+// Finish writes an intent's outcome: done, or failed with the reason. The error is ErrFinished if it has an outcome already.
 func (j *Journal) Finish(id int64, at time.Time, failure error) error {
 	if failure != nil {
 		return j.Resolve(id, at, Failed+": "+failure.Error())
@@ -84,7 +83,7 @@ func (j *Journal) Finish(id int64, at time.Time, failure error) error {
 	return j.Resolve(id, at, Done)
 }
 
-// Resolve writes an intent's outcome in words, such as "lost: found done" after a crash.
+// Resolve writes an intent's outcome as a text, such as "lost: found done" after a crash.
 func (j *Journal) Resolve(id int64, at time.Time, outcome string) error {
 	if outcome == "" {
 		return fmt.Errorf("journal: an empty outcome for intent %d", id)
@@ -99,7 +98,7 @@ func (j *Journal) Resolve(id int64, at time.Time, outcome string) error {
 	return nil
 }
 
-// Event writes what happened.
+// Event writes an event.
 func (j *Journal) Event(ev Event) error {
 	args, err := ev.row()
 	if err != nil {
@@ -109,7 +108,7 @@ func (j *Journal) Event(ev Event) error {
 	return err
 }
 
-// row is what the statement for events takes.
+// row returns the arguments of the statement that inserts an event.
 func (ev Event) row() ([]any, error) {
 	fields, err := encode(ev.Fields)
 	if err != nil {
@@ -118,8 +117,8 @@ func (ev Event) row() ([]any, error) {
 	return []any{micros(ev.At), ev.Job, ev.Submitted, ev.Kind, ev.Text, fields}, nil
 }
 
-// Unfinished gives the intents without an outcome, in order: after a crash, the actions that may be half done.
-// One whose arguments cannot be read is an error: nothing may be done on half of an intent.
+// Unfinished returns the intents without an outcome, in order. After a crash these actions may be half done. It fails if the arguments of one
+// cannot be read, because nothing may be done on half of an intent.
 func (j *Journal) Unfinished() ([]Entry, error) {
 	all, err := j.page(`WHERE kind = 'intent' AND outcome IS NULL ORDER BY id`)
 	for _, e := range all {
@@ -130,24 +129,24 @@ func (j *Journal) Unfinished() ([]Entry, error) {
 	return all, err
 }
 
-// Entries gives every intent and event with an id above since, in order. An error ends the sequence.
+// Entries returns every intent and event with an id above since, in order. An error ends the sequence.
 func (j *Journal) Entries(since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? ORDER BY id LIMIT ?`, since)
 }
 
-// JobEntries is Entries of one job id.
+// JobEntries returns the entries of one job id, as Entries does.
 func (j *Journal) JobEntries(job, since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? AND job = ? ORDER BY id LIMIT ?`, since, job)
 }
 
-// EventsSince gives the events from an instant on, in order, the last ones where there are more than most.
+// EventsSince returns the last events since a time, at most most, in order.
 func (j *Journal) EventsSince(at time.Time, most int) ([]Entry, error) {
 	all, err := j.page(`WHERE at >= ? AND kind = 'event' ORDER BY id DESC LIMIT ?`, micros(at), most)
 	slices.Reverse(all)
 	return all, err
 }
 
-// pageSize bounds how long one reading lasts: a long one would keep the writer from emptying its write-ahead log.
+// pageSize bounds how long one read transaction lasts. A long one would keep the writer from emptying its write-ahead log.
 const pageSize = 512
 
 func (j *Journal) pages(where string, since int64, others ...any) iter.Seq2[Entry, error] {
@@ -207,7 +206,7 @@ func scan(rows *sql.Rows) (Entry, error) {
 	}
 	if args != "" {
 		d := json.NewDecoder(strings.NewReader(args))
-		d.UseNumber() // 1700000000 stays that, and does not become 1.7e+09
+		d.UseNumber() // so that 1700000000 does not become 1.7e+09
 		if err := d.Decode(&e.Args); err != nil {
 			e.Args = map[string]any{Unreadable: args}
 		}
@@ -215,14 +214,14 @@ func scan(rows *sql.Rows) (Entry, error) {
 	return e, nil
 }
 
-// Unreadable is the argument of an entry whose arguments cannot be read: their text. The other entries are read.
+// Unreadable is the name under which an entry has the text of its arguments if they cannot be parsed.
 const Unreadable = "unreadable"
 
-// pruneBatch bounds one transaction of Prune, so that an intent never waits long behind it.
+// pruneBatch bounds one transaction of Prune, so that an intent does not wait long for it.
 const pruneBatch = 1000
 
-// Prune deletes the entries from before the given time, intents without an outcome excepted, and returns how many.
-// It deletes them in small batches, and stops between two when ctx ends.
+// Prune deletes entries older than the given time, except intents without an outcome. It returns how many it deleted. It deletes in small
+// batches, and stops between two of them when ctx ends.
 func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	var total int64
 	for ctx.Err() == nil {
@@ -239,8 +238,8 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	return total, ctx.Err()
 }
 
-// KeepFor prunes what is older than age, now and then once each pause, until ctx ends; then it returns nil. An error means
-// that the journal cannot be written.
+// KeepFor deletes entries older than age, at once and then after each pause. It returns nil when ctx ends, and an error if the journal
+// cannot be written.
 func (j *Journal) KeepFor(ctx context.Context, age, pause time.Duration) error {
 	for {
 		if _, err := j.Prune(ctx, time.Now().Add(-age)); err != nil && ctx.Err() == nil {
@@ -271,8 +270,8 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	return res, explain("writing", j.path, err)
 }
 
-// Acceptance returns the event with which a job was accepted. Where submitted is negative, it
-// returns the newest one of the job's number. found is false when there is none.
+// Acceptance returns the event with which a job was accepted. If submitted is negative, it returns
+// the newest one for the job's number. found is false if there is none.
 func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
 	order := "ASC" // it is among the first entries of a job
 	if submitted < 0 {

@@ -11,8 +11,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// A sidecar dies between an intent and its outcome; the next one finds the intent and asks the batch system what became
-// of it.
+// A sidecar dies between an intent and its outcome. The next one finds the intent, and asks the batch system whether it was carried out.
 func Example() {
 	folder, err := os.MkdirTemp("", "journal")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/lockfile"
 )
 
-// Error says what was being done to which journal, why it failed, and what an administrator can do about it.
+// An Error reports which operation on which journal failed, why, and what an administrator can do about it.
 type Error struct {
 	Op   string // opening, writing, reading, closing
 	Path string
@@ -31,21 +31,21 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Causes that callers tell apart.
+// Causes that callers distinguish.
 var (
 	// ErrInUse: another process has the journal open for writing.
 	ErrInUse = errors.New("another sidecar is using it")
-	// ErrNetwork: the journal lies on a network file system, where SQLite's write-ahead log is not safe.
+	// ErrNetwork: the journal is on a network file system, where SQLite's write-ahead log is not safe.
 	ErrNetwork = errors.New("it lies on a network file system, where a journal is not safe")
-	// ErrDamaged: the file is not a journal any more.
+	// ErrDamaged: the file is no longer a valid journal.
 	ErrDamaged = errors.New("the file is damaged")
 	// ErrFull: the file cannot grow.
 	ErrFull = errors.New("the file system is full")
-	// ErrFinished: the intent has an outcome already, or there is none of that id.
+	// ErrFinished: the intent has an outcome already, or does not exist.
 	ErrFinished = errors.New("no such unfinished intent")
 )
 
-// explain turns SQLite's word into one that an administrator can act on.
+// explain adds to SQLite's error what an administrator can do about it.
 func explain(op, path string, err error) error {
 	if err == nil {
 		return nil
@@ -97,9 +97,9 @@ func missing(path string, err error) error {
 	return e
 }
 
-// prepare creates the folder and the file where they are absent, for their owner alone, and refuses
-// network file systems. It never opens a file that exists: closing it would drop the locks that
-// SQLite holds on it elsewhere in this process.
+// prepare creates the folder and the file if they are absent, for their owner only. It refuses
+// network file systems. It never opens an existing file, because closing that would drop the locks
+// that SQLite holds on it elsewhere in this process.
 func prepare(path string) error {
 	folder := filepath.Dir(path)
 	if err := makeFolder(folder); err != nil {
@@ -120,7 +120,7 @@ func prepare(path string) error {
 }
 
 // makeFile creates an empty file that only its owner may open, or checks that the existing one can
-// be written. SQLite gives its other files the mode of the first.
+// be written. SQLite creates its other files with the same mode.
 func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -139,7 +139,7 @@ func makeFile(path string) error {
 	return accessible(path, unix.W_OK)
 }
 
-// accessible returns an error where this process may not open the file in the way that how names.
+// accessible returns an error if this process may not open the file as how says.
 func accessible(path string, how uint32) error {
 	if err := unix.Faccessat(unix.AT_FDCWD, path, how, unix.AT_EACCESS); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
@@ -147,7 +147,7 @@ func accessible(path string, how uint32) error {
 	return nil
 }
 
-// network names the network file systems by the number that statfs(2) gives them; "" for every other.
+// network returns the name of a network file system by its number in statfs(2), and "" for other file systems.
 func network(kind int64) string {
 	switch uint32(kind) { // 32 bits: some of them are negative as int32
 	case unix.NFS_SUPER_MAGIC:
@@ -191,7 +191,7 @@ func acquire(journal string) (*lockfile.Lock, error) {
 	return nil, &Error{Op: "opening", Path: journal, Err: err, Hint: "the sidecar's user must be able to write its folder"}
 }
 
-// Writer says whether a sidecar has the journal open for writing now, and which process that is (0: not known).
+// Writer reports whether a sidecar has the journal open for writing now, and its process ID (0: not known).
 func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil

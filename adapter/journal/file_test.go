@@ -82,14 +82,14 @@ func TestUnusableFilesAreRefusedWithWhatToDo(t *testing.T) {
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %q, want one that is %q, names the file and says %q", err, c.want, c.say)
 			}
-			if again := must(acquire(path))(t); again != nil { // the refusal must not keep the lock
+			if again := must(acquire(path))(t); again != nil { // a refused Acquire must not keep the lock
 				again.Release()
 			}
 		})
 	}
 }
 
-func TestReadingWhereThereIsNoJournalSaysSo(t *testing.T) {
+func TestReadingMissingJournalIsExplained(t *testing.T) {
 	folder := t.TempDir()
 	empty := filepath.Join(folder, "empty.db")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -105,8 +105,8 @@ func TestReadingWhereThereIsNoJournalSaysSo(t *testing.T) {
 	}
 }
 
-// The first version's journal has no queue; a sidecar brings it up, and what it remembers stays.
-func TestAnOlderVersionsJournalIsBroughtUpByTheSidecarAndNotByAReader(t *testing.T) {
+// The first version's journal has no queue. A sidecar migrates it and keeps its content.
+func TestJournalOfOlderVersionIsMigratedBySidecarAndNotByReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	older := open(path, writerOptions)
 	script := string(must(migrations.ReadFile("migrations/1.sql"))(t)) +
@@ -130,7 +130,7 @@ func TestAnOlderVersionsJournalIsBroughtUpByTheSidecarAndNotByAReader(t *testing
 	}
 }
 
-func TestAFullDatabaseIsExplainedAndWorksAgainWithRoom(t *testing.T) {
+func TestFullDatabaseIsExplainedAndWorksAgainWithRoom(t *testing.T) {
 	j, _ := fresh(t)
 	if _, err := j.write.Exec("PRAGMA max_page_count = 12"); err != nil {
 		t.Fatal(err)

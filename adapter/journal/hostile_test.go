@@ -21,11 +21,11 @@ import (
 	"accordion/internal/testenv"
 )
 
-// nobody is the user that attacks.
+// nobody is the attacking user.
 const nobody = 65534
 
-// lockAll takes every lock on the journal's files that an ordinary user can take, says how many it has, and keeps them. It runs as
-// nobody. The bytes are SQLite's: 120 keeps writers out, 121 checkpoints, 128 the first one to open the file.
+// lockAll takes every lock on the journal's files that an ordinary user can take, prints how many it has, and keeps them. It runs as the
+// user nobody. SQLite locks single bytes: 120 for writers, 121 for checkpoints, 128 for the first process that opens the file.
 func lockAll(path string) error {
 	taken := 0
 	for _, file := range files(path) {
@@ -49,15 +49,15 @@ func lockAll(path string) error {
 	return err
 }
 
-// attack locks, as the user nobody, what it can of the journal until the test ends, and returns how
-// many locks it has.
+// attack takes as many locks on the journal as it can, as the user nobody, until the test ends. It
+// returns how many it has.
 func attack(t *testing.T, path string) int {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := filepath.Join(filepath.Dir(filepath.Dir(path)), "program") // the test's own may be where nobody cannot go
+	open := filepath.Join(filepath.Dir(filepath.Dir(path)), "program") // the user nobody may not be able to reach the test's own program
 	if _, err := os.Stat(open); err != nil {
 		if err := exec.Command("install", "-m", "0755", program, open).Run(); err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func attack(t *testing.T, path string) int {
 	return taken
 }
 
-// openToAll returns a journal as earlier releases left it when they were killed: readable for all,
-// with entries in its log.
+// openToAll returns a journal as earlier releases left it when they were killed: readable by all
+// users, with entries in its write-ahead log.
 func openToAll(t *testing.T) (path string, entries int) {
 	t.Helper()
 	testenv.Needs(t, testenv.Root)
@@ -140,7 +140,7 @@ func writes(t *testing.T, path string, entries int) *Journal {
 	if size := j.WALBytes(); size != 0 {
 		t.Errorf("a checkpoint left %d bytes in the log", size)
 	}
-	if took := time.Since(asked); took > 4*time.Second { // a lock is waited for 5 s
+	if took := time.Since(asked); took > 4*time.Second { // SQLite waits 5 s for a lock
 		t.Errorf("it took %v", took)
 	}
 	return j
@@ -168,7 +168,7 @@ func TestNobodyElseCanOpenTheJournalsFiles(t *testing.T) {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder has mode %v (%v), want 0700", info.Mode(), err)
 	}
-	for _, mode := range []fs.FileMode{0o700, 0o755} { // the files alone keep others out, too
+	for _, mode := range []fs.FileMode{0o700, 0o755} { // the modes of the files are enough to keep others out
 		if err := os.Chmod(filepath.Dir(path), mode); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestAJournalBehindALinkIsRenewedWhereItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		j = writes(t, link, 1)
-		if j.Path() != link { // the cluster's lease has this name
+		if j.Path() != link { // the cluster's lease uses this name
 			t.Errorf("its path is %s, want %s", j.Path(), link)
 		}
 		if twice, err := Open(target); !errors.Is(err, ErrInUse) {
@@ -266,7 +266,7 @@ func TestARenewalThatIsKilledAfterAnyStepLosesNothing(t *testing.T) {
 	}
 }
 
-// An older release may come back after such an end: it knows nothing of renewals.
+// An older release may be started after that. It does not know renewals.
 func TestAJournalInTheMiddleOfARenewalIsWholeForOlderReleases(t *testing.T) {
 	for done := range len(renewal{}.steps()) + 1 {
 		path, entries := openToAll(t)
@@ -336,8 +336,8 @@ func TestAFolderWithOtherFilesStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A program that reads for a long time prevents that the log is emptied. That is reported, and the
-// log is cut when the program has ended.
+// A program that reads for a long time keeps the write-ahead log from being emptied. That is
+// reported, and the log is cut when the program has ended.
 func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {
@@ -357,7 +357,7 @@ func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range walLimit>>20 + 1 {
-		if err := j.PutQueue(bytes.Repeat([]byte{byte(i)}, 1<<20)); err != nil { // what stays the same is not written
+		if err := j.PutQueue(bytes.Repeat([]byte{byte(i)}, 1<<20)); err != nil { // an unchanged queue is not written
 			t.Fatal(err)
 		}
 	}

@@ -1,15 +1,15 @@
-// Package journal keeps what the sidecar must not forget, in one SQLite file: every intent before it is carried out, its
-// outcome after, what happened to each managed job, the sidecar's memory of the jobs, and what `accordion status` shows.
+// Package journal keeps the sidecar's durable state in one SQLite file. It has every intent, written before it is carried out, and its outcome.
+// It has the events and the record of each managed job, and what `accordion status` shows.
 //
-// It is not a log (hclog writes that) and not a source of truth about the cluster: after a crash the batch system is
-// right, and the journal only tells which actions may be half done.
+// It is not the log, which hclog writes, and not a source of truth about the cluster. After a crash the batch system is right, and the journal
+// only tells which actions may be half done.
 //
 //	j, err := journal.Open("/var/lib/accordion/journal.db")
 //	…
 //	id, err := j.Begin(journal.Intent{At: now, Job: 7, Submitted: 1700000000, Verb: "shrink"}) // on disk from here
 //	err = j.Finish(id, clock.Now(), system.Shrink(ctx, key, keep))
 //
-// One process writes (a lock file next to the journal keeps a second sidecar away); any number may read meanwhile, with
+// One process writes: a lock file next to the journal keeps a second sidecar out. Any number of processes may read at the same time, with
 // OpenReadOnly. A Journal may be used by several goroutines.
 package journal
 
@@ -34,24 +34,24 @@ import (
 // applicationID marks a file as ours in SQLite's header ("Acco").
 const applicationID = 0x4163636f
 
-// Journal is an open journal.
+// A Journal is an open journal.
 type Journal struct {
-	path  string  // as it was given
-	file  string  // to which that leads
-	write *sql.DB // one connection; nil when read only
+	path  string  // as given to Open
+	file  string  // the file itself, after symbolic links
+	write *sql.DB // one connection; nil if read only
 	read  *sql.DB
-	lock  *lockfile.Lock // nil when read only
+	lock  *lockfile.Lock // nil if read only
 	put   statements
 }
 
-// statements are the writer's, prepared once.
+// statements has the writer's prepared statements.
 type statements struct {
 	begin, finish, event, record, forget, view, queue, prune *sql.Stmt
 }
 
-// Open opens the journal for the sidecar, and creates it (and its folder) when it is absent. Only
-// its owner may open its files from then on: files that others could open are replaced by copies.
-// Where the path is a symbolic link, the journal is the file that it leads to. Open fails when
+// Open opens the journal for the sidecar, and creates it and its folder if they are absent. From
+// then on only its owner may open its files: files that others could open are replaced by copies. If
+// the path is a symbolic link, the journal is the file to which it leads. Open fails when
 // another sidecar has the journal open (ErrInUse), on a network file system, and when the file is
 // damaged or of a newer Accordion. The error says what to do.
 func Open(path string) (*Journal, error) {
@@ -89,8 +89,8 @@ func OpenReadOnly(path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	// SQLite's word for an absent or unreadable file is "unable to open database file": ask the system first. The file is not
-	// opened for that: closing it would drop the locks that this process has on it.
+	// SQLite reports an absent or unreadable file as "unable to open database file", so ask the kernel first. Do not open the file for that:
+	// closing it would drop the locks that this process has on it.
 	if err := accessible(path, unix.R_OK); err != nil {
 		return nil, missing(path, err)
 	}
@@ -117,10 +117,10 @@ func OpenReadOnly(path string) (*Journal, error) {
 	return j, nil
 }
 
-// Close releases the file, and lets another sidecar have it.
+// Close closes the file and releases its lock.
 func (j *Journal) Close() error {
 	var errs []error
-	// The writer last: the last connection to close tidies the write-ahead log, and a reader cannot.
+	// The writer last: the last connection to close empties the write-ahead log, and a reader cannot.
 	for _, db := range []*sql.DB{j.read, j.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -138,8 +138,8 @@ func (j *Journal) Close() error {
 // Path returns the path of the journal's file, as it was opened.
 func (j *Journal) Path() string { return j.path }
 
-// Both kinds of connection wait five seconds for a lock before they give up. The writer starts its transactions as
-// writers, so that none fails half way, and every commit is on the disk before it returns.
+// Connections wait five seconds for a lock before they give up. The writer takes the write lock at the begin of a transaction, so that none
+// fails half way. Every commit is on the disk before it returns.
 const (
 	writerOptions = "_journal_mode=WAL&_txlock=immediate&_foreign_keys=on&_synchronous=FULL&_busy_timeout=5000"
 	readerOptions = "mode=ro&_query_only=on&_busy_timeout=5000"
@@ -149,7 +149,7 @@ func open(path, options string) *sql.DB {
 	name := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: options}).String()
 	db, err := sql.Open("sqlite3", name)
 	if err != nil {
-		// Only an unknown driver name can bring us here.
+		// Only an unknown driver name leads here.
 		panic("journal: " + err.Error())
 	}
 	return db
@@ -222,7 +222,7 @@ var migrations embed.FS
 // newest is the schema this program writes: the highest number under migrations/.
 const newest = 2
 
-// migrate brings the file to the newest schema, each migration whole or not at all.
+// migrate brings the file to the newest schema. Each migration is one transaction.
 func migrate(db *sql.DB) error {
 	ctx := context.Background()
 	at, err := schema(ctx, db)
@@ -256,7 +256,7 @@ var (
 	errForeign = errors.New("it is another program's SQLite file")
 )
 
-// schema reads the file's schema version; 0 for a new file.
+// schema returns the file's schema version, 0 for a new file.
 func schema(ctx context.Context, db *sql.DB) (int, error) {
 	var version, app, tables int
 	err := db.QueryRowContext(ctx, `SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
@@ -272,7 +272,7 @@ func schema(ctx context.Context, db *sql.DB) (int, error) {
 	return version, nil
 }
 
-// check finds most damage at start, in time proportional to the file; the entries are bounded by pruning.
+// check finds most damage at the start. It takes time proportional to the size of the file, which pruning bounds.
 func check(db *sql.DB) error {
 	var found string
 	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&found); err != nil {
@@ -284,5 +284,5 @@ func check(db *sql.DB) error {
 	return nil
 }
 
-// micros is how points in time are stored.
+// micros returns a time as the journal stores it, in microseconds.
 func micros(t time.Time) int64 { return t.UnixMicro() }

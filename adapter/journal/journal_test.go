@@ -93,7 +93,7 @@ func TestEntriesComeBackInOrderWithOutcomesAndTimes(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeIsWrittenOnceAndNeverReplaced(t *testing.T) {
+func TestOutcomeIsWrittenOnceAndNeverReplaced(t *testing.T) {
 	j, _ := fresh(t)
 	id := must(j.Begin(Intent{At: noon, Job: 1, Verb: "release"}))(t)
 	if err := j.Resolve(id, noon, Lost+": found done"); err != nil {
@@ -113,7 +113,7 @@ func TestAnOutcomeIsWrittenOnceAndNeverReplaced(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatAreNoJSONAreRefusedAndNothingIsWritten(t *testing.T) {
+func TestArgumentsThatAreNotJSONAreRefused(t *testing.T) {
 	j, _ := fresh(t)
 	if _, err := j.Begin(Intent{At: noon, Verb: "shape", Args: map[string]any{"f": func() {}}}); err == nil {
 		t.Error("Begin took a function as an argument")
@@ -122,14 +122,14 @@ func TestArgumentsThatAreNoJSONAreRefusedAndNothingIsWritten(t *testing.T) {
 		t.Error("Event took a channel as a field")
 	}
 	if got := all(t, j, 0); len(got) != 0 {
-		t.Errorf("written all the same: %v", got)
+		t.Errorf("written anyway: %v", got)
 	}
 }
 
 func TestLongJournalsAreReadPageByPageWithoutGapOrRepetition(t *testing.T) {
 	j, _ := fresh(t)
 	const n = 2*pageSize + 3
-	tx := must(j.write.Begin())(t) // one commit, not n
+	tx := must(j.write.Begin())(t) // one commit instead of n
 	for i := range n {
 		if _, err := tx.Stmt(j.put.event).Exec(int64(i), i, 0, "started", "", ""); err != nil {
 			t.Fatal(err)
@@ -150,12 +150,12 @@ func TestLongJournalsAreReadPageByPageWithoutGapOrRepetition(t *testing.T) {
 		}
 	}
 	for range j.Entries(0) {
-		break // a reader that stops early must not hold anything
+		break // a reader that stops early must release its connection
 	}
 }
 
-// TestRecordsAreAMapThatSurvivesReopening compares the records with a Go map under random writes and reopenings.
-func TestRecordsAreAMapThatSurvivesReopening(t *testing.T) {
+// A Go map is the model: random writes and reopenings have the same effect on it.
+func TestRecordsAreMapThatSurvivesReopening(t *testing.T) {
 	type key struct{ job, submitted int64 }
 	rapid.Check(t, func(rt *rapid.T) {
 		folder := must(os.MkdirTemp(t.TempDir(), ""))(t)
@@ -211,7 +211,7 @@ func TestRecordsAreAMapThatSurvivesReopening(t *testing.T) {
 	})
 }
 
-func TestTheViewIsTheLastOneWritten(t *testing.T) {
+func TestViewIsTheLastWritten(t *testing.T) {
 	j, _ := fresh(t)
 	if data := must(j.View())(t); data != nil {
 		t.Errorf("view of a new journal: %q, want none", data)
@@ -226,7 +226,7 @@ func TestTheViewIsTheLastOneWritten(t *testing.T) {
 	}
 }
 
-func TestTheQueueIsTheLastOneWrittenAndNotTheView(t *testing.T) {
+func TestQueueIsTheLastWrittenAndNotTheView(t *testing.T) {
 	j, _ := fresh(t)
 	if data := must(j.Queue())(t); data != nil {
 		t.Errorf("queue of a new journal: %q, want none", data)
@@ -244,7 +244,7 @@ func TestTheQueueIsTheLastOneWrittenAndNotTheView(t *testing.T) {
 	}
 }
 
-func TestPruningKeepsWhatIsYoungAndWhatIsUnfinished(t *testing.T) {
+func TestPruningKeepsRecentAndUnfinishedEntries(t *testing.T) {
 	j, _ := fresh(t)
 	old, young := noon.Add(-time.Hour), noon.Add(time.Hour)
 	unfinished := must(j.Begin(Intent{At: old, Job: 1, Verb: "merge"}))(t)
@@ -265,7 +265,7 @@ func TestPruningKeepsWhatIsYoungAndWhatIsUnfinished(t *testing.T) {
 	if _, err := j.Prune(stopped, young.Add(time.Hour)); !errors.Is(err, context.Canceled) {
 		t.Errorf("pruning after the end: %v, want context.Canceled", err)
 	}
-	// Ids are not used again even when the newest entry is gone: a follower would miss one.
+	// Ids are not used again, even if the newest entry was deleted: a follower would miss one.
 	last := got[1].ID
 	if _, err := j.Prune(t.Context(), young.Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestPruningKeepsWhatIsYoungAndWhatIsUnfinished(t *testing.T) {
 	}
 }
 
-func TestOldEntriesGoByThemselvesUntilTheEnd(t *testing.T) {
+func TestKeepForDeletesOldEntriesUntilItsContextEnds(t *testing.T) {
 	j, _ := fresh(t)
 	if err := errors.Join(j.Event(Event{At: noon, Kind: "grew"}), j.Event(Event{At: time.Now(), Kind: "ended"})); err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestOldEntriesGoByThemselvesUntilTheEnd(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- j.KeepFor(ctx, time.Hour, time.Millisecond) }()
 	for len(all(t, j, 0)) > 1 {
-		runtime.Gosched() // the test's own deadline ends this when nothing is pruned
+		runtime.Gosched() // if nothing is pruned, the test's deadline ends this
 	}
 	stop()
 	if err := <-ended; err != nil {
@@ -295,7 +295,7 @@ func TestOldEntriesGoByThemselvesUntilTheEnd(t *testing.T) {
 	}
 }
 
-func TestASecondSidecarOnTheSameJournalIsRefusedUntilTheFirstIsGone(t *testing.T) {
+func TestSecondSidecarOnJournalIsRefusedUntilFirstHasEnded(t *testing.T) {
 	j, path := fresh(t)
 	_, err := Open(path)
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
@@ -311,7 +311,7 @@ func TestASecondSidecarOnTheSameJournalIsRefusedUntilTheFirstIsGone(t *testing.T
 	again.Close()
 }
 
-func TestAReaderSeesTheWriterAtWorkAndWhetherItLives(t *testing.T) {
+func TestReaderSeesNewEntriesAndWhetherWriterRuns(t *testing.T) {
 	w, path := fresh(t)
 	r := must(OpenReadOnly(path))(t)
 	defer r.Close()

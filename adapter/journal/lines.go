@@ -13,21 +13,20 @@ import (
 	"time"
 )
 
-// Lines keeps a file of events, a JSON object on each line as `accordion journal --json` prints it, for whatever collects
-// logs. The journal is the truth and the file follows it: after a crash it goes on where its last line stands, and a
-// program that moves the file away to rotate it finds a new one begun.
+// Lines writes events to a file for log collectors, as JSON lines in the format of `accordion journal --json`. The file follows the journal:
+// after a crash it continues after its last line. If a program rotates the file, Lines creates a new one.
 type Lines struct {
 	journal *Journal
 	path    string
 	file    *os.File
-	since   int64 // the last entry written, or passed over
+	since   int64 // id of the last entry that was written or skipped
 }
 
-// tail bounds how much of the file is read to find its last line.
+// tail bounds how many bytes of the file are read to find its last line.
 const tail = 1 << 20
 
-// KeepLines opens the file of events, and makes it when it is absent; then it begins with what happens from now on. A half
-// line at its end, left by a crash, is cut off. The error says what to do. Close it after Run.
+// KeepLines opens the file of events, and creates it if it is absent. A new file begins with the next event. An incomplete last line, left by
+// a crash, is cut off. The error says what to do. Close it after Run.
 func (j *Journal) KeepLines(path string) (*Lines, error) {
 	l := &Lines{journal: j, path: path}
 	newest, err := j.newest()
@@ -47,12 +46,12 @@ func (j *Journal) KeepLines(path string) (*Lines, error) {
 		l.since = newest
 	case last <= newest:
 		l.since = last
-	default: // the journal was begun anew
+	default: // the journal is a new one
 	}
 	return l, nil
 }
 
-// newest is the highest id that an entry ever had.
+// newest returns the highest id that an entry ever had.
 func (j *Journal) newest() (id int64, err error) {
 	err = j.read.QueryRow(`SELECT seq FROM sqlite_sequence WHERE name = 'entry'`).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -64,7 +63,7 @@ func (j *Journal) newest() (id int64, err error) {
 func (l *Lines) open() error {
 	_, absent := os.Lstat(l.path)
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err == nil && errors.Is(absent, fs.ErrNotExist) { // collectors of logs read it, whatever our umask
+	if err == nil && errors.Is(absent, fs.ErrNotExist) { // log collectors have to read it, whatever our umask is
 		err = file.Chmod(0o644)
 	}
 	if err != nil {
@@ -77,7 +76,7 @@ func (l *Lines) open() error {
 	return nil
 }
 
-// last is the id on the last whole line; 0 for a file without one.
+// last returns the id on the last complete line, and 0 for a file without one.
 func (l *Lines) last() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
@@ -109,8 +108,8 @@ func (l *Lines) last() (int64, error) {
 	return e.ID, l.file.Truncate(from + int64(whole))
 }
 
-// Run writes new events once each pause, until ctx ends. What cannot be written now is tried again: report hears why not,
-// once for each reason, and nil when it went well again. An error means that the journal cannot be read.
+// Run writes new events after each pause, until ctx ends. It tries failed writes again. It calls report once for each reason of failure, and
+// with nil after writing works again. An error means that the journal cannot be read.
 func (l *Lines) Run(ctx context.Context, pause time.Duration, report func(error)) error {
 	said := ""
 	for {
@@ -134,7 +133,7 @@ func (l *Lines) Run(ctx context.Context, pause time.Duration, report func(error)
 	}
 }
 
-// write appends the events that came since.
+// write appends the new events.
 func (l *Lines) write() error {
 	if err := l.follow(); err != nil {
 		return err
@@ -157,7 +156,7 @@ func (l *Lines) write() error {
 	return nil
 }
 
-// append writes a line, or nothing: half a line is taken back.
+// append writes a whole line or nothing: it removes a partly written line.
 func (l *Lines) append(line []byte) error {
 	n, err := l.file.Write(line)
 	if err != nil && n > 0 {
@@ -168,7 +167,7 @@ func (l *Lines) append(line []byte) error {
 	return err
 }
 
-// follow opens the file anew when it was moved or removed.
+// follow opens a new file if the old one was moved or removed.
 func (l *Lines) follow() error {
 	there, err := os.Stat(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// happens writes events of so many jobs, with an intent before each.
+// happens writes one event each for the given number of jobs, with an intent before each.
 func happens(t testing.TB, j *Journal, jobs ...int64) {
 	t.Helper()
 	for _, job := range jobs {
@@ -24,7 +24,7 @@ func happens(t testing.TB, j *Journal, jobs ...int64) {
 	}
 }
 
-// jobsIn is the jobs of the lines of a file: "1 2 3".
+// jobsIn returns the jobs in the lines of a file, such as "1 2 3".
 func jobsIn(t testing.TB, path string) string {
 	t.Helper()
 	var jobs []string
@@ -39,7 +39,7 @@ func jobsIn(t testing.TB, path string) string {
 	return strings.Join(jobs, " ")
 }
 
-func TestEventsBecomeLinesFromTheFirstStartOnAndIntentsDoNot(t *testing.T) {
+func TestEventsSinceFirstStartBecomeLinesAndIntentsDoNot(t *testing.T) {
 	j, _ := fresh(t)
 	path := filepath.Join(t.TempDir(), "events")
 	happens(t, j, 1)
@@ -57,7 +57,7 @@ func TestEventsBecomeLinesFromTheFirstStartOnAndIntentsDoNot(t *testing.T) {
 	}
 	l.Close()
 
-	happens(t, j, 4) // while nobody writes lines
+	happens(t, j, 4) // while no Lines is running
 	l = must(j.KeepLines(path))(t)
 	defer l.Close()
 	happens(t, j, 5)
@@ -69,7 +69,7 @@ func TestEventsBecomeLinesFromTheFirstStartOnAndIntentsDoNot(t *testing.T) {
 	}
 }
 
-func TestAHalfLineLeftByACrashIsWrittenAgainWhole(t *testing.T) {
+func TestIncompleteLineLeftByCrashIsWrittenAgain(t *testing.T) {
 	j, _ := fresh(t)
 	path := filepath.Join(t.TempDir(), "events")
 	l := must(j.KeepLines(path))(t)
@@ -90,7 +90,7 @@ func TestAHalfLineLeftByACrashIsWrittenAgainWhole(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasRotatedAwayIsBegunAnewWithoutGap(t *testing.T) {
+func TestRotatedFileIsContinuedInNewFileWithoutGap(t *testing.T) {
 	j, _ := fresh(t)
 	path := filepath.Join(t.TempDir(), "events")
 	l := must(j.KeepLines(path))(t)
@@ -111,7 +111,7 @@ func TestAFileThatWasRotatedAwayIsBegunAnewWithoutGap(t *testing.T) {
 	}
 }
 
-func TestLinesOfAJournalThatWasBegunAnewGoOn(t *testing.T) {
+func TestLinesContinueAfterJournalWasReplaced(t *testing.T) {
 	first, _ := fresh(t)
 	path := filepath.Join(t.TempDir(), "events")
 	l := must(first.KeepLines(path))(t)
@@ -131,7 +131,7 @@ func TestLinesOfAJournalThatWasBegunAnewGoOn(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsSomethingElseIsNotTouched(t *testing.T) {
+func TestForeignFileIsNotTouched(t *testing.T) {
 	j, _ := fresh(t)
 	for name, text := range map[string]string{"a list": "1\n2\n", "a word": "word", "other JSON": `{"name":"x"}` + "\n", "a long line": strings.Repeat("x", tail+1)} {
 		path := filepath.Join(t.TempDir(), "file")
@@ -150,7 +150,7 @@ func TestAFileThatIsSomethingElseIsNotTouched(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenNowIsWrittenLaterAndSaidOnce(t *testing.T) {
+func TestFailedWritesAreTriedAgainAndReportedOnce(t *testing.T) {
 	j, _ := fresh(t)
 	folder := filepath.Join(t.TempDir(), "log")
 	path := filepath.Join(folder, "events")

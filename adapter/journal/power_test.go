@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// The kernel still has what a killed process wrote. Only a disk that loses what was not synced
-// shows whether Begin waits for it.
-func TestALossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
+// After kill -9 the kernel still has what the process wrote. Only a disk that loses unsynced data
+// shows whether Begin waits for the disk.
+func TestLossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "power.so")
 	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-O1", "-o", disk, "testdata/power.c").CombinedOutput(); err != nil {
 		t.Fatalf("compiling a disk that loses what was not synced: %v: %s", err, out)
@@ -75,7 +75,7 @@ func TestALossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	}
 }
 
-// syncAll syncs all files of a folder to the disk, as they are after a while.
+// syncAll syncs all files of a folder, as the kernel does after a while.
 func syncAll(t *testing.T, folder string) {
 	t.Helper()
 	files, err := os.ReadDir(folder)

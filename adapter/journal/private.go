@@ -16,15 +16,15 @@ import (
 )
 
 // A process that can open one of a database's files can lock it. A shared lock on one byte of the
-// -shm file keeps every writer out, for as long as its holder likes. So only the owner may open
-// them. A lock that was taken before survives chmod, so files that others could open are replaced
-// by new ones.
+// -shm file keeps every writer out for as long as it is held. So only the owner may open the files.
+// A lock that was taken earlier survives chmod, so files that others could open are replaced by
+// copies.
 
-// private is the permission bits of the group and of others.
+// private has the permission bits of the group and of other users.
 const private fs.FileMode = 0o077
 
-// makeFolder creates the folder where it is absent. The last part of its path is for its owner
-// alone.
+// makeFolder creates the folder if it is absent. Only its owner may enter the last folder of the
+// path.
 func makeFolder(folder string) error {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return err
@@ -39,16 +39,16 @@ func makeFolder(folder string) error {
 	return err
 }
 
-// mostLinks is how many links resolve follows, as many as the kernel does.
+// mostLinks is how many links resolve follows. The kernel has the same bound.
 const mostLinks = 40
 
-// resolve returns the path of the file itself where its name is a symbolic link: SQLite keeps its
-// other files next to that. It follows only links that no user but root and the caller can have
-// made.
+// resolve returns the path of the file itself if its name is a symbolic link, because SQLite keeps
+// its other files next to that. It follows only links that no other user than root and the caller
+// can have made.
 func resolve(path string) (string, error) {
 	for range mostLinks {
 		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if errors.Is(err, fs.ErrNotExist) { // it is made later
+		if errors.Is(err, fs.ErrNotExist) { // it is created later
 			return path, nil
 		} else if err != nil {
 			return "", err
@@ -74,8 +74,8 @@ func resolve(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: unix.ELOOP}
 }
 
-// trustedLink returns an error where another user could have made the link. That user could
-// otherwise choose the file that is replaced.
+// trustedLink returns an error if another user could have made the link. That user could otherwise
+// choose the file that is replaced.
 func trustedLink(link, folder string) error {
 	for _, path := range []string{link, folder} {
 		info, err := os.Lstat(path)
@@ -91,8 +91,7 @@ func trustedLink(link, folder string) error {
 	return nil
 }
 
-// closeFolder removes the permission of all others to enter the folder, where it holds only
-// journals.
+// closeFolder removes the permission of other users to enter the folder, if it has only journals.
 func closeFolder(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -118,8 +117,7 @@ func entryNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// onlyJournals reports whether each name belongs to a file of a journal, which has a lock file next
-// to it.
+// onlyJournals reports whether each name belongs to a journal with a lock file next to it.
 func onlyJournals(names []string) bool {
 	there := map[string]bool{}
 	for _, name := range names {
@@ -140,7 +138,7 @@ func onlyJournals(names []string) bool {
 // files returns the paths of the database's files.
 func files(path string) []string { return []string{path, path + "-wal", path + "-shm"} }
 
-// exposed reports whether others may open one of the database's files, or could before a renewal that was not completed.
+// exposed reports whether other users may open one of the database's files, or could before an incomplete renewal.
 func exposed(path string) (bool, error) {
 	for _, file := range files(path) {
 		info, err := os.Lstat(file)
@@ -155,11 +153,11 @@ func exposed(path string) (bool, error) {
 	return false, nil
 }
 
-// renew replaces the database's files by new ones where others may open them, and closes the
-// folder. The caller holds the journal's lock.
+// renew replaces the database's files by copies if other users may open them, and closes the folder.
+// The caller holds the journal's lock.
 func renew(path string) error {
 	r := renewal{path: path, beside: path + besideEnd}
-	if err := os.RemoveAll(r.beside); err != nil { // of an attempt that was not completed
+	if err := os.RemoveAll(r.beside); err != nil { // of an incomplete attempt
 		return err
 	}
 	open, err := exposed(path)
@@ -176,14 +174,14 @@ func renew(path string) error {
 	return closeFolder(filepath.Dir(path))
 }
 
-// besideEnd ends the name of the folder in which a renewal makes the new file.
+// besideEnd is the suffix of the folder in which a renewal creates the copy.
 const besideEnd = ".new"
 
 // A renewal makes a copy of a database that no other user could ever open, and puts it in the
-// database's place. Nothing is lost when the process ends between two steps: until the copy has the
-// database's name, the old files are whole. From then on the old log holds only what the copy has,
-// page for page, so it does not matter whether it is applied again. For that the copy is made byte
-// by byte: a log does not fit a database that SQL wrote again.
+// database's place. Nothing is lost if the process ends between two steps. Until the copy has the
+// database's name, the old files are whole. From then on the old log has only pages that the copy has
+// too, so it does not matter whether it is applied again. That is why the copy is made byte by byte: a
+// log does not fit a database that SQL rewrote.
 type renewal struct{ path, beside string }
 
 // steps returns the actions of the renewal, in order.
@@ -194,12 +192,12 @@ func (r renewal) steps() []func() error {
 // database returns the path of the copy.
 func (r renewal) database() string { return filepath.Join(r.beside, filepath.Base(r.path)) }
 
-// unchanging is how often copying the files is tried until no process wrote them meanwhile.
+// unchanging bounds how often the files are copied until no process wrote them during a copy.
 const unchanging = 10
 
-// copy copies the database and its log. The index of the log (-shm) holds nothing that the log does
-// not. No sidecar writes the files now. But a program of root's might be about to close them, and
-// so to move the log into the database.
+// copy copies the database and its log. The index of the log (-shm) has nothing that the log does not
+// have. No sidecar writes the files now. But a program of root might be about to close them, and that
+// moves the log into the database.
 func (r renewal) copy() error {
 	for range unchanging {
 		if err := errors.Join(os.RemoveAll(r.beside), os.Mkdir(r.beside, 0o700)); err != nil {
@@ -280,7 +278,7 @@ func (r renewal) replace() error {
 	return syncFile(filepath.Dir(r.path))
 }
 
-// removeLog removes the old log and its index, on which others may hold locks.
+// removeLog removes the old log and its index, on which other users may hold locks.
 func (r renewal) removeLog() error {
 	for _, file := range files(r.path)[1:] {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A Reader is what commands read of a journal: a *Journal, or the sidecar's answers to users who
-// may not open the file.
+// A Reader reads a journal for a command. It is a *Journal, or asks the sidecar for users who may not
+// open the file.
 type Reader interface {
 	// Path returns the journal's file.
 	Path() string
 	// Writer reports whether a sidecar has the journal open for writing now, and which process that is (0: not known).
 	Writer() (pid int, running bool, err error)
-	// View returns what PutView wrote last; nil when it never did.
+	// View returns what PutView wrote last, and nil if it never did.
 	View() ([]byte, error)
-	// Queue returns what PutQueue wrote last; nil when it never did.
+	// Queue returns what PutQueue wrote last, and nil if it never did.
 	Queue() ([]byte, error)
 	// Entries returns every intent and event with an id above since, in order. An error ends the sequence.
 	Entries(since int64) iter.Seq2[Entry, error]
-	// JobEntries is Entries of one job id.
+	// JobEntries returns the entries of one job id, as Entries does.
 	JobEntries(job, since int64) iter.Seq2[Entry, error]
-	// Follow returns what Entries or, with a job other than 0, JobEntries returns, and then every new entry, until ctx ends.
+	// Follow returns what Entries returns, or JobEntries if job is not 0, and then every new entry until ctx ends.
 	Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error]
 	// Close releases what the reader holds.
 	Close() error

@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// ErrReadOnly reports a change of a journal that was opened by OpenReadOnly.
+// ErrReadOnly is the error of a write to a journal that was opened by OpenReadOnly.
 var ErrReadOnly = errors.New("it is open for reading only")
 
-// Record is what the sidecar remembers of one managed job over a restart.
+// A Record has what the sidecar keeps of one managed job over a restart.
 type Record struct {
 	Job       int64
 	Submitted int64  // Unix seconds; names the job together with its id
-	Data      []byte // the sidecar's own JSON
-	Damaged   error  // when it was read: Data is not what was written (ErrChanged)
+	Data      []byte // JSON of managed.Record
+	Damaged   error  // set by Records if Data is not what was written (ErrChanged)
 }
 
-// Put writes a job's record in place of the last, and what happened to the job: all of it, or nothing.
+// Put replaces a job's record and writes events, in one transaction.
 func (j *Journal) Put(r Record, happened ...Event) error {
 	if len(happened) == 0 {
 		_, err := j.exec(j.put.record, r.Job, r.Submitted, summed(r.Data))
@@ -43,7 +43,7 @@ func (j *Journal) Put(r Record, happened ...Event) error {
 	})
 }
 
-// whole does all that is written, or nothing of it.
+// whole runs write in one transaction.
 func (j *Journal) whole(written func(*sql.Tx) error) error {
 	if j.write == nil {
 		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
@@ -52,14 +52,14 @@ func (j *Journal) whole(written func(*sql.Tx) error) error {
 	if err != nil {
 		return explain("writing", j.path, err)
 	}
-	defer tx.Rollback() // nothing, once it is committed
+	defer tx.Rollback() // does nothing after a commit
 	if err := written(tx); err != nil {
 		return explain("writing", j.path, err)
 	}
 	return explain("writing", j.path, tx.Commit())
 }
 
-// PutAll writes many records at the price of one: all of them, or none.
+// PutAll writes many records in one transaction, which costs about as much as one record.
 func (j *Journal) PutAll(records []Record) error {
 	if len(records) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (j *Journal) PutAll(records []Record) error {
 	})
 }
 
-// PutWhole writes records in place of the last, forgets those of gone, and writes what happened: all of it, or nothing.
+// PutWhole replaces records, deletes the records of the jobs in gone, and writes events, in one transaction.
 func (j *Journal) PutWhole(records, gone []Record, happened []Event) error {
 	rows := make([][]any, len(happened))
 	for i, ev := range happened {
@@ -105,7 +105,7 @@ func (j *Journal) PutWhole(records, gone []Record, happened []Event) error {
 	})
 }
 
-// Delete forgets a job; nil when it was not known.
+// Delete deletes a job's record. It is no error if there is none.
 func (j *Journal) Delete(job, submitted int64) error {
 	_, err := j.exec(j.put.forget, job, submitted)
 	return err
@@ -131,25 +131,25 @@ func (j *Journal) Records() ([]Record, error) {
 	return out, explain("reading", j.path, rows.Err())
 }
 
-// PutView writes what `accordion status` shows, in place of the last.
+// PutView replaces what `accordion status` shows.
 func (j *Journal) PutView(data []byte) error {
 	_, err := j.exec(j.put.view, notNil(data))
 	return err
 }
 
-// View gives what PutView wrote last; nil when it never did.
+// View returns what PutView wrote last, and nil if it never did.
 func (j *Journal) View() (data []byte, err error) { return j.only(`SELECT data FROM view`) }
 
-// PutQueue writes what `accordion queue` and `accordion explain` show, in place of the last.
+// PutQueue replaces what `accordion queue` and `accordion explain` show.
 func (j *Journal) PutQueue(data []byte) error {
 	_, err := j.exec(j.put.queue, notNil(data))
 	return err
 }
 
-// Queue gives what PutQueue wrote last; nil when it never did.
+// Queue returns what PutQueue wrote last, and nil if it never did.
 func (j *Journal) Queue() (data []byte, err error) { return j.only(`SELECT data FROM queue`) }
 
-// only reads the one row of a table; nil when there is none.
+// only returns the one row of a table, and nil if there is none.
 func (j *Journal) only(query string) (data []byte, err error) {
 	err = j.read.QueryRow(query).Scan(&data)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -158,7 +158,7 @@ func (j *Journal) only(query string) (data []byte, err error) {
 	return data, explain("reading", j.path, err)
 }
 
-// notNil keeps "nothing" apart from SQL's NULL, which the tables refuse.
+// notNil replaces nil, which would be SQL's NULL, by an empty value. The tables refuse NULL.
 func notNil(data []byte) []byte {
 	if data == nil {
 		return []byte{}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryChangedByteOfARecordIsNoticed: or what is read is still what was written.
-func TestEveryChangedByteOfARecordIsNoticed(t *testing.T) {
+// A changed byte is reported, or the record still reads as it was written.
+func TestEveryChangedByteOfRecordIsNoticed(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestEveryChangedByteOfARecordIsNoticed(t *testing.T) {
 			r := read()
 			switch {
 			case errors.Is(r.Damaged, ErrChanged):
-			case r.Damaged == nil && i < len(sumHead) && (json.Unmarshal(r.Data, &head) != nil || bytes.HasSuffix(r.Data, want[1:])): // no JSON, or only the name of the checksum
+			case r.Damaged == nil && i < len(sumHead) && (json.Unmarshal(r.Data, &head) != nil || bytes.HasSuffix(r.Data, want[1:])): // not JSON, or only the key of the checksum changed
 			default:
 				t.Errorf("with byte %d of %s changed it is read as %s, %v", i, kept, r.Data, r.Damaged)
 			}
@@ -56,7 +56,7 @@ func TestEveryChangedByteOfARecordIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoChecksumIsReadAsItStands(t *testing.T) {
+func TestRecordWithoutChecksumIsReadUnchanged(t *testing.T) {
 	for _, data := range []string{"", "{}", "17", `{"ID":7}`, "rubbish", "{"} {
 		if got, err := unsummed([]byte(data)); string(got) != data || err != nil {
 			t.Errorf("%q is read as %q, %v", data, got, err)

@@ -15,7 +15,7 @@ import (
 	"accordion/core"
 )
 
-// line is an entry for programs. Its keys are a contract: they are added to, never changed.
+// A line is an entry for programs. Its keys are a contract: keys may be added, and never change.
 type line struct {
 	ID        int64          `json:"id"`
 	At        string         `json:"at"` // RFC 3339, UTC, microseconds
@@ -30,8 +30,7 @@ type line struct {
 	TookMS    *float64       `json:"took_ms,omitempty"`
 }
 
-// MarshalJSON writes the entry as `accordion journal --json` shows it: an intent whose outcome is not known has neither
-// outcome nor took_ms.
+// MarshalJSON returns the entry as `accordion journal --json` prints it. An intent whose outcome is not known has neither outcome nor took_ms.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	l := line{ID: e.ID, At: e.At.UTC().Format("2006-01-02T15:04:05.000000Z07:00"), Kind: e.Kind, Cluster: e.Cluster, Job: e.Job,
 		Submitted: e.Submitted, Verb: e.Verb, Text: e.Text, Args: e.Args, Outcome: e.Outcome}
@@ -42,11 +41,11 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(l)
 }
 
-// UnmarshalJSON parses what MarshalJSON wrote. Numbers of the arguments stay json.Number.
+// UnmarshalJSON parses what MarshalJSON returned. Numbers in the arguments stay json.Number.
 func (e *Entry) UnmarshalJSON(text []byte) error {
 	var l line
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // 1700000000 stays that, and does not become 1.7e+09
+	d.UseNumber() // so that 1700000000 does not become 1.7e+09
 	if err := d.Decode(&l); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (e *Entry) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Line is the entry for people, in the given time zone, on one line whatever a job's user wrote into it.
+// Line returns the entry for people, with times in the given zone. It is one line whatever a job's user wrote.
 func (e Entry) Line(zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %6d ", e.At.In(zone).Format("2006-01-02 15:04:05.000"), e.ID)
@@ -85,9 +84,8 @@ func (e Entry) Line(zone *time.Location) string {
 	return core.Printable(b.String())
 }
 
-// Follow gives what Entries gives (with a job other than 0: what JobEntries gives), and then every new entry as it comes,
-// until ctx ends; it looks for them once each pause. An intent that came without its outcome comes once more when it has
-// one.
+// Follow returns what Entries returns, or JobEntries if job is not 0, and then every new entry until ctx ends. It looks for new entries after
+// each pause. An intent that was returned without its outcome is returned again when it has one.
 func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		open := map[int64]bool{}
@@ -125,7 +123,7 @@ func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Durat
 	}
 }
 
-// finished returns, in order, the intents that have an outcome by now.
+// finished returns the intents that have an outcome by now, in order.
 func (j *Journal) finished(open map[int64]bool) ([]Entry, error) {
 	var out []Entry
 	for _, id := range slices.Sorted(maps.Keys(open)) {

@@ -43,7 +43,7 @@ func TestEntriesForProgramsAndForPeople(t *testing.T) {
 	}
 }
 
-func TestAFollowerSeesNewEntriesAndTheOutcomesOfOldOnes(t *testing.T) {
+func TestFollowerSeesNewEntriesAndOutcomesOfOldOnes(t *testing.T) {
 	for _, job := range []int64{0, 1} {
 		t.Run(fmt.Sprint("job ", job), func(t *testing.T) { followed(t, job) })
 	}
@@ -67,7 +67,7 @@ func followed(t *testing.T, job int64) {
 			t.Fatal(err)
 		}
 		got = append(got, seen{e.ID, e.Outcome})
-		switch len(got) { // each step waits for the one before it
+		switch len(got) { // each step waits for the previous one
 		case 1:
 			if err := errors.Join(j.Event(Event{At: noon, Job: 1, Kind: "grew"}), j.Finish(first, noon, nil)); err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ func followed(t *testing.T, job int64) {
 			stop()
 		}
 	}
-	// The second reading finds the event first or the outcome first, as they fall around it.
+	// The second read finds the event or the outcome first, depending on its time.
 	want := map[seen]bool{{first, ""}: true, {first + 1, ""}: true, {first, Done}: true}
 	for _, s := range got {
 		if !want[s] {

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnEntryWhoseArgumentsCannotBeReadIsOneEntry: a byte that a disk lost costs that entry's arguments, not the journal. Where the sidecar
-// looks for actions that may be half done, it is an error.
-func TestAnEntryWhoseArgumentsCannotBeReadIsOneEntry(t *testing.T) {
+// A byte that the disk lost costs one entry's arguments, not the journal. But Unfinished, which looks for actions that may be half done, fails.
+func TestEntryWithUnreadableArgumentsIsOneEntry(t *testing.T) {
 	j, path := fresh(t)
 	for _, verb := range []string{"accepted", "starting", "ended"} {
 		if err := j.Event(Event{At: noon, Job: 7, Kind: verb, Fields: map[string]any{"size": 3}}); err != nil {

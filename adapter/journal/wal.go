@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// SQLite appends to the write-ahead log, and moves it into the database when it has some 4 MB. A
-// program that reads for a long time, or holds a lock, prevents that, and the log grows.
+// SQLite appends to the write-ahead log, and moves it into the database when it has about 4 MB. A
+// program that reads for a long time, or holds a lock, prevents that. Then the log grows.
 
-// walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to it when it
-// starts the log again.
+// walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to this size when
+// it starts to reuse it.
 const walLimit = 16 << 20
 
 // WALBytes returns the size of the write-ahead log.
 func (j *Journal) WALBytes() int64 { return WALBytes(j.file) }
 
-// WALBytes returns the size of the write-ahead log of the journal at a path; 0 where there is none.
+// WALBytes returns the size in bytes of the write-ahead log of the journal at a path, and 0 if there is none.
 func WALBytes(path string) int64 {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		path = file
@@ -32,9 +32,9 @@ func WALBytes(path string) int64 {
 	return info.Size()
 }
 
-// WatchWAL checks the size of the write-ahead log once each pause, until ctx ends. It empties the
-// log where it is above its limit. report receives an error when that fails twice in a row, and nil
-// when it succeeds again.
+// WatchWAL checks the size of the write-ahead log after each pause until ctx ends. It empties a log
+// above its limit. It calls report with an error if that fails twice in a row, and with nil when it
+// succeeds again.
 func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func(error)) error {
 	failed := 0
 	for {
@@ -57,13 +57,13 @@ func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func
 	}
 }
 
-// shortenWAL empties the log where it has more than limit bytes.
+// shortenWAL empties the log if it has more than limit bytes.
 func (j *Journal) shortenWAL(ctx context.Context, limit int64) error {
 	size := j.WALBytes()
 	if size <= limit {
 		return nil
 	}
-	// A connection of its own, which waits for others a tenth of a second only: writers wait behind it.
+	// A separate connection, which waits for readers for 0.1 s only, because writers have to wait for it.
 	db := open(j.file, "mode=rw&_busy_timeout=100&_synchronous=FULL")
 	db.SetMaxOpenConns(1)
 	err := errors.Join(foldLogWithin(ctx, db), db.Close())
@@ -75,12 +75,12 @@ func (j *Journal) shortenWAL(ctx context.Context, limit int64) error {
 	return nil
 }
 
-// errBusyLog: others read what is in the log, or hold its locks.
+// errBusyLog means that other processes read the log, or hold its locks.
 var errBusyLog = errors.New("the log is in use by others")
 
 func foldLog(db *sql.DB) error { return foldLogWithin(context.Background(), db) }
 
-// foldLogWithin moves the whole log into the database and cuts it to nothing.
+// foldLogWithin moves the whole log into the database and empties it.
 func foldLogWithin(ctx context.Context, db *sql.DB) error {
 	var busy, pages, moved int
 	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {

@@ -1,5 +1,5 @@
-// Package journald gives lines of the log to systemd's journal, with fields by which they are found: ACCORDION_JOB and ACCORDION_CLUSTER. It is
-// not the sidecar's own journal (package journal), and it reads nothing.
+// Package journald writes log lines to systemd's journal with the fields ACCORDION_JOB and ACCORDION_CLUSTER, so that they can be searched. It
+// is not the sidecar's own journal (package journal).
 //
 //	options := hclog.LoggerOptions{Name: "accordion", Level: hclog.Info, Output: os.Stderr}
 //	log := hclog.New(&options)
@@ -21,7 +21,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Reads says whether what is written to w goes to systemd's journal: it is this process's standard error, and that is a stream of the journal's.
+// Reads reports whether systemd's journal reads w: w is standard error, and that is connected to the journal.
 func Reads(w io.Writer) bool {
 	if w != os.Stderr {
 		return false
@@ -30,8 +30,8 @@ func Reads(w io.Writer) bool {
 	return err == nil && is
 }
 
-// New is a log whose lines go to the journal, as those of options would be written, but for the time, which the journal has. Where the journal
-// does not take a line it goes to the output of options.
+// New returns a logger that writes to the journal in the format of options, without the time, which the journal has. A line that the journal
+// does not accept goes to the output of options.
 func New(options hclog.LoggerOptions) hclog.Logger {
 	s := &sink{fallback: options.Output}
 	name := options.Name
@@ -42,7 +42,7 @@ func New(options hclog.LoggerOptions) hclog.Logger {
 	return log
 }
 
-// A sink is where lines of all loggers come together.
+// A sink receives the lines of a logger and of all loggers derived from it.
 type sink struct {
 	mu       sync.Mutex
 	text     hclog.Logger // writes a line into line
@@ -52,13 +52,13 @@ type sink struct {
 
 var priorities = map[hclog.Level]journal.Priority{hclog.Error: journal.PriErr, hclog.Warn: journal.PriWarning, hclog.Info: journal.PriInfo}
 
-// Accept is called for each line, of whatever level.
+// Accept writes a line to the journal. hclog calls it for lines of all levels.
 func (s *sink) Accept(name string, level hclog.Level, text string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line.Reset()
 	s.text.Named(name).Log(level, text, args...)
-	if s.line.Len() == 0 { // of a level that is not wanted
+	if s.line.Len() == 0 { // below the configured level
 		return
 	}
 	priority, is := priorities[level]
@@ -66,11 +66,11 @@ func (s *sink) Accept(name string, level hclog.Level, text string, args ...any) 
 		priority = journal.PriDebug
 	}
 	if journal.Send(strings.TrimSuffix(s.line.String(), "\n"), priority, fields(args)) != nil {
-		s.fallback.Write(s.line.Bytes()) //nolint:errcheck // there is nowhere else to say it
+		s.fallback.Write(s.line.Bytes()) //nolint:errcheck // there is no other place to report it
 	}
 }
 
-// fields are those of a line's arguments that the journal is to find it by.
+// fields returns the journal fields of a line.
 func fields(args []any) map[string]string {
 	all := map[string]string{"SYSLOG_IDENTIFIER": "accordion"}
 	for i := 0; i+1 < len(args); i += 2 {

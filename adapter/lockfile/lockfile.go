@@ -1,6 +1,6 @@
 // Package lockfile makes sure that one process on a host does something. The process that holds the lock of a file is the only
-// one. The kernel releases the lock when the process ends, also after kill -9. A lock that another process holds is an error:
-// nobody waits for it.
+// one. The kernel releases the lock when the process ends, also after kill -9. If another process holds the lock, Acquire returns an
+// error and does not wait for it.
 //
 //	lock, err := lockfile.Acquire("/run/accordion-sidecars/mine.lock", "its journal is /var/lib/accordion/journal.db")
 //	if held := (*lockfile.HeldError)(nil); errors.As(err, &held) {
@@ -23,14 +23,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock is held until Release, or until the process ends. It is an open-file-description lock on a file that stays.
+// A Lock is held until Release, or until the process ends. It is an open-file-description lock (F_OFD_SETLK). The file stays.
 type Lock struct{ file *os.File }
 
-// HeldError says that another process, or another part of this one, holds the lock.
+// A HeldError reports that another process, or another part of this one, holds the lock.
 type HeldError struct {
 	Path string
 	PID  int    // 0: not known
-	Note string // what it wrote about itself; may be empty
+	Note string // the note of its Acquire; may be empty
 }
 
 func (t *HeldError) Error() string {
@@ -44,13 +44,13 @@ func (t *HeldError) Error() string {
 	return text
 }
 
-// remains is for how long Acquire waits for what is left of a process that was killed: its other threads, and programs that it was
-// about to start, which share its files until they begin. On a busy machine that was more than a tenth of a second.
+// remains is for how long Acquire waits for the remains of a killed process: its other threads, and child processes that share its files
+// until their exec. On a busy machine that took more than 0.1 s.
 const remains = 10 * time.Second
 
-// Acquire takes the lock of the file, which is made where it is not there. The note, one line, is for whoever comes second.
-// The error is a *Taken when somebody has the lock: at once where that process lives, else after 10 seconds. Only the file's owner may
-// open it from then on: whoever can read a file can lock it against its writers, and so keep the next sidecar away.
+// Acquire takes the lock of the file, and creates the file if it is absent. The note, one line, is for the error of the next caller. If the
+// lock is held, the error is a *HeldError: at once if the holder is alive, else after 10 seconds. From then on only the file's owner may open
+// it. A user who may read a file can lock it against its writers, and would keep the next sidecar out.
 func Acquire(path, note string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -65,7 +65,7 @@ func Acquire(path, note string) (*Lock, error) {
 			return nil, fmt.Errorf("others may open it, and so lock it: %w", err)
 		}
 	}
-	// No event tells: the lock that waits has no deadline, and the end of a process (pidfd) comes before its programs let go.
+	// Polling, because a blocking lock has no deadline, and a pidfd reports the end of a process before its children release the lock.
 	for asked := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		taken, err := lock(f)
 		if err != nil {
@@ -80,14 +80,14 @@ func Acquire(path, note string) (*Lock, error) {
 			return nil, taken
 		}
 	}
-	// What stands in it is for people only; the lock is what counts.
+	// The text is for people only; the lock is what counts.
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"+strings.ReplaceAll(note, "\n", " ")+"\n"), 0)
 	}
 	return &Lock{f}, nil
 }
 
-// lock takes the lock of the file, or says who has it.
+// lock takes the lock of the file, or returns who holds it.
 func lock(f *os.File) (*HeldError, error) {
 	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
 	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)
@@ -100,14 +100,14 @@ func lock(f *os.File) (*HeldError, error) {
 	return nil, nil
 }
 
-// lives is false for a process that ends or has ended, also while nobody has asked for its end yet, and for one that is not known: its
-// command line goes with its memory, before its files.
+// lives reports whether a process runs. It returns false for a process that is exiting, for a zombie, and for an unknown one. The command
+// line disappears with the process's memory, before its files are closed.
 func lives(pid int) bool {
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && len(command) > 0
 }
 
-// Release lets the next one have the lock. It is nothing for the zero Lock.
+// Release releases the lock. It does nothing for the zero Lock.
 func (l *Lock) Release() error {
 	if l.file == nil {
 		return nil
@@ -115,7 +115,7 @@ func (l *Lock) Release() error {
 	return l.file.Close()
 }
 
-// Holder returns who holds the lock of the file now; nil when it is free. Only the file's owner may ask.
+// Holder returns who holds the lock of the file now, and nil if it is free. Only the file's owner may call it.
 func Holder(path string) (*HeldError, error) {
 	f, err := os.Open(path)
 	switch {
@@ -135,7 +135,7 @@ func Holder(path string) (*HeldError, error) {
 	return read(f), nil
 }
 
-// read is what the holder wrote.
+// read returns what the holder wrote into the file.
 func read(f *os.File) *HeldError {
 	text := make([]byte, 512)
 	n, _ := f.ReadAt(text, 0)
@@ -147,12 +147,12 @@ func read(f *os.File) *HeldError {
 	return &HeldError{Path: f.Name(), PID: pid, Note: strings.TrimSpace(note)}
 }
 
-// Folder is where the sidecars of a machine leave the files by which they know of each other, whatever their
-// configurations say. Only root can make it, and so lock anybody out.
+// Folder has the lock files of all sidecars of a machine, whatever their configurations are. Only root can create it, so no other user can
+// lock a sidecar out.
 const Folder = "/run/accordion-sidecars"
 
-// Beside takes the lock of the one sidecar of a cluster, by the cluster's own name for itself: two sidecars with journals of
-// their own would undo each other's reservations. folder is Folder; tests have another.
+// Beside takes the lock for the sidecar of a cluster, by the cluster's own name for itself. Two sidecars with different journals would undo
+// each other's reservations. folder is Folder, except in tests.
 func Beside(folder, cluster, note string) (*Lock, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func Beside(folder, cluster, note string) (*Lock, error) {
 	return Acquire(filepath.Join(folder, plain(cluster)+".lock"), note)
 }
 
-// plain is a name as one file's: what might lead elsewhere is written in hexadecimal.
+// plain returns a name that is safe as the name of one file: characters such as a slash are written in hexadecimal.
 func plain(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

@@ -62,7 +62,7 @@ func leave(path, seconds string) {
 	}
 }
 
-// readLock takes the lock that is for whoever may read a file.
+// readLock takes the lock that needs only read permission.
 func readLock(path string) {
 	f, err := os.Open(path)
 	if err == nil {
@@ -77,7 +77,7 @@ func readLock(path string) {
 	os.Exit(0)
 }
 
-// byNobody is this program, which is copied to where everybody can run it, as another user.
+// byNobody returns a command that runs a copy of this program as another user.
 func byNobody(t *testing.T, variable, path string) *exec.Cmd {
 	t.Helper()
 	testenv.Needs(t, testenv.Root)
@@ -92,7 +92,7 @@ func byNobody(t *testing.T, variable, path string) *exec.Cmd {
 	return c
 }
 
-// open is a folder that everybody may enter.
+// open returns a new folder that every user may enter.
 func open(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,9 +102,9 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// TestAnotherUserKeepsNoSidecarAway: with a file of mode 0644 the lock of a reader is in the way of every sidecar to come.
-func TestAnotherUserKeepsNoSidecarAway(t *testing.T) {
-	for _, left := range []bool{false, true} { // by an older Accordion
+// If the file had mode 0644, a reader's lock would keep every later sidecar out.
+func TestOtherUserKeepsNoSidecarOut(t *testing.T) {
+	for _, left := range []bool{false, true} { // true: the file was made by an older Accordion
 		path := filepath.Join(open(t), "x.lock")
 		if left {
 			if err := os.WriteFile(path, []byte("1\n\n"), 0o644); err != nil {
@@ -127,12 +127,12 @@ func TestAnotherUserKeepsNoSidecarAway(t *testing.T) {
 		line, _ := bufio.NewReader(out).ReadString('\n')
 		second, err := lockfile.Acquire(path, "")
 		if err != nil {
-			t.Errorf("after another user's try (%q) the next sidecar is told: %v", line, err)
+			t.Errorf("after another user's try (%q) the next sidecar gets: %v", line, err)
 		} else {
 			_ = second.Release()
 		}
 		in.Close()
-		_ = c.Wait() // it fails where it was refused
+		_ = c.Wait() // it fails if it was refused
 	}
 }
 
@@ -153,7 +153,7 @@ func held(t *testing.T, path string, more ...string) *exec.Cmd {
 	return c
 }
 
-func TestTheSecondIsRefusedByNameUntilTheFirstIsKilled(t *testing.T) {
+func TestSecondProcessIsRefusedUntilFirstIsKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	if who, err := lockfile.Holder(path); who != nil || err != nil {
 		t.Fatalf("before anybody came, it is held by %v, %v", who, err)
@@ -163,7 +163,7 @@ func TestTheSecondIsRefusedByNameUntilTheFirstIsKilled(t *testing.T) {
 		_, err := lockfile.Acquire(path, "")
 		taken := (*lockfile.HeldError)(nil)
 		if !errors.As(err, &taken) || taken.PID != first.Process.Pid || taken.Note != "its journal is j.db" {
-			t.Fatalf("the second is told %v, want process %d and its note", err, first.Process.Pid)
+			t.Fatalf("the second gets %v, want process %d and its note", err, first.Process.Pid)
 		}
 		if who, err := lockfile.Holder(path); err != nil || who == nil || who.PID != first.Process.Pid {
 			t.Fatalf("the lock is held by %v, %v", who, err)
@@ -183,16 +183,16 @@ func TestTheSecondIsRefusedByNameUntilTheFirstIsKilled(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOfAKilledOneIsWaitedFor: a sidecar that was killed while it started a program kept the next one away.
-func TestWhatIsLeftOfAKilledOneIsWaitedFor(t *testing.T) {
+// A sidecar that was killed while it started a program once kept the next one out.
+func TestAcquireWaitsForRemainsOfKilledProcess(t *testing.T) {
 	for _, c := range []struct {
 		name, seconds string
-		asked         bool // for its end: until then a process is there that has ended
+		reaped        bool // the parent waits for the killed process, which is a zombie otherwise
 		refused       bool
 	}{
 		{"a moment after its end", "0.5", true, false},
-		{"a moment after its end, of which nobody knows yet", "0.5", false, false},
-		{"but not for ever", "20", true, true},
+		{"a moment after its end, as a zombie", "0.5", false, false},
+		{"but not forever", "20", true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestWhatIsLeftOfAKilledOneIsWaitedFor(t *testing.T) {
 			if err := unix.Waitid(unix.P_PID, first.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 				t.Fatal(err)
 			}
-			if c.asked {
+			if c.reaped {
 				_ = first.Wait()
 			}
 			lock, err := lockfile.Acquire(path, "")
@@ -216,7 +216,7 @@ func TestWhatIsLeftOfAKilledOneIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestOneSidecarAClusterAndNoFileElsewhere(t *testing.T) {
+func TestOneSidecarPerClusterAndNoFileElsewhere(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "folder")
 	for _, cluster := range []string{"lab-head-6817", "lab-head-6818", "../../etc/passwd", "..", "a b", ""} {
 		lock, err := lockfile.Beside(folder, cluster, "")
@@ -234,7 +234,7 @@ func TestOneSidecarAClusterAndNoFileElsewhere(t *testing.T) {
 	}
 }
 
-func TestALinkInTheFilesPlaceIsNotFollowed(t *testing.T) {
+func TestLinkInPlaceOfFileIsNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "precious"), filepath.Join(dir, "x.lock")
 	if err := errors.Join(os.WriteFile(target, []byte("text"), 0o644), os.Symlink(target, link)); err != nil {

@@ -9,12 +9,12 @@ import (
 	"accordion/shim/wire"
 )
 
-func TestAQuestionIsAnsweredAtOnceOrStandsUntilItsBoundary(t *testing.T) {
+func TestQuestionIsAnsweredAtOnceOrWaitsForItsBoundary(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for _, c := range []struct {
 		name string
-		step int // that the job is in, from 0
-		over int // that the shim says is over; 0: it does not say
+		step int // the job's present step, from 0
+		over int // the step that the shim says has ended, from 1; 0: it does not say
 		want wire.Status
 		says string
 		owes core.Time
@@ -43,7 +43,7 @@ func TestAQuestionIsAnsweredAtOnceOrStandsUntilItsBoundary(t *testing.T) {
 	}
 }
 
-func TestABoundaryThatIsAskedAboutAgainKeepsItsInstant(t *testing.T) {
+func TestQuestionAskedAgainKeepsTheTimeOfTheFirst(t *testing.T) {
 	r := &Job{Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 10, Nodes: 2}}}}
 	r.ID, r.Phase, r.Nodes = 7, Running, []string{"n1"}
 	var first []wire.Reply

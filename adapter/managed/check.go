@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// latest is later than every second that a plan knows: a clock that is wrong by decades is not the journal's damage.
+// latest is later than every second in a plan. It is that large because a clock that is wrong by decades does not mean a damaged journal.
 const latest core.Time = core.Forever
 
 // check returns an error where the job's record has values that no sidecar writes: acting on it
@@ -43,7 +43,7 @@ func (r *Job) check() error {
 	return r.checkTimes()
 }
 
-// checkCut looks at what a shortened limit leaves of the chosen profile.
+// checkCut returns an error if the cut profile does not fit the chosen one.
 func (r *Job) checkCut() error {
 	whole := r.Choices[r.Choice]
 	if r.Cut == nil {
@@ -60,7 +60,7 @@ func (r *Job) checkCut() error {
 	return nil
 }
 
-// checkTimes looks at what is a second, or a number of seconds.
+// checkTimes returns an error if a time or a number of seconds is out of range.
 func (r *Job) checkTimes() error {
 	for _, all := range [][]core.Time{r.Promise, r.Whole} {
 		for i, at := range all {

@@ -4,23 +4,23 @@ import (
 	"accordion/core"
 )
 
-// Course is a job's place in the plan, on nodes by name.
+// A Course is a job's place in the plan, on nodes by name.
 type Course struct {
 	Start  core.Time
 	Choice int
 	EP     core.EP
 	Layers []Layer
-	Err    error // it has no nodes
+	Err    error // why no nodes could be named; nil: they were
 }
 
-// Layer is a rectangle of a job's course: the nodes that come with step and leave together.
+// A Layer is a part of a course: nodes that are added at the same step and released at the same time.
 type Layer struct {
 	From, To core.Time
 	Step     int // index in the job's profile
 	Nodes    []string
 }
 
-// Added is the nodes that come with the step, in all its layers.
+// Added returns the nodes that the step adds, in all its layers.
 func (c *Course) Added(step int) []string {
 	var all []string
 	for _, l := range c.Layers {
@@ -31,7 +31,7 @@ func (c *Course) Added(step int) []string {
 	return all
 }
 
-// Begins is the second at which the step begins in the course.
+// Begins returns the second in which the step begins, and core.Forever if it adds no nodes.
 func (c *Course) Begins(step int) core.Time {
 	for _, l := range c.Layers {
 		if l.Step == step {

@@ -1,5 +1,5 @@
-// Package managed is one managed job: what is remembered of it (Record), what is known of it now (Job), its promise, its
-// nodes, and what it waits for. It asks no batch system, reads no clock and writes no log: the second is an argument.
+// Package managed has the sidecar's model of one managed job: what the journal keeps (Record), what is known now (Job), its promise, its
+// nodes, and what it waits for. It makes no calls, reads no clock and writes no log. Times are arguments.
 //
 //	job, err := managed.Restore(data) // of the journal
 //	if job.Phase == managed.Running && now > job.Due() { … }

@@ -14,57 +14,81 @@ import (
 	"accordion/core/sizing"
 )
 
-// Job is what the sidecar knows of one managed job.
+// A Job is what the sidecar knows of one managed job.
 type Job struct {
-	Record
-
-	Part         *Part // of an application; nil: it is none
-	Choices      []core.EP
-	Seen         *adapter.Job      // as last read
-	Touched      Epoch             // when we last did something to it: readings up to it are stale
-	Busy         string            // the operation under way
-	BeingResized bool              // that is one
-	Parts        []adapter.Part    // the allocations that hold its nodes, where they are several
-	Returned     Returned          // what left it last, and when
-	NextNodes    []string          // what it will hold when the resize under way is done; nil without one
-	TriedEarly   core.Time         // second at which going on early was last looked at
-	Retry        time.Time         // no new operation before
-	Straggles    time.Time         // until then a release that was given up may still be carried out; zero: none may
-	Failures     int               // of operations in a row, for reasons that have no name
-	Mover        Mover             // why its planned start moved, while that is still to be told
-	Frozen       core.Time         // second since when the batch system does not change it; 0: it does
-	Asks         *Question         // the application is at the end of its step, and asks
-	Course       *Course           // its place in the present plan; nil without one
-	NamedBefore  *Course           // its last place: nodes named there stay where they can
-	Dirty        bool              // it changed since it was saved
-	Refused      []string          // what a growth would have held that the batch system refused
-	Late         bool              // its step should be over
-	Heard        bool              // the application was told by this sidecar that its present step begins
-	Ready        time.Time         // when all nodes of a due growth were seen free
-	Released     time.Time         // when we had released it to start; zero after a restart
-	Blocked      string            // what the next operation waits for, for status
-	Unwritten    int               // times in a row that its hosts file could not be written
-	MetLimit     string            // the limit of Accordion's own that its next operation waits for; "": none
-	WaitsFor     Obstacle          // what a due growth waited for
-	WaitsSince   core.Time         // second since which it waits for that
-	Missed       core.Time         // seconds after its next step was due in which the sidecar stood still
-	MovedBy      Obstacle          // what moved the promise last
-	Longer       core.Time         // seconds, the limit that the batch system is to be asked for; 0: none
-	HaltedAt     core.Time         // second at which it was last seen suspended; 0: it is not
-	Programs     *adapter.Programs // what it ran when that was last looked at; nil: not known
-	Looked       core.Time         // second of that; 0: never
-	Regained     bool              // its limit was lengthened again in its present step: promises to others come first
+	Record              // what the journal keeps
+	Dirty     bool      // the record changed since it was last saved
+	Part      *Part     // the part of an application that the job is; nil: it is none
+	Choices   []core.EP // the profiles or configurations that it asked for
+	Reading             // what was last read of it
+	Operation           // what is being done to it
+	Plan                // what the plan says
+	Wait                // what it waits for
+	Dialog              // what its application asks, and what it learned
 }
 
-// New is a job that was just taken up.
+// A Reading is what was last read of a job.
+type Reading struct {
+	Seen     *adapter.Job      // the job in the last reading that had it; nil: there was none
+	Parts    []adapter.Part    // the allocations that hold its nodes, if there are several
+	Frozen   core.Time         // second since which the batch system refuses to change it; 0: it does not
+	HaltedAt core.Time         // second of the last reading, if the job was suspended in it; 0: it was not
+	Programs *adapter.Programs // what it ran when that was last read; nil: not known
+	Looked   core.Time         // second in which that was read; 0: never
+}
+
+// An Operation is what is being done to a job, what was done last, and when something may be done again.
+type Operation struct {
+	Touched      Epoch     // when something was last done to it: readings up to this epoch do not show it
+	Busy         string    // the verb of the operation under way; "": none is
+	BeingResized bool      // that operation is a resize
+	NextNodes    []string  // the nodes that it will hold after the resize under way; nil: no resize is under way
+	Returned     Returned  // the nodes that it released last
+	Retry        time.Time // no operation begins before this
+	Failures     int       // operations that failed in a row, for reasons without a name
+	Straggles    time.Time // until then a release that timed out may still be carried out; zero: none may
+	Refused      []string  // the nodes of a growth that the batch system refused
+	Released     time.Time // when it was released to start; zero after a restart of the sidecar
+	Ready        time.Time // when all nodes of a due growth were first seen free
+	Unwritten    int       // times in a row that its hosts file could not be written
+	Longer       core.Time // seconds, the time limit to ask for; 0: the limit stays
+}
+
+// A Plan is what the plan says of a job. plan.World.Apply writes it.
+type Plan struct {
+	Course      *Course   // its place in the present plan; nil: it has none
+	NamedBefore *Course   // its last place: a plan keeps these nodes if it can
+	TriedEarly  core.Time // second in which going on early was last tried
+	Regained    bool      // its time limit was raised again in its present step: promises to other jobs come first
+}
+
+// A Wait is what a job waits for, and what delayed it.
+type Wait struct {
+	Blocked    string    // what its next operation waits for, for status
+	MetLimit   string    // the [limits] key that its next operation waits for; "": none
+	WaitsFor   Obstacle  // what a due growth waits for
+	WaitsSince core.Time // second since which it waits for that
+	Missed     core.Time // seconds after its next step was due in which the sidecar stood still
+	MovedBy    Obstacle  // what moved its promise last
+}
+
+// A Dialog is what a job's application asks, and what its user is still to be told.
+type Dialog struct {
+	Asks  *Question // the application is at the end of its step, and waits for the answer
+	Late  bool      // its step should have ended
+	Heard bool      // this sidecar told the application that its present step began
+	Mover Mover     // why its planned start moved; its user is still to be told
+}
+
+// New returns a waiting job that was just accepted.
 func New(seen *adapter.Job, request string, choices []core.EP) *Job {
 	return &Job{
 		Record:  Record{Key: seen.Key, User: seen.User, UID: seen.UID, Account: seen.Account, Name: seen.Name, Request: request, Phase: Waiting},
-		Choices: choices, Seen: seen,
+		Choices: choices, Reading: Reading{Seen: seen},
 	}
 }
 
-// Restore makes a record whole again after it was read from the journal.
+// Restore returns a job whose record was read from the journal.
 func Restore(data []byte) (*Job, error) {
 	r := &Job{}
 	if err := json.Unmarshal(data, &r.Record); err != nil {
@@ -80,7 +104,7 @@ func Restore(data []byte) (*Job, error) {
 	return r, nil
 }
 
-// Encode is the record as the journal keeps it.
+// Encode returns the record as the journal keeps it.
 func (r *Job) Encode() ([]byte, error) {
 	data, err := json.Marshal(&r.Record)
 	if err != nil {
@@ -89,7 +113,7 @@ func (r *Job) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// WaitFor notes what a due growth waits for.
+// WaitFor records what a due growth waits for.
 func (r *Job) WaitFor(o Obstacle, now core.Time) {
 	if r.WaitsFor != o {
 		r.WaitsSince = now
@@ -97,7 +121,7 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 	r.WaitsFor = o
 }
 
-// BackToQueue takes a decided start back: the job waits again, from its beginning.
+// BackToQueue undoes a decided start: the job waits again, with its whole profile.
 func (r *Job) BackToQueue() {
 	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
 	r.Short, r.Cut, r.Whole, r.Word = 0, nil, nil, ""
@@ -106,7 +130,7 @@ func (r *Job) BackToQueue() {
 	r.Straggles = time.Time{}
 }
 
-// EP is the profile that was chosen, as far as its limit lets it run.
+// EP returns the chosen profile, as much of it as the time limit leaves.
 func (r *Job) EP() core.EP {
 	if r.Cut != nil {
 		return r.Cut
@@ -114,18 +138,18 @@ func (r *Job) EP() core.EP {
 	return r.Choices[r.Choice]
 }
 
-// IsEvolving says whether it asked for a profile, and not for a size.
+// IsEvolving reports whether the job asked for an evolution profile.
 func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }
 
-// Rigid says whether it asked for nothing, and is ours to let in (adapter.Gatekeeper). Once it runs it is no managed job any more.
+// Rigid reports whether the job made no request, and is managed only until it is admitted (adapter.Gatekeeper).
 func (r *Job) Rigid() bool { return adapter.IsRigidRequest(r.Request) }
 
-// Stopped says whether somebody but us keeps a rigid job that waits from being started: its owner, or an operator.
+// Stopped reports whether the owner or an operator holds a waiting rigid job.
 func (r *Job) Stopped() bool {
 	return r.Seen.HeldByUser || r.Seen.Held && r.Seen.Priority == 0
 }
 
-// StoppedBy returns who keeps a waiting job from being started, and is not us; "" where there is none.
+// StoppedBy returns who, other than the sidecar, holds a waiting job, and "" if no one does.
 func (r *Job) StoppedBy() string {
 	switch {
 	case r.Seen == nil || r.Seen.State != adapter.Pending:
@@ -141,12 +165,12 @@ func (r *Job) StoppedBy() string {
 	return r.Seen.HeldBy
 }
 
-// StoppedText returns why such a job waits, and which command ends that.
+// StoppedText returns why a job held by others waits, and which command releases it.
 func (r *Job) StoppedText() string {
 	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.StoppedBy(), r.ID)
 }
 
-// AskFor takes in what a waiting rigid job asks for now.
+// AskFor updates the request of a waiting rigid job, which its owner may change.
 func (r *Job) AskFor(seen *adapter.Job) {
 	request := adapter.RequestOfRigid(seen)
 	if request == r.Request {
@@ -157,21 +181,21 @@ func (r *Job) AskFor(seen *adapter.Job) {
 	}
 }
 
-// End is the Unix second at which it is promised to be over.
+// End returns the promised end of the job, in Unix seconds.
 func (r *Job) End() core.Time { return r.Promise[len(r.Promise)-1] }
 
-// Resizing says whether a resize is under way.
+// Resizing reports whether a resize is under way.
 func (r *Job) Resizing() bool { return r.Target != r.Step }
 
-// Due is the Unix second at which its present step is promised to end.
+// Due returns the promised end of the present step, in Unix seconds.
 func (r *Job) Due() core.Time { return r.Promise[r.Step] }
 
-// Final says whether it is in its last step.
+// Final reports whether the job is in its last step.
 func (r *Job) Final() bool { return r.Step == len(r.EP())-1 }
 
 func (r *Job) total() core.Time { return r.EP().Total() }
 
-// Kind is the word of DESIGN.md for what the job is.
+// Kind returns the job's kind in the words of status: evolving, moldable, rigid or delegated.
 func (r *Job) Kind() string {
 	if r.Part != nil {
 		return view.Delegated
@@ -185,7 +209,7 @@ func (r *Job) Kind() string {
 	return "moldable"
 }
 
-// Reservation names the reservation for the job's step (0: its start).
+// Reservation returns the name of the reservation for a step, from 0. That of step 0 is for the start.
 func (r *Job) Reservation(step int) string {
 	if r.Part != nil {
 		return PartReservation(r.Part.Application)
@@ -193,7 +217,7 @@ func (r *Job) Reservation(step int) string {
 	return fmt.Sprintf("%s%d-%d", adapter.Prefix, r.ID, step)
 }
 
-// Current is the index of the step that a plan begins with: a resize under way is taken to succeed.
+// Current returns the index of the step with which a plan begins. It assumes that a resize under way succeeds.
 func (r *Job) Current() int {
 	if r.NextNodes != nil {
 		return r.Target
@@ -201,7 +225,7 @@ func (r *Job) Current() int {
 	return r.Step
 }
 
-// Holds is the nodes that a plan begins with.
+// Holds returns the nodes with which a plan begins.
 func (r *Job) Holds() []string {
 	switch {
 	case r.NextNodes != nil:
@@ -212,12 +236,12 @@ func (r *Job) Holds() []string {
 	return r.Nodes
 }
 
-// Escaped says whether a job runs whose start was never decided: its owner got it out of its hold, which only the batch
-// system's plug-in can prevent. Where a decided start was taken back or forgotten (by a batch system that lost its last
-// seconds, say), and the job runs all the same, it is as managed as before.
+// Escaped reports whether a running job's start was never decided. Its owner released it, which only the batch system's plug-in can
+// prevent. A job whose decided start was undone or forgotten, such as by a batch system that lost its last seconds, has not escaped: it
+// stays managed if it runs anyway.
 func (r *Job) Escaped() bool { return r.Phase == Waiting && !r.Decided }
 
-// Shown is the job's phase as people read it.
+// Shown returns the job's phase in the words of status.
 func (r *Job) Shown() string {
 	switch {
 	case r.Phase == Running && r.Resizing() && r.EP()[r.Target].Nodes > len(r.Nodes):
@@ -231,7 +255,7 @@ func (r *Job) Shown() string {
 	}
 }
 
-// Scheduled is the whole scheduled profile of a job that has a promise, from its beginning.
+// Scheduled returns the whole scheduled profile of a job with a promise.
 func (r *Job) Scheduled() core.EP {
 	from := r.Planned
 	if r.Began > 0 {
@@ -245,7 +269,7 @@ func (r *Job) Scheduled() core.EP {
 	return ep
 }
 
-// Limited is what the site allows the job now, where one of its steps to come needs more.
+// Limited returns the limit of the site that a later step exceeds now, and nil if there is none.
 func (r *Job) Limited() *view.Limit {
 	for _, step := range r.EP()[r.Step:] {
 		if !r.Seen.MostNow.Allows(step.Nodes) {
@@ -255,8 +279,8 @@ func (r *Job) Limited() *view.Limit {
 	return nil
 }
 
-// Allowed is the choices of a job that the site's limits allow, and which of all they are. Where they allow none it is refused
-// elsewhere.
+// Allowed returns the choices that the site's limits allow, and their indices. If the limits allow none, it returns all choices and nil;
+// plan.World.Impossible refuses such a job.
 func (r *Job) Allowed() (choices []core.EP, named []int) {
 	for i, ep := range r.Choices {
 		if r.Seen.Most.Allows(ep.Peak()) {
@@ -269,8 +293,8 @@ func (r *Job) Allowed() (choices []core.EP, named []int) {
 	return choices, named
 }
 
-// Slower is the sizes of a moldable job's list that are never chosen where sizes are chosen by a rule (package sizing): they last
-// longer than one with fewer nodes. "": there are none.
+// Slower returns the sizes in a moldable job's list that a sizing rule never chooses, because a smaller size is faster. It returns "" if
+// there are none.
 func (r *Job) Slower() string {
 	s := sizing.New(core.Job{Choices: r.Choices}, sizing.HalfReference)
 	if s == nil || s.Several {
@@ -285,7 +309,7 @@ func (r *Job) Slower() string {
 	return moldable.Format(all)
 }
 
-// Kinds is those on which a running job may go on; nil: all.
+// Kinds returns the kinds of nodes on which the job may run; nil means all.
 func (r *Job) Kinds() []string {
 	if r.Seen == nil {
 		return nil
@@ -293,23 +317,24 @@ func (r *Job) Kinds() []string {
 	return r.Seen.Kinds
 }
 
-// A job that the batch system does not change (ErrFrozen) is tried again for a while; then it is set aside: it has no
-// place in the plan, so that nothing is kept free for it, and is tried again now and then.
+// A job that the batch system refuses to change (adapter.ErrFrozen) is tried again every TryFrozen. After thawing seconds it is set aside: it
+// has no place in the plan, so that no nodes are kept free for it, and is tried again every TryStiff.
 const (
-	thawing   core.Time = 30 // seconds until a job is set aside
+	thawing   core.Time = 30 // seconds
 	TryFrozen           = 5 * time.Second
 	TryStiff            = time.Minute
 )
 
-// Stiff says whether the job could not be changed for long.
+// Stiff reports whether the batch system has refused to change the job for long.
 func (r *Job) Stiff(now time.Time) bool { return Stiff(r.Frozen, now) }
 
-// Stiff says whether a job that could not be changed since a second could not be for long. 0: it could.
+// Stiff reports whether the batch system has refused for long to change a job that it refuses to change since the given second. 0 means that
+// it does not refuse.
 func Stiff(frozen core.Time, now time.Time) bool {
 	return frozen > 0 && now.Unix() >= frozen+thawing
 }
 
-// SetAside says whether the job is to have no place in the plan now.
+// SetAside reports whether the job has no place in the plan now.
 func (r *Job) SetAside(now time.Time) bool {
 	return r.Stiff(now) && now.Before(r.Retry) || r.Rejected.Lasts(now)
 }

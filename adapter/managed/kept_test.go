@@ -10,7 +10,7 @@ import (
 func TestTheNodeOfTheScriptAndTheOneThatTheBatchSystemTakesForItBothStay(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		seen []string // by the batch system, which names first what it takes for the node of the script
+		seen []string // the batch system's list, whose first node it takes for the node of the script
 		next int
 		want []string
 	}{
@@ -21,7 +21,7 @@ func TestTheNodeOfTheScriptAndTheOneThatTheBatchSystemTakesForItBothStay(t *test
 		{"the other is none of the job's", []string{"n9", "n3", "n5"}, 1, []string{"n3"}},
 		{"nothing is known of its nodes", nil, 2, []string{"n3", "n5"}},
 	} {
-		r := &Job{Record: Record{Nodes: []string{"n3", "n5", "n1"}}, Seen: &adapter.Job{Nodes: c.seen}}
+		r := &Job{Record: Record{Nodes: []string{"n3", "n5", "n1"}}, Reading: Reading{Seen: &adapter.Job{Nodes: c.seen}}}
 		if got := r.Kept(c.next); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v stay, want %v", c.name, got, c.want)
 		}

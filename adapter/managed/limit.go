@@ -9,8 +9,8 @@ import (
 // Relimit applies the limit, in seconds, that the batch system has for a running job now. It
 // reports whether the profile changed. The batch system may end the job before its profile does:
 // the limit was shortened, or steps began late. Then steps that would begin later are cut off, and
-// a step that lasts longer is cut short. Where the whole profile fits again, it is restored. A job
-// that began without us keeps the limit that its user gave it.
+// a step that lasts longer is shortened. If the whole profile fits again, it is restored. A job
+// that started without the sidecar keeps the limit of its user.
 func (r *Job) Relimit(limit core.Time) bool {
 	if r.Limit == 0 || r.Resizing() {
 		return false
@@ -51,8 +51,8 @@ func (r *Job) slipped() core.Time {
 	return max(0, r.Promise[last-1]-r.Whole[last-1])
 }
 
-// UntilLimit is in how many seconds the batch system ends the running job for its limit: 0 where that is any moment, core.Forever where it has
-// none or has not begun.
+// UntilLimit returns in how many seconds the batch system ends the running job for its limit. It returns core.Forever if the job has no limit or
+// has not started.
 func (r *Job) UntilLimit(now core.Time) core.Time {
 	if r.Seen == nil || r.Seen.Limit >= core.Forever || r.Limit == 0 {
 		return core.Forever
@@ -60,7 +60,7 @@ func (r *Job) UntilLimit(now core.Time) core.Time {
 	return max(0, r.Began+r.Seen.Limit-now)
 }
 
-// cut ends the profile at a second. The step that the job is in stays in any case.
+// cut ends the profile at the given second. The present step stays in any case.
 func (r *Job) cut(end core.Time) {
 	last := r.Step
 	for last+1 < len(r.Promise) && r.Promise[last] < end {
@@ -75,8 +75,8 @@ func (r *Job) cut(end core.Time) {
 	r.Promise[last] -= off
 }
 
-// uncut gives the job what was cut off, as it was promised then, and later by what the steps before it have slipped since. It is a new
-// promise: what was promised to others meanwhile comes first.
+// uncut restores what was cut off, as it was promised then, plus the seconds by which earlier steps have slipped since. This is a new promise:
+// promises made to other jobs in the meantime come first.
 func (r *Job) uncut() {
 	if r.Cut == nil {
 		return

@@ -9,16 +9,15 @@ import (
 	"accordion/shim/wire"
 )
 
-// Returned is the nodes that left a job last, and the second of it. A batch system may forbid on a node what a job began in
-// the second in which it gave the node back: Slurm revokes the job's credentials there by whole seconds, and a step that
-// begins in that second on a node that has come back to the job fails ("Job credential revoked"). So a node comes back in
-// a later second than that in which it left.
+// Returned has the nodes that a job released last, and the second in which it did. Slurm revokes the job's credentials on a released node by
+// whole seconds. If the node came back to the job in the same second, a job step that starts there in that second would fail with "Job
+// credential revoked". So a node comes back in a later second than that of its release.
 type Returned struct {
 	nodes []string
 	at    core.Time
 }
 
-// Hold notes what the job holds from now on.
+// Hold sets the nodes that the job holds from now on.
 func (r *Job) Hold(nodes []string, now core.Time) {
 	left := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
 	if len(left) > 0 {
@@ -30,15 +29,15 @@ func (r *Job) Hold(nodes []string, now core.Time) {
 	r.Nodes = nodes
 }
 
-// Found notes that the job holds other nodes than it was left with. Of what it has lost its application is to be told.
+// Found sets the nodes that the job was found to hold, which may differ from what the record says. The application will be told of lost nodes.
 func (r *Job) Found(nodes []string, now core.Time) {
 	lost := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
 	r.Hold(nodes, now)
 	r.Lack(lost)
 }
 
-// Lack notes nodes that the job was told of and does not hold any more: a new generation. One that was told of a shrink to come knows
-// of a generation that is not, and is told of the shrink again.
+// Lack records nodes that the job lost. They make a new generation of its hosts file. A job that was
+// informed of a coming shrink has seen a generation that will not come true, and is informed again.
 func (r *Job) Lack(lost []string) {
 	if len(lost) == 0 {
 		return
@@ -50,15 +49,15 @@ func (r *Job) Lack(lost []string) {
 	}
 }
 
-// Has says whether one of the nodes left the job in this second, and may not come back before the next.
+// Has reports whether the job released one of the nodes in this second, so that it may not come back before the next.
 func (p Returned) Has(nodes []string, now core.Time) bool {
 	return now <= p.at && slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(p.nodes, n) })
 }
 
-// Kept is the nodes that stay when the job shrinks to so many: those that its application wants most, the one that runs
-// its script first. A batch system may take another for that one, and then lets that go no more: slurmctld, when it is
-// started again or reads its configuration again, names the first node of the job, though the job began on a later one
-// and grew by it. Giving back the true one would end the script. So both stay, if need be as one node too many.
+// Kept returns the nodes that stay when the job shrinks to next nodes: the node that runs its script, then those that its application prefers.
+// After a restart or a reconfiguration slurmctld takes the first node of the job's list for the node of the script, even if the job grew
+// by that node later, and refuses to release it. Releasing the true node would end the script. So both stay, even if that is one node
+// too many.
 func (r *Job) Kept(next int) []string {
 	keep := slices.Clone(r.Nodes[:next])
 	if len(r.Seen.Nodes) == 0 {
@@ -75,7 +74,7 @@ func (r *Job) Kept(next int) []string {
 	return keep
 }
 
-// stays is the job's nodes that it can never give back, the one that runs its script first.
+// stays returns the nodes that the job can never release, beginning with the one that runs its script.
 func (r *Job) stays() []string {
 	stays := []string{r.Nodes[0]}
 	if r.Seen == nil {
@@ -89,8 +88,8 @@ func (r *Job) stays() []string {
 	return stays
 }
 
-// Choose orders the job's nodes as the application wishes for its next shrink: what it keeps comes first, those that
-// it can never give back before all. It returns why the wish cannot be had.
+// Choose orders the job's nodes as the application asks for its next shrink: first the nodes that it can never release, then those to
+// keep. It returns why the request cannot be met, and "" if it can.
 func (r *Job) Choose(q wire.Request) string {
 	if q.Keep == "" && q.Release == "" {
 		return ""
@@ -143,12 +142,12 @@ func (r *Job) Choose(q wire.Request) string {
 	return ""
 }
 
-// StepOfSize is the first step of the size, or the first: where a job of which nothing is remembered may stand.
+// StepOfSize returns the first step with this number of nodes, or 0. It is a guess for a job without a record.
 func StepOfSize(ep core.EP, nodes int) int {
 	return max(0, slices.IndexFunc(ep, func(s core.Step) bool { return s.Nodes == nodes }))
 }
 
-// KeepOrder is now in the order of before, what is new last.
+// KeepOrder returns now in the order of before, with new nodes last.
 func KeepOrder(before, now []string) []string {
 	var kept []string
 	for _, n := range before {

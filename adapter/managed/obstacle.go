@@ -1,6 +1,6 @@
 package managed
 
-// Obstacle is why a node is not free, in the words of the lateness table.
+// An Obstacle is why a node is not free, or what broke a promise. The texts are values of a metric's label.
 type Obstacle string
 
 // The obstacles to a growth.
@@ -9,20 +9,20 @@ const (
 	LateShrinker    Obstacle = "late shrinker"
 	OrdinaryOverrun Obstacle = "ordinary overrun"
 	BatchSystem     Obstacle = "batch system" // completing, down, or not yet cleaned up
-	SiteLimit       Obstacle = "limit"        // of the site
-	BootingNode     Obstacle = "booting node" // it was powered down
-	Turn            Obstacle = "turn"         // other users' turns in what [limits] and clients_per_minute allow
+	SiteLimit       Obstacle = "limit"        // a limit of the site
+	BootingNode     Obstacle = "booting node" // a node that was powered down
+	Turn            Obstacle = "turn"         // the calls that [limits] and clients_per_minute allow were used for other users
 )
 
-// More obstacles: what breaks a promise besides what a growth waits for.
+// More obstacles that break promises.
 const (
 	LateApplication Obstacle = "late application" // the job itself was late
 	LostNode        Obstacle = "lost node"
-	Standstill      Obstacle = "sidecar" // it stood still, or did not run
+	Standstill      Obstacle = "sidecar" // the sidecar stood still, or did not run
 	Outaged         Obstacle = "outage"  // the batch system did not answer
 )
 
-// ForUsers is the obstacle as a sentence.
+// ForUsers returns the obstacle as a sentence.
 func (o Obstacle) ForUsers() string {
 	switch o {
 	case LateShrinker:

@@ -8,41 +8,40 @@ import (
 	"accordion/core"
 )
 
-// An Outage is a time in which the batch system did not answer, in Unix seconds. To is 0 while it
-// lasts.
+// An Outage is a span in which the batch system did not answer, in Unix seconds. To is 0 while it lasts.
 type Outage struct {
 	From core.Time `json:"from"`
 	To   core.Time `json:"to,omitempty"`
 }
 
-// Outages holds what is known of a batch system's outages. The zero value knows of none.
+// Outages has the known outages of a batch system. The zero value has none.
 type Outages struct {
-	Known    []Outage  // by time; they do not overlap
+	Known    []Outage  // in order; they do not overlap
 	Answered core.Time // second of the last answer; 0: there was none
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
 
 	slow    bool        // the last answer took long
-	answers []core.Time // the last ones: a start of the controller may be seen some answers later
+	answers []core.Time // the seconds of the last answers: a start of the controller may be seen some answers later
 }
 
 const (
 	mostOutages = 64
 	mostAnswers = 64
-	// hangs is how many seconds an answer takes that counts as an outage, where others are quick.
+	// hangs is from how many seconds on a slow answer counts as an outage, if the one before it was quick.
 	hangs core.Time = 10
-	// unseen bounds how long before the start of its controller a batch system counts as away when no
-	// call failed meanwhile.
+	// unseen bounds for how many seconds before its start the controller counts as down if no call
+	// failed in between.
 	unseen core.Time = 60
 	// Stall bounds for how many seconds after an outage a program may still be kept from starting.
-	// slurmctld refuses an srun while it does not know its nodes. The srun asks again after 60 to 69 s,
-	// and was seen to do so twice.
+	// slurmctld refuses an srun until its nodes have registered. The srun asks again after 60 to 69 s.
+	// It was observed to do so twice.
 	Stall core.Time = 150
-	// settling is for how many seconds after an outage a program may still be refused: slurmctld does
-	// not know its nodes before they have registered.
+	// settling is for how many seconds after an outage slurmctld may refuse programs because its nodes
+	// have not registered yet.
 	settling core.Time = 10
 )
 
-// Fail notes that a call failed, which began at a second.
+// Fail records that a call failed that began at the given second.
 func (o *Outages) Fail(began core.Time) {
 	if o.lasts() {
 		return
@@ -53,8 +52,8 @@ func (o *Outages) Fail(began core.Time) {
 	o.add(Outage{From: began})
 }
 
-// Answer notes an answer to a call that began at a second. It returns the outage that ended with it,
-// and whether one did.
+// Answer records an answer to a call that began at the given second. It returns the outage that ended with it,
+// and whether there was one.
 func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool) {
 	switch {
 	case o.lasts():
@@ -66,7 +65,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 	case now-began >= hangs && o.Answered > 0 && !o.slow:
 		over = Outage{From: began, To: now}
 	}
-	if last := len(o.Known) - 1; !ended && last >= 0 { // it was seen to be away before
+	if last := len(o.Known) - 1; !ended && last >= 0 { // an earlier outage covers the seconds before
 		over.From = max(over.From, o.Known[last].To)
 	}
 	if !ended && over.To > over.From {
@@ -100,7 +99,7 @@ func (o *Outages) add(one Outage) {
 	}
 }
 
-// Shift moves what is known with a clock that was set.
+// Shift moves all times after the clock was set by the given number of seconds.
 func (o *Outages) Shift(by core.Time) {
 	for i := range o.Known {
 		o.Known[i].From += by
@@ -116,7 +115,7 @@ func (o *Outages) Shift(by core.Time) {
 	}
 }
 
-// Within returns for how many seconds between two seconds the batch system was away.
+// Within returns for how many seconds between from and to the batch system did not answer.
 func (o Outages) Within(from, to core.Time) (seconds core.Time) {
 	for _, one := range o.Known {
 		seconds += overlap(one.From, one.end(to), from, to)
@@ -124,7 +123,7 @@ func (o Outages) Within(from, to core.Time) (seconds core.Time) {
 	return seconds
 }
 
-// Last returns the newest outage that may have kept a program from starting between two seconds.
+// Last returns the newest outage that may have kept a program from starting between from and to.
 func (o Outages) Last(from, to core.Time) (Outage, bool) {
 	for _, one := range slices.Backward(o.Known) {
 		if one.touches(from, to) {
@@ -145,10 +144,10 @@ func (o Outage) touches(from, to core.Time) bool {
 	return overlap(o.From, o.end(to)+settling, from, to) > 0
 }
 
-// Cost returns for how many seconds between two seconds outages kept an application from working. A
-// program that was to start in an outage may start long after it. The first program that began after
-// the outage's begin ends that time. A program that runs since before the outage was not kept from
-// working. p is what the job ran when that was last looked at; nil: not known.
+// Cost returns for how many seconds between from and to outages kept an application from working. A
+// program that was to start in an outage may start long after it. The cost ends when the first
+// program starts after the begin of the outage. A program that started before the outage was not
+// kept from working. p is what the job ran when that was last read; nil: not known.
 func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
 	counted := from
 	for _, one := range o.Known {
@@ -162,7 +161,7 @@ func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Tim
 	return seconds
 }
 
-// stalled returns the second at which an application that an outage stopped goes on.
+// stalled returns the second in which an application goes on that an outage stopped.
 func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 	if p == nil {
 		return end
@@ -188,7 +187,7 @@ func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 func overlap(from, to, begin, end core.Time) core.Time { return max(0, min(to, end)-max(from, begin)) }
 
 // Excuse applies outages to a running job: the seconds that they cost it in its present step do not
-// count as late. What a job lost stays, also when the outage is forgotten.
+// count as late. They stay excused after the outage is forgotten.
 func (r *Job) Excuse(o Outages, now core.Time) {
 	if r.Phase != Running || len(o.Known) == 0 {
 		return
@@ -198,8 +197,8 @@ func (r *Job) Excuse(o Outages, now core.Time) {
 	}
 }
 
-// working returns the second since which the application works on what it does now. One that never
-// asks for its steps works on, whatever happens around it.
+// working returns the second since which the application works on its present step. An application
+// that never calls `accordion step` works without a break from its start.
 func (r *Job) working() core.Time {
 	if r.Step == 0 || r.Voice == SilentVoice {
 		return r.Began + r.Clock
@@ -207,7 +206,7 @@ func (r *Job) working() core.Time {
 	return r.Promise[r.Step-1]
 }
 
-// until returns the second up to which it did so.
+// until returns the second up to which it works on the step: now, or when it asked for the next.
 func (r *Job) until(now core.Time) core.Time {
 	if r.Asks != nil {
 		return r.Asks.At.Unix()
@@ -220,11 +219,11 @@ func (r *Job) Outage(o Outages, now core.Time) (Outage, bool) {
 	return o.Last(r.working(), r.until(now))
 }
 
-// lookEvery is the number of seconds between two looks at the programs of a job.
+// lookEvery is how many seconds apart the programs of a job are read.
 const lookEvery core.Time = 5
 
-// LooksDue reports whether the job's programs are to be looked at: an outage may still keep one from
-// starting, or what it cost is not known yet.
+// LooksDue reports whether the job's programs have to be read: an outage may still keep one from
+// starting, or its cost is not known yet.
 func (r *Job) LooksDue(o Outages, now core.Time) bool {
 	last, touched := r.Outage(o, now)
 	return touched && r.Asks == nil && now >= r.Looked+lookEvery && r.Looked < last.end(now)+Stall
@@ -243,13 +242,13 @@ func (r *Job) Extend(now core.Time) core.Time {
 	return max(0, (lost+59)/60*60-r.Extended)
 }
 
-// ForgetStall begins a step for which no outage is known.
+// ForgetStall resets what outages and suspensions cost the present step, when the next one begins.
 func (r *Job) ForgetStall() {
 	r.Stalled, r.Excused, r.Programs, r.Looked = 0, false, nil, 0
 	r.Halted = 0
 }
 
-// Halt counts the seconds for which a running job is suspended. They do not count as late.
+// Halt counts the seconds for which a running job was suspended. They do not count as late.
 func (r *Job) Halt(now core.Time) {
 	if r.HaltedAt > 0 && now > r.HaltedAt {
 		r.Halted, r.Dirty = r.Halted+now-r.HaltedAt, true

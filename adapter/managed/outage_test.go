@@ -48,7 +48,7 @@ func TestOutagesAreKeptAsIntervals(t *testing.T) {
 	}
 }
 
-func TestOutagesAreBoundedInNumber(t *testing.T) {
+func TestNumberOfKnownOutagesIsBounded(t *testing.T) {
 	var o Outages
 	for i := range core.Time(500) {
 		o.Fail(10 * i)
@@ -59,7 +59,7 @@ func TestOutagesAreBoundedInNumber(t *testing.T) {
 	}
 }
 
-func TestWhatAnOutageCostsAnApplication(t *testing.T) {
+func TestCostOfOutageToApplication(t *testing.T) {
 	const lasts = 1000
 	one := []Outage{{100, 103}}
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestWhatAnOutageCostsAnApplication(t *testing.T) {
 	}
 }
 
-func TestALimitIsRaisedByWholeMinutesForWhatOutagesCost(t *testing.T) {
+func TestLimitIsRaisedByWholeMinutesForCostOfOutages(t *testing.T) {
 	for name, c := range map[string]struct {
 		stalled, delayed, extended, late core.Time
 		want                             core.Time
@@ -110,19 +110,19 @@ func TestALimitIsRaisedByWholeMinutesForWhatOutagesCost(t *testing.T) {
 		"an earlier step was":     {0, 66, 0, -10, 120},
 	} {
 		r := &Job{Record: Record{Phase: Running, Limit: 600, Began: 1000, Promise: []core.Time{1100}, Stalled: c.stalled, Delayed: c.delayed, Extended: c.extended},
-			Seen: &adapter.Job{Limit: 600}}
+			Reading: Reading{Seen: &adapter.Job{Limit: 600}}}
 		if got := r.Extend(1100 + c.late); got != c.want {
 			t.Errorf("%s: %d s, want %d", name, got, c.want)
 		}
 	}
 }
 
-func TestTheTimeForWhichAJobIsSuspendedIsNotLate(t *testing.T) {
-	r := &Job{Record: Record{Phase: Running, Promise: []core.Time{1100}}, Seen: &adapter.Job{}}
+func TestSecondsOfSuspensionDoNotCountAsLate(t *testing.T) {
+	r := &Job{Record: Record{Phase: Running, Promise: []core.Time{1100}}, Reading: Reading{Seen: &adapter.Job{}}}
 	for _, c := range []struct {
 		now       core.Time
 		suspended bool
-		late      core.Time // from which on it is
+		late      core.Time // second from which the job is late
 	}{{1000, false, 1100}, {1010, true, 1100}, {1020, true, 1110}, {1050, true, 1140}, {1055, false, 1145}, {1200, false, 1145}} {
 		r.Seen.Suspended = c.suspended
 		if r.Halt(c.now); r.LateFrom() != c.late {

@@ -13,8 +13,7 @@ type Limits struct {
 	ResizesPerHour int       // of one job, in the long run; 0: there is no bound
 }
 
-// TooShort returns a message for the user of a new job with a step that is shorter than the bound;
-// "" when there is none.
+// TooShort returns a message for the user if a step of a new job is shorter than the bound, and "" otherwise.
 func (l Limits) TooShort(r *Job) string {
 	if !r.Judged || l.ShortestStep == 0 {
 		return ""
@@ -31,8 +30,7 @@ func (l Limits) TooShort(r *Job) string {
 	return ""
 }
 
-// ahead is the divisor of an hour's resizes: a job may make a quarter of them sooner than at even
-// distances.
+// ahead is the divisor of an hour's resizes: a job may make a quarter of them sooner than evenly spaced.
 const ahead = 4
 
 // between returns the mean number of seconds between two resizes in the long run; 0: there is no
@@ -44,8 +42,8 @@ func (l Limits) between() core.Time {
 	return max(1, core.Time(3600/l.ResizesPerHour))
 }
 
-// NextResize returns the second from which on the job may be resized again, and why not before. A job that keeps the shortest
-// step never waits for it; one whose steps end early may, after a quarter of an hour's resizes.
+// NextResize returns the second from which the job may be resized again, and why not before. A job that keeps the shortest step never has to
+// wait. One whose steps end early may have to, after a quarter of an hour's resizes.
 func (l Limits) NextResize(r *Job) (second core.Time, why string) {
 	if l.between() == 0 {
 		return 0, ""

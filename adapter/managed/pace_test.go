@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-func TestAJobOfAnOlderSidecarKeepsItsShortSteps(t *testing.T) {
+func TestJobOfOlderSidecarKeepsItsShortSteps(t *testing.T) {
 	limits := Limits{ShortestStep: 10}
 	choices := []core.EP{{{Duration: 5, Nodes: 1}, {Duration: 20, Nodes: 2}}}
 	fresh := New(&adapter.Job{}, "ep=1x5s,2x20s", choices)
@@ -23,8 +23,7 @@ func TestAJobOfAnOlderSidecarKeepsItsShortSteps(t *testing.T) {
 	}
 }
 
-// resizes returns how many resizes of a job the limits allow in an hour, when one is due once per
-// every (in seconds).
+// resizes returns how many resizes of a job the limits allow in each hour if one is due every given number of seconds.
 func resizes(l Limits, r *Job, from, every core.Time) (n int) {
 	for now := from; now < from+3600; now += every {
 		if second, _ := l.NextResize(r); now >= second {
@@ -40,7 +39,7 @@ func TestResizesPerHour(t *testing.T) {
 		name    string
 		perHour int
 		every   core.Time
-		want    [3]int // of three hours
+		want    [3]int // in each of three hours
 	}{
 		{"steps of ten seconds never meet the bound", 360, 10, [3]int{360, 360, 360}},
 		{"steps that all end early do", 360, 1, [3]int{450, 360, 360}},

@@ -7,27 +7,27 @@ import (
 	"accordion/core"
 )
 
-// Part makes a managed job of the plan a part of an application: it is rigid, others decide when it starts and ends, and nothing is
-// remembered of it but what is known now.
+// A Part makes a managed job a part of an application (delegated scheduling). It is rigid, and adapter/delegated decides when it starts and
+// ends. The journal has no record of it.
 type Part struct {
 	Application int64
-	Rank        core.Time // it goes before the jobs that were submitted after this second
-	Begin       core.Time // where it waits: not before; 0: at once
-	Margin      core.Time // seconds by which its limit is longer than its walltime
-	Unmade      bool      // its cluster is still to make its job: there is nothing to show
-	Ahead       bool      // where it waits: its nodes are reserved ahead, as those of others that wait
+	Rank        core.Time // second: the part goes before jobs that were submitted in it or later
+	Begin       core.Time // second before which a waiting part does not start; 0: it may start at once
+	Margin      core.Time // seconds by which its time limit is longer than its walltime
+	Unmade      bool      // its job was not submitted to the batch system yet
+	Ahead       bool      // nodes are reserved ahead for a waiting part, as for other waiting jobs
 }
 
 // partPrefix begins the names of reservations for parts.
 const partPrefix = adapter.Prefix + "app-"
 
-// PartReservation names the reservation of an application's part here.
+// PartReservation returns the name of the reservation of an application's part on this cluster.
 func PartReservation(application int64) string { return fmt.Sprintf("%s%d", partPrefix, application) }
 
-// GhostReservation names that which keeps the part's nodes for nobody, after it is done.
+// GhostReservation returns the name of the reservation that keeps a part's nodes unused after the part has ended (RR-7389).
 func GhostReservation(application int64) string { return PartReservation(application) + "-ghost" }
 
-// IsPartReservation says whether a reservation of the name is for a part.
+// IsPartReservation reports whether a reservation of this name is for a part.
 func IsPartReservation(name string) bool {
 	return len(name) > len(partPrefix) && name[:len(partPrefix)] == partPrefix
 }

@@ -8,8 +8,7 @@ import (
 	"accordion/core/sched"
 )
 
-// SetPromise writes the scheduled profile, which begins with the job's present step at now, as the planned end of each
-// step to come.
+// SetPromise sets the promised end of each step from a scheduled profile, which begins with the job's present step at now.
 func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	for i, s := range ep {
 		now += s.Duration
@@ -17,8 +16,8 @@ func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	}
 }
 
-// GoOn makes the target step the present one, from now on. A promise that was moved while the step before was late has the
-// delay in it already.
+// GoOn begins the target step now. A promise that was moved while the previous step was late contains the delay
+// already.
 func (r *Job) GoOn(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)
 	r.Step = r.Target
@@ -28,8 +27,8 @@ func (r *Job) GoOn(now core.Time) {
 	}
 }
 
-// follow is the end of a step that begins at an instant: it lasts as long as was asked for; before a growth longer, where
-// that is promised for later.
+// follow returns the end of a step that begins at the given second. The step lasts as long as requested. Before a growth it lasts until the
+// promised second, if that is later.
 func (r *Job) follow(step int, begin core.Time) core.Time {
 	ep, end := r.EP(), begin+r.EP()[step].Duration
 	if step+1 < len(ep) && ep[step+1].Nodes > ep[step].Nodes {
@@ -38,15 +37,16 @@ func (r *Job) follow(step int, begin core.Time) core.Time {
 	return end
 }
 
-// Owe notes by how many seconds its application may be late though it is not. What a reading and an answer take is not counted.
+// Owe sets for how many seconds the application does not count as late because the sidecar delayed it. Up to Tolerance seconds, which a
+// reading and an answer take, do not count.
 func (r *Job) Owe(seconds core.Time) {
 	if r.Owed = seconds; seconds <= Tolerance {
 		r.Owed = 0
 	}
 }
 
-// Return is the first sight of a job that an earlier sidecar managed. Where its step should be over, its application may have asked while
-// nobody heard it, and asks again in a moment: it is late from now on only. One that was warned was late before.
+// Return updates a job that an earlier sidecar managed. If its step should have ended, its application may have asked while no sidecar ran,
+// and will ask again soon. So it counts as late only from now on, unless it was warned already.
 func (r *Job) Return(now core.Time) {
 	if r.Phase == Running && !r.Final() && r.Warned == 0 && now > r.LateFrom() {
 		r.Owe(now - r.Due())
@@ -54,17 +54,16 @@ func (r *Job) Return(now core.Time) {
 	}
 }
 
-// Forgiven returns for how many seconds after its step should have ended the application is not late.
-// What it is owed and what outages cost it are mostly the same seconds.
+// Forgiven returns for how many seconds after the promised end of its step the application does not count as late. The sidecar's delay and
+// the cost of outages are mostly the same seconds, so the larger counts.
 func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) + r.Halted }
 
-// LateFrom returns the Unix second from which its application is late. That is the promised end of its
-// present step, and later by what it is forgiven.
+// LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus Forgiven.
 func (r *Job) LateFrom() core.Time { return r.Due() + r.Forgiven() }
 
-// Remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
-// were asked for. A step that should be over lasts another second. A resize under way ends every wait that was promised
-// for the step before it: what follows is what goOn will write.
+// Remaining returns what the job occupies from now on, as promised. If it is late, its later steps last as long as requested. A step that
+// should have ended lasts another second. A resize under way ends the wait that was promised before it, so the rest is what GoOn will
+// write.
 func (r *Job) Remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
@@ -86,25 +85,23 @@ func (r *Job) Remaining(now core.Time) core.EP {
 	return ep
 }
 
-// Remainder is the rest of a running job, to be fitted again.
+// Remainder returns the rest of a running job, for a new promise.
 func (r *Job) Remainder(now core.Time) sched.Remainder {
 	ep := r.Remaining(now)
 	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
 }
 
-// Tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither
-// waits for the next one nor is being resized.
+// Tardy reports whether the application itself is late, by more than a resize takes. Its step should have ended, and the job neither waits for
+// the next step nor is being resized.
 func (r *Job) Tardy(now core.Time) bool {
 	return r.Phase == Running && r.Busy == "" && r.Asks == nil && r.Voice != SilentVoice && now > r.LateFrom()+Tolerance
 }
 
-// PutOff says whether the application stands at the end of its step while the next one's second, which it was promised
-// when the step began, was moved to later.
+// PutOff reports whether the application waits at the end of its step because the promised begin of the next step was put off.
 func (r *Job) PutOff(now core.Time) bool { return r.Asks != nil && r.Meant <= now && now < r.Due() }
 
-// Shift moves everything that is planned for the job, and everything that is remembered in order to
-// wait. CouldRun stays, because the batch system returns it with each reading. The batch system
-// also counts the ages of jobs that do not wait for the sidecar from seconds of the clock before.
+// Shift moves the job's promise, and the times from which waits are counted, after the clock was set by the given number of seconds. CouldRun
+// stays, because the batch system returns it with each reading by its own clock.
 func (r *Job) Shift(by int64) {
 	for i := r.Step; i < len(r.Promise); i++ {
 		r.Promise[i] += by
@@ -129,8 +126,8 @@ func (r *Job) Shift(by int64) {
 	r.TriedEarly = 0
 }
 
-// Allowance is for how many seconds the job may be late in all. What its limit was raised by since it began (oarwalltime, scontrol),
-// the batch system has granted to its user.
+// Allowance returns for how many seconds the job may be late in all. Seconds by which its limit was raised since its start (oarwalltime,
+// scontrol) count too, because the batch system granted them to its user.
 func (r *Job) Allowance(o Overrun) core.Time {
 	more := core.Time(0)
 	if r.Limit > 0 && r.Seen != nil && r.Seen.Limit < core.Forever {
@@ -139,7 +136,7 @@ func (r *Job) Allowance(o Overrun) core.Time {
 	return o.Of(r.total()) + more
 }
 
-// Lateness is what is wrong with a late application, for its user.
+// Lateness returns a message for the user of a late application.
 func (r *Job) Lateness(late core.Time) string {
 	return fmt.Sprintf("step %d of %d was to end at %s and had not ended %d s later",
 		r.Step+1, len(r.EP()), time.Unix(r.LateFrom(), 0).Format(time.TimeOnly), late)
@@ -148,7 +145,7 @@ func (r *Job) Lateness(late core.Time) string {
 // Tolerance is how many seconds a step may take to begin or end before its job counts as late.
 const Tolerance core.Time = 2
 
-// Mover is why a planned start moved since its user was told.
+// A Mover is why a planned start moved since its user was told.
 type Mover struct {
 	Why   string
 	Later bool

@@ -10,16 +10,16 @@ import (
 	"accordion/core"
 )
 
-// A Rejection says how a job's last start ended when the batch system sent the job back unstarted.
-// The job is then set aside for a while: it has no place in the plan, so it holds no nodes and
-// costs no calls. The zero Rejection: the job's last start did not end that way.
+// A Rejection records that the batch system sent a job back instead of starting it. The job is then
+// set aside for a while: it has no place in the plan, so it holds no nodes and costs no calls. The
+// zero value means that the last start was not rejected.
 type Rejection struct {
 	Times int       // in a row
-	Said  string    // why, in the batch system's own words
-	At    core.Time // second of the last of them
+	Said  string    // the batch system's message
+	At    core.Time // second of the last rejection
 	Until core.Time // second before which it is not tried again
-	Kinds string    // the kinds of nodes that there were
-	Asks  string    // what it asked for, by the first reading after; "": there was none yet
+	Kinds string    // the kinds of nodes that there were then (KindsOf)
+	Asks  string    // what the job asked for in the next reading (AsksOf); "": there was none yet
 }
 
 // A job that was sent back is tried again after 10 s. Each further pause is twice as long, up to 10
@@ -44,10 +44,10 @@ func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.Course = nil
 }
 
-// Reconsider applies a reading of a job that was sent back, and reports whether the job is tried
-// again. That is so where it asks for something else now, or where there are other kinds of nodes.
-// Its next pause is then the first again. No pause is shorter than the first, because its owner may
-// change the job again and again.
+// Reconsider applies a reading of a rejected job, and reports whether the job is tried again at once.
+// It is if it asks for something else now, or if the kinds of nodes changed. The count of rejections
+// then starts again. No pause is shorter than the first, because an owner may change the job again
+// and again.
 func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-func TestAJobThatIsSentBackIsTriedAgainAfterGrowingPauses(t *testing.T) {
+func TestRejectedJobIsTriedAgainAfterGrowingPauses(t *testing.T) {
 	var pauses []core.Time
 	for times := range 9 {
 		pauses = append(pauses, PauseAfter(times+1))
@@ -20,7 +20,7 @@ func TestAJobThatIsSentBackIsTriedAgainAfterGrowingPauses(t *testing.T) {
 	if PauseAfter(1<<40) != longestPause || PauseAfter(0) != firstPause {
 		t.Errorf("%d s after very many times, %d s after none", PauseAfter(1<<40), PauseAfter(0))
 	}
-	r := &Job{Record: Record{Phase: Starting, Nodes: []string{"n1"}}, Course: &Course{}}
+	r := &Job{Record: Record{Phase: Starting, Nodes: []string{"n1"}}, Plan: Plan{Course: &Course{}}}
 	r.Reject("BadConstraints", 1000, "a")
 	r.Reject("BadConstraints", 1010, "a")
 	if r.Phase != Waiting || r.Nodes != nil || r.Course != nil || !r.SetAside(time.Unix(1029, 0)) || r.SetAside(time.Unix(1030, 0)) {
@@ -33,7 +33,7 @@ func TestAJobThatIsSentBackIsTriedAgainAfterGrowingPauses(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsSentBackIsTriedAtOnceWhenItOrTheNodesChange(t *testing.T) {
+func TestRejectedJobIsTriedAtOnceWhenItOrTheNodesChange(t *testing.T) {
 	seen := adapter.Job{Partition: "main", Tasks: 3, CPUs: 3}
 	for name, test := range map[string]struct {
 		change func(j *adapter.Job)

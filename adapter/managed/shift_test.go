@@ -7,8 +7,9 @@ import (
 	"accordion/core"
 )
 
-// Slurm keeps the seconds from which it counts ages when the clock is set: a job that waits for the sidecar keeps its place among those that do not.
-func TestASetClockMovesWhatIsRememberedAndNotSinceWhenTheJobCouldRun(t *testing.T) {
+// When the clock is set, Slurm keeps the times from which it counts the ages of jobs. So CouldRun must not move, or a managed job would change
+// its place among ordinary jobs.
+func TestSetClockMovesTimesButNotCouldRun(t *testing.T) {
 	for _, since := range []core.Time{500, adapter.NotYet, 0} {
 		for _, by := range []core.Time{3600, -3600} {
 			r := &Job{Record: Record{Phase: Waiting, CouldRun: since, Expected: 9000}, Choices: []core.EP{{{Duration: 60, Nodes: 1}}}}

@@ -10,16 +10,16 @@ import (
 	"accordion/shim/wire"
 )
 
-// Question is an application that stands at the end of its step and waits for the next.
+// A Question is the request of an application that waits at the end of its step.
 type Question struct {
 	Request wire.Request
 	Reply   func(wire.Reply)
-	Gone    <-chan struct{} // closed when its shim went away
-	At      time.Time       // since when
-	Until   time.Time       // when its shim gives up; zero: never
+	Gone    <-chan struct{} // closed when the shim disconnected
+	At      time.Time       // when it was asked first
+	Until   time.Time       // when the shim gives up; zero: never
 }
 
-// Ask takes in a question of the job's own shim: it is answered at once, or stands until the boundary that it is about is passed.
+// Ask answers a question of the job's shim at once, or keeps it until the step boundary is passed.
 func (r *Job) Ask(q Question) {
 	switch over := q.Request.Step; {
 	case over != 0 && over <= r.Step: // asked again after the answer was lost
@@ -33,7 +33,7 @@ func (r *Job) Ask(q Question) {
 		q.Reply(r.Reply(wire.Over, "the profile has no further step"))
 		return
 	}
-	if r.Phase != Starting { // else when it is seen to run: which nodes it has, and which runs its script, is not known before
+	if r.Phase != Starting { // a starting job chooses when it is seen to run: before that its nodes are not known
 		if why := r.Choose(q.Request); why != "" {
 			q.Reply(r.Reply(wire.Refused, why))
 			return
@@ -49,11 +49,11 @@ func (r *Job) Ask(q Question) {
 	r.Asks = &q
 }
 
-// patience is for how many seconds a shim asks a sidecar that has gone away.
+// patience is for how many seconds a shim tries to reach a sidecar that went away.
 const patience core.Time = 120
 
-// answerAgain is for an application that hears only now that its present step has begun, for the sidecar that began it died before it
-// said so: it is late by so much the later. Once: whoever asks again after that was told.
+// answerAgain excuses the delay of an application that learns only now that its present step began, because the sidecar died before it
+// answered. It does so once per step.
 func (r *Job) answerAgain(over int, now time.Time) {
 	if over == r.Step && !r.Heard && r.Resized > 0 {
 		r.Owe(min(now.Unix()-r.Resized, patience))
@@ -61,7 +61,7 @@ func (r *Job) answerAgain(over int, now time.Time) {
 	}
 }
 
-// Listen brings what is known of a job that runs up to an instant: whether its question stands, whether it is late, and whether it speaks at all.
+// Listen updates a running job: whether its question still stands, whether it is late, and whether it calls `accordion step` at all.
 func (r *Job) Listen(now time.Time, second core.Time) {
 	if r.Phase != Running || r.Attached {
 		return
@@ -73,7 +73,7 @@ func (r *Job) Listen(now time.Time, second core.Time) {
 	}
 }
 
-// DropQuestion takes back a question whose shim went away or lost its patience: the application goes on with its step.
+// DropQuestion drops a question whose shim disconnected or gave up. The application goes on with its step.
 func (r *Job) DropQuestion(now time.Time) {
 	if r.Asks == nil {
 		return
@@ -89,7 +89,7 @@ func (r *Job) DropQuestion(now time.Time) {
 	}
 }
 
-// Answer lets the waiting application go on.
+// Answer answers the waiting application, if there is one.
 func (r *Job) Answer(status wire.Status, why string) {
 	if r.Asks != nil {
 		r.Asks.Reply(r.Reply(status, why))
@@ -97,7 +97,7 @@ func (r *Job) Answer(status wire.Status, why string) {
 	}
 }
 
-// Reply is what the application is told: with the status, what it holds and where it stands.
+// Reply returns an answer to the application, with the nodes and the step of the job.
 func (r *Job) Reply(status wire.Status, why string) wire.Reply {
 	p := wire.Reply{Status: status, Why: why, Nodes: hostlist.Compact(r.Nodes), Count: len(r.Nodes), Step: r.Step + 1, Steps: len(r.EP()), Generation: r.Resizes}
 	if len(r.Promise) > r.Step {
@@ -109,8 +109,8 @@ func (r *Job) Reply(status wire.Status, why string) wire.Reply {
 	return p
 }
 
-// Hosts is the text of the job's hosts file: a line of what it is, the allocations where there are several, then a node a line, the
-// batch host first.
+// Hosts returns the text of the job's hosts file: a header, the allocations if there are several, then one node per line, the batch host
+// first.
 func (r *Job) Hosts(nodes []string, step, generation int) string {
 	from := r.Began
 	if step > 0 {

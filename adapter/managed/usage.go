@@ -3,9 +3,9 @@ package managed
 import "accordion/core"
 
 // Used returns the node-seconds that a running job has held until a second. unused is the
-// node-seconds that were reserved ahead for its later steps, if the job ends then. Of a later step
-// only the nodes beyond the present ones count. Each step counts for no longer than the job has
-// run: a job that fails at its start has kept next to nothing from others.
+// node-seconds that were reserved ahead for its later steps and stay unused if the job ends then. Of a later
+// step only the nodes beyond the present ones count. Each step counts for no longer than the job has
+// run: a job that fails at its start has kept next to nothing from other jobs.
 func (r *Job) Used(end core.Time) (used, unused core.Time) {
 	if r.Began == 0 || len(r.Promise) == 0 {
 		return 0, 0

@@ -6,13 +6,13 @@ import (
 	"accordion/core"
 )
 
-func TestWhatAJobUsesAndLeavesUnused(t *testing.T) {
+func TestUsedAndUnusedNodeSeconds(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		ep           core.EP
 		step         int
 		promise      []core.Time
-		end          core.Time // it began at 1000
+		end          core.Time // the job began at 1000
 		unreserved   bool
 		used, unused core.Time
 	}{

@@ -15,7 +15,7 @@ func BenchmarkCycle(b *testing.B) {
 		sizing.Sizing
 	}{{"earliest", nil}, {"share", sizing.Share{}}, {"reference", sizing.Reference{}}, {"load", sizing.Scojo()}} {
 		b.Run(rule.name, func(b *testing.B) {
-			s := sceneOf(1024, rule.Sizing)
+			s := newSituation(1024, rule.Sizing)
 			for i := range 64 {
 				s.runsOrdinary(8, int64(600+100*i))
 			}

@@ -11,26 +11,27 @@ import (
 	"accordion/core/place"
 )
 
-// Grain is the grain of time limits, in seconds: a batch system may round them up to minutes.
+// Grain is the granularity of time limits, in seconds: a batch system may round them up to minutes.
 const Grain core.Time = 60
 
-// Approach returns how many seconds before a reservation of others a waiting managed job is planned to end: its time limit leaves it
-// the least allowance for being late, and is whole minutes. A batch system does not start a job whose limit reaches into a reservation.
+// Approach returns how many seconds before a foreign reservation a waiting managed job is planned to end. That leaves room for the least
+// overrun allowance and for limits in whole minutes. A batch system does not start a job whose limit reaches into a reservation.
 func Approach(s managed.Settings) core.Time { return s.Overrun.Least + Grain }
 
-// A plan looks at mostTimes occurrences of one reservation, counted on each of its nodes, and at fewestTimes at least. Otherwise a cycle of
-// a large cluster would take seconds.
+// A plan looks at up to mostTimes occurrences of a reservation, multiplied by its nodes, and at fewestTimes at least. More would make a
+// cycle of a large cluster take seconds.
 const (
 	mostTimes   = 100_000
 	fewestTimes = 20
 )
 
-// lookAtReservations notes when reservations of others occupy nodes. early is the same with what lies ahead begun sooner, for jobs that
-// wait; nil: nothing lies ahead. Nothing is planned after the last occurrence that is known of a reservation that repeats.
-func (v *World) lookAtReservations(busy spans) (early spans) {
+// addReservations records when foreign reservations occupy nodes. It returns the same for waiting jobs, with future reservations begun
+// Approach seconds sooner, and nil if there is no future reservation. Nothing is planned after the last known occurrence of a
+// reservation that repeats.
+func (v *World) addReservations(busy spans) (early spans) {
 	var lies bool
 	for i := range v.Snapshot.Reservations {
-		lies = lies || v.liesAhead(&v.Snapshot.Reservations[i])
+		lies = lies || v.beginsLater(&v.Snapshot.Reservations[i])
 	}
 	if lies && len(v.Jobs)+len(v.Parts) > 0 {
 		early = make(spans, len(busy))
@@ -39,7 +40,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 		}
 	}
 	approach := Approach(v.Settings)
-	v.closing = make([][]*adapter.Reservation, len(v.Nodes))
+	v.closures = make([][]*adapter.Reservation, len(v.Nodes))
 	for i := range v.Snapshot.Reservations {
 		r := &v.Snapshot.Reservations[i]
 		if r.Ours() {
@@ -55,7 +56,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 			if !here {
 				continue
 			}
-			v.closing[n] = append(v.closing[n], r)
+			v.closures[n] = append(v.closures[n], r)
 			for _, s := range all {
 				busy.add(n, max(s.Start, v.Now), s.End)
 				if early != nil && s.End > v.Now {
@@ -68,25 +69,26 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 	return early
 }
 
-// liesAhead reports whether a reservation of others begins later than now.
-func (v *World) liesAhead(r *adapter.Reservation) bool {
+// beginsLater reports whether a foreign reservation begins later than now.
+func (v *World) beginsLater(r *adapter.Reservation) bool {
 	return !r.Ours() && (r.Start > v.Now || len(r.Later) > 0)
 }
 
-// ahead returns what others occupy, as jobs that wait are planned around it.
-func (v *World) ahead() []place.Claim {
+// claimsForWaiting returns what others occupy as waiting jobs see it.
+func (v *World) claimsForWaiting() []place.Claim {
 	if v.early != nil {
 		return v.early
 	}
 	return v.claims
 }
 
-// Closes returns the first reservation of others that begins on one of the nodes at that second or later, and when; nil: none does.
+// Closes returns the first foreign reservation that begins on one of the nodes at the given second or later, and its begin. It returns nil
+// if there is none.
 func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.closes(nodes, from, func(*adapter.Reservation) bool { return true })
 }
 
-// ClosesStrictly is Closes for reservations into which no time limit may reach.
+// ClosesStrictly does what Closes does for reservations into which no time limit may reach.
 func (v *World) ClosesStrictly(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.closes(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
 }
@@ -111,7 +113,7 @@ func (v *World) closes(nodes []string, from core.Time, counts func(*adapter.Rese
 	return first, at
 }
 
-// over yields the reservations of others over some of the nodes, each once.
+// over yields the foreign reservations over some of the nodes, each once.
 func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	return func(yield func(*adapter.Reservation) bool) {
 		var seen []*adapter.Reservation
@@ -120,7 +122,7 @@ func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 			if !here {
 				continue
 			}
-			for _, r := range v.closing[n] {
+			for _, r := range v.closures[n] {
 				if slices.Contains(seen, r) {
 					continue
 				}
@@ -132,7 +134,7 @@ func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	}
 }
 
-// Before returns the reservation of others without which a job of that profile could begin on idle nodes now, and when that begins; nil:
+// Before returns the foreign reservation that keeps a job of this profile from starting on idle nodes now, and its begin. It returns nil if
 // there is none.
 func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
@@ -156,7 +158,7 @@ func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	return first, at
 }
 
-// Repeating returns a reservation of others that repeats and without whose nodes none of the job's choices can be had; nil: there is none.
+// Repeating returns a foreign reservation that repeats and that leaves too few nodes for each of the job's choices, and nil if there is none.
 func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
 	fewest := len(v.Nodes)
 	for _, ep := range r.Choices {
@@ -168,7 +170,7 @@ func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
 		}
 		others := 0
 		for n := range v.Nodes {
-			if !v.lost[n] && !slices.Contains(v.closing[n], closes) {
+			if !v.lost[n] && !slices.Contains(v.closures[n], closes) {
 				others++
 			}
 		}
@@ -179,9 +181,8 @@ func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
 	return nil
 }
 
-// opens returns the last second before that one, or that second, at which a reservation of others ends on one of the nodes; 0: none
-// does.
-func (v *World) opens(nodes []string, before core.Time) (at core.Time) {
+// lastEnd returns the last second up to the given one in which a foreign reservation ends on one of the nodes, and 0 if none does.
+func (v *World) lastEnd(nodes []string, before core.Time) (at core.Time) {
 	for r := range v.over(nodes) {
 		for _, s := range r.Spans() {
 			if s.End <= before {

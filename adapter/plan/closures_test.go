@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// class returns a reservation of others over the last two of eight nodes, for a minute. It begins from seconds after now, and again every
-// so often.
+// class returns a foreign reservation of a minute over the last two of eight nodes. It begins from seconds after now, and count times more,
+// every seconds apart.
 func class(from core.Time, repeats string, every core.Time, count int) adapter.Reservation {
 	r := adapter.Reservation{Name: "class", User: "root", Nodes: []string{"n7", "n8"}, Start: 1000 + from, End: 1060 + from, Repeats: repeats}
 	for i := range count {
@@ -29,7 +29,7 @@ func always(repeats string) adapter.Reservation {
 	return r
 }
 
-// found/17: the second in which an occurrence has ended, and Slurm has not written the next one.
+// found/17: an occurrence has ended, and Slurm has not written the next one yet.
 func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 	const hour = 3600
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 		{"few of its nodes are needed: others are chosen", "4x507s", class(600, "", 0, 0), "4 n[1-4]"},
 		{"one that is ours", "8x70m", adapter.Reservation{Name: "accordion-9-1", Nodes: []string{"n7", "n8"}, Start: 1600, End: 1660}, "4 n[1-8]"},
 	} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Settings.Overrun.Least = 30
 		s.Snapshot.Reservations = []adapter.Reservation{c.reservation}
 		s.waits(c.request)
@@ -65,9 +65,9 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 	}
 }
 
-// What the plan keeps free before a reservation is for those that wait: a job that runs uses its time to the end.
-func TestAPromiseIsNotMovedByAReservationThatBeginsWhenItEnds(t *testing.T) {
-	s := sceneOf(8, nil)
+// Only waiting jobs are planned to end some time before a reservation. A running job keeps its time to the end.
+func TestPromiseIsNotMovedByReservationThatBeginsWhenItEnds(t *testing.T) {
+	s := newSituation(8, nil)
 	s.Settings.Overrun.Least = 30
 	s.runs("8x600s", 0)
 	r := s.Jobs[0]
@@ -78,8 +78,8 @@ func TestAPromiseIsNotMovedByAReservationThatBeginsWhenItEnds(t *testing.T) {
 	}
 }
 
-func TestOurReservationsLieBetweenThoseOfOthers(t *testing.T) {
-	s := sceneOf(8, nil)
+func TestReservationsFitBetweenForeignReservations(t *testing.T) {
+	s := newSituation(8, nil)
 	s.Settings.Overrun.Least, s.Settings.Guard, s.Settings.Protect = 30, 65, 16
 	s.Snapshot.Reservations = []adapter.Reservation{class(0, "HOURLY", 400, 168)}
 	s.waits("8x200s")
@@ -95,12 +95,12 @@ func TestOurReservationsLieBetweenThoseOfOthers(t *testing.T) {
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}
 	v = makePlan(s.Input)
 	at := adapter.Reservation{Nodes: []string{"n1", "n8"}, Start: 940, End: 1120 + Expiry}
-	if v.between(&at, 1005); at.Start != 940 || at.End != 1060 {
+	if v.fitBetween(&at, 1005); at.Start != 940 || at.End != 1060 {
 		t.Errorf("it lasts from %d to %d, want 940 to 1060", at.Start, at.End)
 	}
 }
 
-func TestAReservationAheadIsTheReasonWhyAJobDoesNotBegin(t *testing.T) {
+func TestForeignReservationAheadIsWhyJobDoesNotStart(t *testing.T) {
 	for _, c := range []struct {
 		name, request string
 		busy          int
@@ -111,7 +111,7 @@ func TestAReservationAheadIsTheReasonWhyAJobDoesNotBegin(t *testing.T) {
 		{"there are nodes for it", "6x520s", 0, ""},
 		{"it would lack nodes anyway", "8x520s", 2, ""},
 	} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Settings.Overrun.Least = 30
 		s.Snapshot.Reservations = []adapter.Reservation{class(600, "", 0, 0)}
 		if c.busy > 0 {
@@ -128,9 +128,9 @@ func TestAReservationAheadIsTheReasonWhyAJobDoesNotBegin(t *testing.T) {
 	}
 }
 
-func TestAReservationThatRepeatsIsTheReasonWhyAJobHasNoPlace(t *testing.T) {
+func TestRepeatingReservationIsWhyJobHasNoPlace(t *testing.T) {
 	for request, want := range map[string]bool{"8x70m": true, "6x70m": false, "8x70m|6x90m": false, "7x1m": true} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Snapshot.Reservations = []adapter.Reservation{class(-60, "HOURLY", 3600, 168)}
 		r := s.waits(request)
 		if got := makePlan(s.Input).Repeating(r) != nil; got != want {

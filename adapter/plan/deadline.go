@@ -12,10 +12,10 @@ import (
 )
 
 // A managed job with a deadline has no place in the plan where it would start later than the batch system
-// allows. It keeps its rank: each plan tries it again. Once no plan can start it in time the batch system
-// is to end it.
+// allows. It keeps its rank, and each plan tries it again. Once no plan can start it in time, the batch
+// system has to end it.
 
-// planTimely plans what waits for the machine.
+// planTimely plans the queue of the machine.
 func (m *machine) planTimely() {
 	latest := map[core.JobID]core.Time{}
 	for _, w := range m.Queue {
@@ -23,7 +23,7 @@ func (m *machine) planTimely() {
 			latest[w.Job.ID] = w.Job.Latest
 		}
 	}
-	plan, late := sched.PlanWithoutLate(m.state, m.asOf(), latest)
+	plan, late := sched.PlanWithoutLate(m.state, m.planTime(), latest)
 	m.Planned, m.late = plan, make(map[core.JobID]bool, len(late))
 	for _, id := range late {
 		m.late[id] = true
@@ -39,14 +39,14 @@ func (v *World) Late(r *managed.Job) string {
 		adapter.Instant(r.Seen.Deadline).Format(time.DateTime), adapter.Instant(r.Seen.Latest).Format(time.TimeOnly))
 }
 
-// clocks is how far, in seconds, the clocks of the sidecar and of the batch system may differ.
-const clocks core.Time = 5
+// clockDifference bounds, in seconds, how far the clocks of the sidecar and of the batch system may differ.
+const clockDifference core.Time = 5
 
-// Expired returns why a waiting job can no longer end by its deadline; "": it can, or has none. The batch
-// system does not look at jobs that wait for something else than nodes.
+// Expired returns why a waiting job can no longer end by its deadline, and "" if it can or has no deadline. The batch system
+// ends only jobs that wait for nodes, not those that wait for something else.
 func (v *World) Expired(r *managed.Job) string {
 	j := r.Seen
-	if j.Latest == 0 || j.Blocked || j.HeldByUser || v.Now <= j.Latest+clocks {
+	if j.Latest == 0 || j.Blocked || j.HeldByUser || v.Now <= j.Latest+clockDifference {
 		return ""
 	}
 	return fmt.Sprintf("it cannot end by its deadline, %s: it needs %s from its start",

@@ -2,101 +2,171 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"accordion/adapter"
-	"accordion/adapter/managed"
-	"accordion/adapter/view"
-	"accordion/core/place"
 )
 
-// needs is the kinds that a managed job needs together, for none of its machines has nodes enough; nil where one has, and where
-// a job before it runs on a part of them only: that one comes first.
-func needs(d *division, w Waiter, before []Waiter) []*nodeClass {
-	together := d.Together(w.Seen.Kinds, w.fewest())
-	for _, other := range before {
-		if other.Managed != nil && other.Seen.Kinds != nil && slices.ContainsFunc(together, func(k *nodeClass) bool { return !slices.Contains(other.Seen.Kinds, k.Name) }) {
-			return nil
-		}
-	}
-	return together
+// A division divides a pool whose nodes differ into machines, as far as jobs distinguish the nodes. Kinds of one build that every job
+// accepts or rejects together are one machine. A job that needs more nodes than any machine has joins several:
+//
+//	d := newDivision(snapshot.Nodes)
+//	d.TellApart([]string{"old"}) // a job runs on these only
+//	d.Divide()
+//	d.Join(d.Together(nil, 12)) // another job needs twelve
+//	machines := d.Machines()
+type division struct {
+	kinds  []*nodeClass
+	byName map[string]*nodeClass
+	asked  map[string][]string // the lists of kinds for which jobs ask, each once
 }
 
-// parts is the sight, divided so: the whole of it where nobody tells its nodes apart.
-func (v *World) parts(d *division) []*machine {
-	groups := d.Machines()
-	all := make([]*machine, len(groups))
-	for i, group := range groups {
-		m := &machine{kinds: make(map[string]bool, len(group))}
-		var members []int
-		for _, k := range group {
-			m.kinds[k.Name] = true
-			members = append(members, k.Nodes...)
+// A nodeClass has the nodes of one kind.
+type nodeClass struct {
+	Name  string
+	Nodes []int // indices in the pool
+
+	build string
+	with  *nodeClass // a class of the same machine, nearer to the class that represents it; nil: this class represents its machine
+}
+
+// newDivision returns a division in which each kind is a machine of its own.
+func newDivision(nodes []adapter.Node) *division {
+	d := &division{byName: map[string]*nodeClass{}, asked: map[string][]string{}}
+	for i, n := range nodes {
+		k := d.byName[n.Kind]
+		if k == nil {
+			k = &nodeClass{Name: n.Kind, build: n.Build}
+			if i == 0 { // most pools are of one kind
+				k.Nodes = make([]int, 0, len(nodes))
+			}
+			d.byName[n.Kind] = k
+			d.kinds = append(d.kinds, k)
 		}
-		if len(groups) == 1 {
-			m.World = v.whole()
+		k.Nodes = append(k.Nodes, i)
+	}
+	return d
+}
+
+// TellApart records that a job runs on these kinds only. nil means all kinds.
+func (d *division) TellApart(kinds []string) {
+	if kinds != nil {
+		d.asked[strings.Join(kinds, "\n")] = kinds
+	}
+}
+
+// Divide joins kinds of one build that every job accepts or rejects together.
+func (d *division) Divide() {
+	first := map[string]*nodeClass{}
+	for _, k := range d.kinds {
+		var key strings.Builder
+		key.WriteString(k.build)
+		for _, name := range slices.Sorted(maps.Keys(d.asked)) {
+			fmt.Fprintf(&key, "\n%t", slices.Contains(d.asked[name], k.Name))
+		}
+		if one := first[key.String()]; one != nil {
+			k.with = one
 		} else {
-			slices.Sort(members)
-			m.World = v.part(members)
+			first[key.String()] = k
 		}
-		all[i] = m
+	}
+}
+
+// root returns the class that represents the machine of k.
+func (k *nodeClass) root() *nodeClass {
+	for k.with != nil {
+		k = k.with
+	}
+	return k
+}
+
+// Join joins the machines of the given kinds.
+func (d *division) Join(kinds []*nodeClass) {
+	for _, k := range kinds {
+		if one, other := kinds[0].root(), k.root(); one != other {
+			other.with = one
+		}
+	}
+}
+
+// Size returns how many nodes the machine of a kind has.
+func (d *division) Size(of *nodeClass) int {
+	n := 0
+	for _, k := range d.kinds {
+		if k.root() == of.root() {
+			n += len(k.Nodes)
+		}
+	}
+	return n
+}
+
+// RunsOn returns the kinds on which a job can run whose builds have enough nodes for it. kinds has the names that the job accepts; nil
+// means all.
+func (d *division) RunsOn(kinds []string, nodes int) []*nodeClass {
+	count := map[string]int{}
+	takes := func(k *nodeClass) bool { return kinds == nil || slices.Contains(kinds, k.Name) }
+	for _, k := range d.kinds {
+		if takes(k) {
+			count[k.build] += len(k.Nodes)
+		}
+	}
+	var all []*nodeClass
+	for _, k := range d.kinds {
+		if takes(k) && count[k.build] >= nodes {
+			all = append(all, k)
+		}
 	}
 	return all
 }
 
-// whole is the sight of a machine of all nodes. What it has is the sight's own, and not to be changed.
-func (v *World) whole() *World {
-	return &World{
-		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, closing: v.closing, taken: v.taken, claims: v.claims, early: v.early,
-	}
+// OneBuild reports whether all nodes are of one build.
+func (d *division) OneBuild() bool {
+	return len(d.kinds) > 0 && !slices.ContainsFunc(d.kinds, func(k *nodeClass) bool { return k.build != d.kinds[0].build })
 }
 
-// part is what of the sight concerns the nodes, by their indices: without jobs.
-func (v *World) part(nodes []int) *World {
-	p := &World{
-		Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)),
-		guards: make([]guard, len(nodes)), lost: make([]bool, len(nodes)), closed: make([]bool, len(nodes)), closing: make([][]*adapter.Reservation, len(nodes)), taken: make([]Holder, len(nodes)),
-	}
-	number := make(map[int]int, len(nodes))
-	for i, n := range nodes {
-		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.closing[i], p.taken[i], number[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.closing[n], v.taken[n], i
-		p.Index[v.Nodes[n]] = i
-	}
-	within := func(claims []place.Claim) (here []place.Claim) {
-		for _, c := range claims {
-			if i, is := number[c.Node]; is {
-				c.Node = i
-				here = append(here, c)
-			}
+// Describe returns how many nodes of each of the given kinds there are, such as "4 of thin, 2 of fat".
+func (d *division) Describe(kinds []string) string {
+	var all []string
+	for _, k := range d.kinds {
+		if kinds == nil || slices.Contains(kinds, k.Name) {
+			all = append(all, fmt.Sprintf("%d of %s", len(k.Nodes), k.Name))
 		}
-		return here
 	}
-	p.claims, p.early = within(v.claims), within(v.early)
-	return p
+	if all == nil {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }
 
-// Impossible says why a job can never run here, or nothing.
-func (v *World) Impossible(r *managed.Job) string {
-	if r.Seen.Unfit != "" {
-		return r.Seen.Unfit
+// Machines returns the kinds of each machine, in the order of the pool's nodes.
+func (d *division) Machines() [][]*nodeClass {
+	var all [][]*nodeClass
+	number := make(map[*nodeClass]int, len(d.kinds))
+	for _, k := range d.kinds {
+		i, known := number[k.root()]
+		if !known {
+			i = len(all)
+			number[k.root()] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], k)
 	}
-	if why := v.Settings.Limits.TooShort(r); why != "" {
-		return why
-	}
-	d := newDivision(v.Snapshot.Nodes)
-	barred := 0
-	for _, ep := range r.Choices {
-		if !r.Seen.Most.Allows(ep.Peak()) {
-			barred++
-		} else if len(d.RunsOn(r.Seen.Kinds, ep.Peak())) > 0 {
-			return ""
+	return all
+}
+
+// Together returns the kinds of one build that have to be joined for a job of the given kinds and number of nodes. It returns nil if a
+// machine has enough nodes already, and if no build has enough.
+func (d *division) Together(kinds []string, nodes int) []*nodeClass {
+	var together []*nodeClass
+	for _, k := range d.RunsOn(kinds, nodes) {
+		if d.Size(k) >= nodes {
+			return nil
+		}
+		if len(together) == 0 || k.build == together[0].build {
+			together = append(together, k)
 		}
 	}
-	if barred == len(r.Choices) {
-		return fmt.Sprintf("%s needs more than the %s that it may ever have: %s", r.Request, view.NodesWord(r.Seen.Most.Nodes), r.Seen.Most.Why)
-	}
-	if r.Seen.Kinds == nil && d.OneBuild() {
-		return fmt.Sprintf("%s needs more nodes than the %d of the pool", r.Request, len(v.Nodes))
-	}
-	return fmt.Sprintf("%s needs more nodes than the pool has of one sort on which the job can run: %s", r.Request, d.Describe(r.Seen.Kinds))
+	return together
 }

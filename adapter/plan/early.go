@@ -8,25 +8,25 @@ import (
 	"accordion/core/sched"
 )
 
-// advances is how many early applications are looked at in one cycle: each costs a plan.
-const advances = 2
+// triesPerPlan bounds how many early applications are tried in one cycle. Each try costs a plan.
+const triesPerPlan = 2
 
-// advance lets an application that stands at the end of its step before the planned second go on at once, where that
-// delays nobody and the settings say so; one whose second was put off in any case, from the second that it was promised
-// first. It says whether a promise was improved: then the plan is made again.
+// advance lets an application go on that reached the end of its step before the planned second, if that delays no other job and the
+// settings allow it. If the planned second was put off, the application may go on from the originally promised second on, also if the
+// settings do not allow it. advance reports whether it improved a promise; then the plan has to be made again.
 func (v *machine) advance() bool {
-	like := v.like()
+	like := v.coreMachine()
 	for i, r := range v.drafts {
 		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
 		}
-		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || v.paced(r) || r.TriedEarly == v.Now || v.advances == advances {
+		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || v.resizedTooOften(r) || r.TriedEarly == v.Now || v.advances == triesPerPlan {
 			continue
 		}
 		v.advances++
 		r.TriedEarly = v.Now
 		all := append(slices.Clone(v.fixed), v.kept...)
-		better := goneOn(r, v.Now, like, all, len(v.fixed)+i)
+		better := withNextStepNow(r, v.Now, like, all, len(v.fixed)+i)
 		if better.End() > r.End() || len(better.EP) != len(r.EP())-r.Step-1 {
 			continue
 		}
@@ -36,7 +36,7 @@ func (v *machine) advance() bool {
 				waiting = append(waiting, v.capped(w.Job))
 			}
 		}
-		if !sched.MayAdvance(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !sched.MayAdvance(v.unsized(), v.planTime(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now
@@ -52,14 +52,14 @@ func (v *machine) advance() bool {
 	return false
 }
 
-// paced reports whether the job may not be resized now because it was resized too often.
-func (v *machine) paced(r *managed.Job) bool {
+// resizedTooOften reports whether the job may not be resized now because it was resized too often.
+func (v *machine) resizedTooOften(r *managed.Job) bool {
 	from, _ := v.Settings.Limits.NextResize(r)
 	return v.Now < from
 }
 
-// goneOn is what the job would occupy if its next step began now.
-func goneOn(r *managed.Job, now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
+// withNextStepNow returns what the job would occupy if its next step began now.
+func withNextStepNow(r *managed.Job, now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
 	next := r.EP()[r.Step+1:]
 	others := slices.Delete(slices.Clone(all), i, i+1)
 	return sched.Refit(now, machine, others, []sched.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]

@@ -9,9 +9,9 @@ import (
 	"accordion/core/sched"
 )
 
-// A job that stood at the end of its step when its next one's second was moved to later goes on as soon as that delays nobody,
-// also where the site lets no application go on before the second that it was promised.
-func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
+// If the start of a job's next step was put off while its application waited for it, the job goes on as soon as that delays no other job.
+// This holds also at sites that let no application go on before its promised second.
+func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 	const promised, moved = 81, 145
 	all := core.Job{ID: 7, Choices: []core.EP{{{Duration: 50, Nodes: 14}}}} // all that the job leaves now
 	for _, c := range []struct {
@@ -24,9 +24,9 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 		want    core.Time // end of its step
 	}{
 		{"it was put off", 90, promised, true, false, nil, 90},
-		{"… and the second that it was promised has not come", 80, promised, true, false, nil, moved},
+		{"… and the promised second has not come", 80, promised, true, false, nil, moved},
 		{"… and it still works", 90, promised, false, false, nil, moved},
-		{"… and one that waits needs its nodes", 90, promised, true, false, []core.Job{all}, moved},
+		{"… and a waiting job needs its nodes", 90, promised, true, false, []core.Job{all}, moved},
 		{"it is early", 90, moved, true, false, nil, moved},
 		{"it is early, where the site lets it go on", 90, moved, true, true, nil, 90},
 	} {
@@ -53,8 +53,8 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 	}
 }
 
-// Where a step to come exceeds what is left of the machine the application would hold the next one's nodes for ever.
-func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
+// If a later step needs more nodes than the machine has left, the application would hold the nodes of the next step forever.
+func TestEarlyApplicationDoesNotGoOnIntoStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.Asks = &managed.Question{}
 	in := Input{Now: 10, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: true}}

@@ -12,23 +12,23 @@ import (
 	"accordion/core/sizing"
 )
 
-// The planner knows machines of like nodes. A pool whose nodes differ is planned as several of them where jobs tell the
-// nodes apart: kinds that every job takes or leaves together are one machine. Each job is planned on one of its machines, the
-// one on which it ends first. One that needs more nodes than any of them has makes one machine of several; jobs that can run
-// on a part of that only, and came later, wait for it.
+// core/sched plans machines of identical nodes. A pool whose nodes differ is planned as several machines if jobs distinguish the nodes:
+// kinds that every job accepts or rejects together are one machine. Each job is planned on one of its machines, the one on which it ends
+// first. A job that needs more nodes than any machine has joins several machines. Later jobs that can run only on a part of the joined
+// machine wait.
 
-// machine is a part of the pool that is planned by itself.
+// A machine is a part of the pool that is planned separately.
 type machine struct {
-	*World // its nodes, and what holds them and waits for them; its queue in rank order
+	*World // the state of its nodes, and its queue
 	kinds  map[string]bool
 	state  sched.State
-	fixed  []core.Allocation // what others hold
+	fixed  []core.Allocation // what others than managed jobs hold
 	kept   []core.Allocation // what the running managed jobs are promised
-	work   int64             // node-seconds of its queue
-	world  *sizing.World     // by which moldable jobs were sized; nil: they were not
+	work   int64             // the node-seconds of its queue
+	load   *sizing.World     // by which moldable jobs got their sizes; nil: the policy has no sizing rule
 }
 
-// machines divides the pool.
+// machines divides the pool into machines and assigns the running jobs to them.
 func (v *World) machines() []*machine {
 	d := newDivision(v.Snapshot.Nodes)
 	for _, w := range v.Queue {
@@ -47,7 +47,7 @@ func (v *World) machines() []*machine {
 	}
 	for {
 		all := v.parts(d)
-		lost := settle(v, all)
+		lost := assignRunning(v, all)
 		if lost == nil {
 			return all
 		}
@@ -55,39 +55,39 @@ func (v *World) machines() []*machine {
 	}
 }
 
-// settle gives each running job to the machine that has all of its nodes, those to come among them. One that began before the pool was
-// divided so may have nodes of several: they stay its own, on each of them, for no promise is broken by what came later. It returns
-// a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
-func settle(v *World, all []*machine) (lost *managed.Job) {
+// assignRunning gives each running job to the machine that has all of its present and future nodes. A job that started when the pool was
+// divided otherwise may have nodes on several machines. It keeps them as claims on each, because no promise is broken for a later job.
+// assignRunning returns a job for which this is impossible, because its future nodes have no names yet. It returns nil if there is none.
+func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
 		all[0].drafts = v.drafts
 		return nil
 	}
 	for _, r := range v.drafts {
-		home, alone := dwelling(all, r)
+		home, alone := homeOf(all, r)
 		if alone {
 			if home != nil {
 				home.drafts = append(home.drafts, r)
 			}
 			continue
 		}
-		c := anew(r, v.Now)
+		c := courseOnNamedNodes(r, v.Now)
 		if c == nil {
 			return r
 		}
 		r.Course, r.NamedBefore = c, c
 		for _, m := range all {
-			m.keep(c)
+			m.claim(c)
 		}
 	}
 	for _, m := range all {
-		m.union()
+		m.mergeClaims()
 	}
 	return nil
 }
 
-// dwelling is the machine of a job's first node, and whether it has all of them that are the pool's.
-func dwelling(all []*machine, r *managed.Job) (home *machine, alone bool) {
+// homeOf returns the machine of a running job's first node, and whether that machine has all of the job's nodes in the pool.
+func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 	nodes := slices.Clone(r.Holds())
 	if r.Course != nil {
 		for _, l := range r.Course.Layers {
@@ -106,17 +106,17 @@ func dwelling(all []*machine, r *managed.Job) (home *machine, alone bool) {
 			alone = alone && m == home
 		}
 	}
-	if home != nil && r.Course == nil { // after a restart of the sidecar: what it needs is not known by name
+	if home != nil && r.Course == nil { // after a restart of the sidecar the names of its future nodes are not known
 		alone = alone && core.EP(r.EP()[r.Current():]).Peak() <= len(home.Nodes)
 	}
 	return home, alone
 }
 
-// anew is the course of a running job on the nodes that its last one named, at the seconds that it is promised now; nil where a node
-// has no name.
-func anew(r *managed.Job, now core.Time) *managed.Course {
+// courseOnNamedNodes returns a course for a running job with the nodes of its previous course and the times of its present promise. It
+// returns nil if a node has no name.
+func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 	c := &managed.Course{Start: now, Choice: r.Choice, EP: r.Remaining(now)}
-	named := map[int][]string{0: slices.Clone(r.Holds())} // by the step with which nodes come, from the present one
+	named := map[int][]string{0: slices.Clone(r.Holds())} // by the step in which nodes are added; 0 is the present step
 	if r.Course != nil {
 		for _, l := range r.Course.Layers {
 			if step := l.Step - r.Current(); step > 0 {
@@ -134,8 +134,8 @@ func anew(r *managed.Job, now core.Time) *managed.Course {
 	return c
 }
 
-// keep claims a course's nodes on the machine.
-func (m *machine) keep(c *managed.Course) {
+// claim occupies a course's nodes on the machine.
+func (m *machine) claim(c *managed.Course) {
 	for _, l := range c.Layers {
 		for _, name := range l.Nodes {
 			if i, here := m.Index[name]; here {
@@ -149,8 +149,8 @@ func (m *machine) keep(c *managed.Course) {
 	}
 }
 
-// union makes claims that do not overlap of those that may.
-func (m *machine) union() {
+// mergeClaims replaces claims that overlap by their union.
+func (m *machine) mergeClaims() {
 	m.claims = merged(len(m.Nodes), m.claims)
 	if m.early != nil {
 		m.early = merged(len(m.Nodes), m.early)
@@ -165,7 +165,7 @@ func merged(nodes int, claims []place.Claim) []place.Claim {
 	return busy.claims()
 }
 
-// fewest is the nodes without which none of a job's choices can be had.
+// fewest returns the smallest number of nodes with which the job can run.
 func (w Waiter) fewest() int {
 	fewest := w.Job.Choices[0].Peak()
 	for _, ep := range w.Job.Choices[1:] {
@@ -174,7 +174,7 @@ func (w Waiter) fewest() int {
 	return fewest
 }
 
-// takes says whether the job can run on every node of the machine, and on any.
+// takes reports whether a job of these kinds can run on all nodes of the machine, and on some.
 func (m *machine) takes(kinds []string) (all, some bool) {
 	if kinds == nil {
 		return true, true
@@ -190,8 +190,8 @@ func (m *machine) takes(kinds []string) (all, some bool) {
 	return all, some
 }
 
-// submit puts a job into the queue of the machine on which it is planned. What is in the queues so far is before it. A managed job
-// that can run on a part of a machine only has to wait until they are divided otherwise.
+// submit appends a job to the queue of the machine on which it is planned. A managed job that can run only on a part of a machine waits
+// until the pool is divided otherwise.
 func submit(all []*machine, w Waiter) {
 	var open, partly []*machine
 	for _, m := range all {
@@ -209,7 +209,7 @@ func submit(all []*machine, w Waiter) {
 	case w.Managed != nil:
 		if m := soonest(open, w); m != nil {
 			m.enter(w)
-		} else if len(open) > 0 && open[0].few() { // it waits
+		} else if len(open) > 0 && open[0].reservesForFew() { // it waits
 			lightest(open).enter(w)
 		}
 	case len(open) > 1:
@@ -223,20 +223,20 @@ func submit(all []*machine, w Waiter) {
 func (m *machine) enter(w Waiter) {
 	m.Queue = append(m.Queue, w)
 	m.work += w.Job.Choices[0].Area()
-	m.state.Submit(m.atStart(), w.Job)
-	if all := crowdOf(m.state); all != nil && w.moldsItself() {
-		all.Enter(m.atStart(), w.Job, sizing.New(core.Job{Choices: w.Seen.Choices}, policy.FloorOf(m.Settings.Passes)))
+	m.state.Submit(m.startTime(), w.Job)
+	if all := loadOf(m.state); all != nil && w.moldsItself() {
+		all.Enter(m.startTime(), w.Job, sizing.New(core.Job{Choices: w.Seen.Choices}, policy.FloorOf(m.Settings.Passes)))
 	}
 }
 
-// soonest is the machine on which a job ends first; nil: on none does it have a place.
+// soonest returns the machine on which a job ends first, and nil if it has a place on none.
 func soonest(all []*machine, w Waiter) *machine {
 	var best *machine
 	var end core.Time
 	for _, m := range all {
 		try := m.state.Clone()
-		try.Submit(m.atStart(), w.Job)
-		jobs := try.Plan(m.asOf()).Jobs // it is the last in the queue
+		try.Submit(m.startTime(), w.Job)
+		jobs := try.Plan(m.planTime()).Jobs // it is the last in the queue
 		if n := len(jobs); n > 0 && jobs[n-1].Job == w.Job.ID && (best == nil || jobs[n-1].End() < end) {
 			best, end = m, jobs[n-1].End()
 		}
@@ -244,16 +244,15 @@ func soonest(all []*machine, w Waiter) *machine {
 	return best
 }
 
-// lightest is the machine with the least work for each of its nodes: where the batch system is likely to begin an ordinary job that
-// could run on several. It does not ask us.
+// lightest returns the machine with the least queued work per node. The batch system, which decides, is likely to start an ordinary job
+// there that can run on several machines.
 func lightest(all []*machine) *machine {
 	return slices.MinFunc(all, func(a, b *machine) int {
 		return cmp.Compare(float64(a.work)/float64(len(a.Nodes)), float64(b.work)/float64(len(b.Nodes)))
 	})
 }
 
-// spread puts an ordinary job that needs nodes of several machines into the queue of each, with its share: it is in the way on
-// all of them.
+// spread puts an ordinary job that needs nodes of several machines into the queue of each, with a share of its nodes.
 func spread(all []*machine, w Waiter) {
 	total := 0
 	for _, m := range all {

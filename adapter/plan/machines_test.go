@@ -15,7 +15,7 @@ import (
 	"accordion/core/sched"
 )
 
-// poolOf is nodes of kinds: "thin:4 fat:2/b" is four of kind thin, and two of kind fat and build b.
+// poolOf parses a pool: "thin:4 fat:2/b" has four nodes of kind thin and two of kind fat and build b.
 func poolOf(text string) []adapter.Node {
 	var all []adapter.Node
 	for _, word := range strings.Fields(text) {
@@ -30,7 +30,7 @@ func poolOf(text string) []adapter.Node {
 	return all
 }
 
-// kindsOf reads "thin fat"; "*" is all.
+// kindsOf parses a list of kinds, such as "thin fat". It returns nil, which means all, for "*".
 func kindsOf(text string) []string {
 	if text == "*" {
 		return nil
@@ -38,7 +38,7 @@ func kindsOf(text string) []string {
 	return strings.Fields(text)
 }
 
-// waiterOf is a waiting job: "m3 thin" is a managed one of three nodes that runs on thin ones, "o" an ordinary one.
+// waiterOf parses a waiting job: "m3 thin" is a managed job of three nodes that runs on thin nodes; "o3 thin" is an ordinary one.
 func waiterOf(id core.JobID, text string) Waiter {
 	size, kinds, _ := strings.Cut(text[1:], " ")
 	nodes := 0
@@ -55,17 +55,17 @@ func waiterOf(id core.JobID, text string) Waiter {
 
 // planned plans a queue on a pool in which nothing runs.
 func planned(nodes []adapter.Node, jobs ...string) *World {
-	v := look(given(1000, nodes))
+	v := newWorld(given(1000, nodes))
 	for i, text := range jobs {
 		v.Queue = append(v.Queue, waiterOf(core.JobID(i+1), text))
 	}
-	v.plan()
+	v.planUntilStable()
 	v.JobPlans = v.jobPlans()
 	v.Apply()
 	return v
 }
 
-// given is what a plan goes by at a second, on a pool of which every node is well.
+// given returns the input of a plan on a pool whose nodes are all in service.
 func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
 	return Input{
 		Now: now, Instant: time.Unix(now, 0), Snapshot: &adapter.Snapshot{Nodes: nodes}, Jobs: jobs, Settled: true,
@@ -74,7 +74,7 @@ func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
 	}
 }
 
-// starts is when each job is planned to start, in seconds from now, and where: "0 thin1,thin2"; "-" without a place.
+// starts returns when and where each job is planned to start, such as "0 thin[1-2]; -": in seconds from now, "-" without a place.
 func starts(v *World) string {
 	var all []string
 	for _, w := range v.Queue {
@@ -98,7 +98,7 @@ func TestAPoolOfSeveralKindsIsPlannedAsSeveralMachines(t *testing.T) {
 		jobs       []string
 		want       string
 	}{
-		{"nobody tells kinds apart: one machine", "fat:2 thin:2", []string{"m4 *", "m1 *"}, "0 fat[1-2],thin[1-2]; 60 fat1"},
+		{"no job distinguishes kinds: one machine", "fat:2 thin:2", []string{"m4 *", "m1 *"}, "0 fat[1-2],thin[1-2]; 60 fat1"},
 		{"a job for one kind waits for it", "fat:2 thin:4", []string{"m2 fat", "m1 fat", "m1 *"}, "0 fat[1-2]; 60 fat1; 0 thin1"},
 		{"a job for all kinds goes where it ends first", "fat:2 thin:2", []string{"m2 fat", "m2 *", "m1 *"}, "0 fat[1-2]; 0 thin[1-2]; 60 fat1"},
 		{"an ordinary job is in the way on its kind only", "fat:2 thin:2", []string{"o2 fat", "m2 fat", "m2 thin"}, "0; 60 fat[1-2]; 0 thin[1-2]"},
@@ -114,7 +114,7 @@ func TestAPoolOfSeveralKindsIsPlannedAsSeveralMachines(t *testing.T) {
 	}
 }
 
-func TestAJobThatNoKindCanHoldIsRefusedInWords(t *testing.T) {
+func TestJobThatNoKindCanHoldIsRefusedWithReason(t *testing.T) {
 	for _, test := range []struct {
 		pool, job string
 		most      adapter.Most
@@ -137,7 +137,7 @@ func TestAJobThatNoKindCanHoldIsRefusedInWords(t *testing.T) {
 	}
 }
 
-func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
+func TestJobIsNeverPlannedOnNodeOnWhichItCannotRun(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		kinds := []string{"a", "b", "c"}
@@ -183,16 +183,16 @@ func TestAJobIsNeverPlannedOnANodeOnWhichItCannotRun(t *testing.T) {
 	}
 }
 
-func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
+func TestJobThatDistinguishesKindsBreaksNoPromise(t *testing.T) {
 	nodes := poolOf("fat:3 thin:3")
 	runs := runs(1, 900, 0, 0, core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 5}, {Duration: 50, Nodes: 1}}, 1050, 1100, 1150)
 	runs.Nodes, runs.Seen = []string{"thin1", "thin2"}, &adapter.Job{Key: runs.Key, State: adapter.Running, Nodes: []string{"thin1", "thin2"}}
 	see := func(now core.Time, jobs ...string) *World {
-		v := look(given(now, nodes, runs))
+		v := newWorld(given(now, nodes, runs))
 		for i, text := range jobs {
 			v.Queue = append(v.Queue, waiterOf(core.JobID(i+2), text))
 		}
-		v.plan()
+		v.planUntilStable()
 		v.JobPlans = v.jobPlans()
 		v.Apply()
 		return v

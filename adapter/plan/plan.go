@@ -15,27 +15,27 @@ import (
 
 // Make returns the world of a cycle with its plan. It changes none of its inputs; Apply writes what it plans for each job into the records.
 func Make(in Input) *World {
-	v := look(in)
-	v.plan()
-	v.letIn()
+	v := newWorld(in)
+	v.planUntilStable()
+	v.admitRigid()
 	v.JobPlans = v.jobPlans()
 	return v
 }
 
-// plan gives every job its course: first those that run, as promised; then the queue, in rank order. When an early
-// application can go on without delaying anybody, all is planned again with its better promise.
-func (v *World) plan() {
+// planUntilStable gives every job its course: first the running jobs, as promised, and then the queue in its order. If an early
+// application can go on without a delay for others, it plans again with the better promise.
+func (v *World) planUntilStable() {
 	for !v.planOnce() {
 	}
 }
 
-// planOnce is false when a promise was improved: all is to be planned again.
+// planOnce plans once. It returns false if it improved a promise, so that a new plan is needed.
 func (v *World) planOnce() bool {
 	v.late = map[core.JobID]bool{}
 	all := v.machines()
 	for _, m := range all {
-		like := m.like()
-		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.ahead())
+		like := m.coreMachine()
+		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.claimsForWaiting())
 		for _, a := range m.fixed {
 			m.state.Running(v.Now, a)
 		}
@@ -43,7 +43,7 @@ func (v *World) planOnce() bool {
 		for _, a := range m.kept {
 			m.state.Running(v.Now, a)
 		}
-		m.count()
+		m.addRunningToLoad()
 	}
 	for _, w := range v.Queue {
 		submit(all, w)
@@ -51,7 +51,7 @@ func (v *World) planOnce() bool {
 	for _, m := range all {
 		m.planTimely()
 		maps.Copy(v.late, m.late)
-		m.look()
+		m.saveLoad()
 		m.advances = v.advances
 		improved := m.advance()
 		v.advances = m.advances
@@ -62,17 +62,17 @@ func (v *World) planOnce() bool {
 		}
 	}
 	for _, m := range all {
-		m.name()
+		m.nameNodes()
 		v.explain(m)
 	}
-	v.Planned = together(all, v.Queue)
-	v.turn()
+	v.Planned = combined(all, v.Queue)
+	v.setTurns()
 	return true
 }
 
-// together is one plan of several, in the order of the queue. Of an ordinary job that is on several machines the last one to
-// begin counts.
-func together(all []*machine, queue []Waiter) core.Plan {
+// combined returns the plans of all machines as one, in the order of the queue. An ordinary job on several machines starts with the last
+// of its shares.
+func combined(all []*machine, queue []Waiter) core.Plan {
 	if len(all) == 1 {
 		return all[0].Planned
 	}
@@ -93,14 +93,14 @@ func together(all []*machine, queue []Waiter) core.Plan {
 	return plan
 }
 
-// occupied turns claims on nodes into counts: what the planner knows of what others hold.
+// occupied counts claims on nodes, as core/sched wants them: how many nodes others hold from when to when.
 func (v *World) occupied(claims []place.Claim) []core.Allocation {
 	type span struct{ from, to, guard core.Time }
 	counts := map[span]int{}
 	var order []span
 	for _, c := range claims {
 		if c.To == core.Forever && v.lost[c.Node] {
-			continue // none of the machine (machine.like)
+			continue // coreMachine does not count it
 		}
 		k := span{from: c.From, to: c.To}
 		if g := v.guards[c.Node]; c.From == v.Now && c.To == g.to {
@@ -120,8 +120,8 @@ func (v *World) occupied(claims []place.Claim) []core.Allocation {
 	return all
 }
 
-// keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
-// an ordinary job holds on, an application is late), the remainders are fitted again.
+// keepPromises returns what the running jobs occupy from now on. Promises may not fit any more: a node was lost, an ordinary job
+// overruns, or an application is late. Then it fits the rest of each job again and moves the promises.
 func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []core.Allocation {
 	kept := make([]core.Allocation, len(v.drafts))
 	for i, r := range v.drafts {
@@ -130,7 +130,7 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	if sched.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
 	}
-	turns := v.turns()
+	turns := v.refitOrder()
 	remainders := make([]sched.Remainder, len(turns))
 	for k, i := range turns {
 		remainders[k] = v.drafts[i].Remainder(v.Now)
@@ -138,15 +138,15 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	for k, a := range sched.Refit(v.Now, machine, fixed, remainders) {
 		i := turns[k]
 		kept[i] = a
-		v.move(v.drafts[i], a)
+		v.movePromise(v.drafts[i], a)
 	}
 	return kept
 }
 
-// turns is the order in which running jobs choose new promises, as indices: by the second of their next change, so that a
-// plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
-// are late themselves come last, as do jobs whose limit was lengthened again: no promise to another is broken for them.
-func (v *World) turns() []int {
+// refitOrder returns the order, as indices, in which running jobs get new promises. They are ordered by the time of their next change.
+// So a plan in which one job slips by a second keeps its sequence, and later changes slip by no more than that. Late applications come
+// last, as do jobs whose limit was lengthened again: no promise to another job is broken for them.
+func (v *World) refitOrder() []int {
 	all := make([]int, len(v.drafts))
 	for i := range all {
 		all[i] = i
@@ -165,13 +165,13 @@ func (v *World) turns() []int {
 }
 
 // move changes the promise of a running job in its draft, and notes that for operators.
-func (v *World) move(r *managed.Job, a core.Allocation) {
+func (v *World) movePromise(r *managed.Job, a core.Allocation) {
 	if r.Phase != managed.Running || r.NextNodes != nil || len(a.EP) != len(r.Promise)-r.Step {
 		return
 	}
 	was := slices.Clone(r.Promise)
 	r.SetPromise(a.Start, a.EP)
-	if was[r.Step] <= a.Start { // the present step's own end stays the second it was planned for
+	if was[r.Step] <= a.Start { // the end of the present step stays as it was planned
 		r.Promise[r.Step] = was[r.Step]
 	}
 	if later := r.End() - was[len(was)-1]; later != 0 {
@@ -180,10 +180,10 @@ func (v *World) move(r *managed.Job, a core.Allocation) {
 	}
 }
 
-// name puts the plan on nodes: running jobs keep what they hold, everything else is named so that no node is in two
-// jobs; a course keeps the nodes of the plan before where it can. Those of running jobs are reserved, and others do not
-// make them change: a reservation that moves may lose its new nodes to an ordinary job in that instant.
-func (m *machine) name() {
+// nameNodes puts the plan on nodes. Running jobs keep the nodes that they hold. No node is in two jobs. A course keeps the nodes of the
+// previous plan where it can. Planned nodes of running jobs are reserved already, and other jobs do not make them change: when a
+// reservation moves, an ordinary job may take its new nodes in that instant.
+func (m *machine) nameNodes() {
 	waiters := map[core.JobID]Waiter{}
 	for _, w := range m.Queue {
 		if w.Managed != nil {
@@ -209,7 +209,7 @@ func (m *machine) name() {
 		}
 		wishes = append(wishes, w)
 	}
-	named := m.named(wishes)
+	named := m.namingsOf(wishes)
 	for i, r := range m.drafts {
 		r.Course = m.courseOf(wishes[i], named[i], r.Current())
 	}
@@ -221,9 +221,9 @@ func (m *machine) name() {
 	}
 }
 
-// named names the nodes of wishes, of which the first belong to running jobs. For a running job a reservation of others begins when it
-// does, for a waiting one sooner.
-func (m *machine) named(wishes []place.Request) []place.Naming {
+// namingsOf names the nodes of wishes. The first wishes belong to running jobs. Foreign reservations begin sooner for waiting jobs than
+// for running ones (Approach).
+func (m *machine) namingsOf(wishes []place.Request) []place.Naming {
 	if m.early == nil {
 		return place.Name(len(m.Nodes), m.claims, wishes)
 	}
@@ -240,7 +240,7 @@ func (m *machine) named(wishes []place.Request) []place.Naming {
 	return append(all, place.Name(len(m.Nodes), claims, wait)...)
 }
 
-// courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
+// courseOf returns a naming as a course. step is the job's present step, with which the wish's profile begins.
 func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Course {
 	c := &managed.Course{Start: w.Start, EP: w.EP}
 	if n.Err != nil {
@@ -256,8 +256,8 @@ func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Cou
 	return c
 }
 
-// idle are the nodes that nobody has now and that are up; nil where naming need not look: no node sleeps, and none is had by somebody who is
-// planned to have given it back when a start comes true.
+// idle returns the nodes that are up and that no job holds now. It returns nil if naming need not prefer them: no node is powered down or
+// yielded, and no node is planned to become free before a start of now takes effect.
 func (m *machine) idle() []int {
 	soon := m.Now + m.Settings.StartLead
 	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep || n.Yielded }) ||
@@ -275,8 +275,8 @@ func (m *machine) idle() []int {
 	return all
 }
 
-// idleFirst has a part of an application prefer nodes that are idle, of which a pass counts on so many now, before those that sleep or that somebody
-// has to give back.
+// idleFirst returns the nodes that a part of an application prefers: first idle nodes, then nodes that are powered down or have to be
+// released. core/delegated counts on idle nodes when it starts a part.
 func idleFirst(before []place.Named, idle []int) []place.Named {
 	var nodes []int
 	for _, b := range before {
@@ -317,7 +317,7 @@ func (m *machine) yieldedLast(before []place.Named, idle []int) []place.Named {
 	return append(all, place.Named{Layer: place.Layer{From: core.Forever, To: core.Forever}, Nodes: idle})
 }
 
-// preferred is how the job's course was named in the plan before.
+// preferred returns the nodes that the previous plan named for the job.
 func (v *World) preferred(r *managed.Job) []place.Named {
 	if r.NamedBefore == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// runs is a running job in its step-th step (from 0), on so many nodes, with the promised ends of all steps.
+// runs returns a running job in the given step (from 0) on the given number of nodes. promise has the promised ends of all steps.
 func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise ...core.Time) *managed.Job {
 	r := &managed.Job{Record: managed.Record{Key: adapter.Key{ID: id}, Phase: managed.Running, Step: step, Target: step, Planned: planned, Promise: promise}, Choices: []core.EP{ep}}
 	for range nodes {
@@ -18,8 +18,8 @@ func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise
 	return r
 }
 
-// twoInTurn is two jobs on 16 nodes of which an ordinary job has two: the second grows to 12 at 45 and shrinks at 81, in
-// which second the first grows. There is not a second to spare.
+// twoInTurn returns two jobs for a machine of 16 nodes on which an ordinary job holds two. The second job grows to 12 nodes at 45 and
+// shrinks at 81. The first grows in that second. Neither can be a second late without moving the other.
 func twoInTurn() (first, second *managed.Job) {
 	first = runs(1, 0, 0, 2, core.EP{{Duration: 36, Nodes: 2}, {Duration: 27, Nodes: 3}}, 81, 108)
 	second = runs(2, 2, 0, 2, core.EP{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}, 45, 81, 118)
@@ -32,7 +32,7 @@ func keep(now core.Time, running ...*managed.Job) {
 	v.keepPromises(core.Machine{Nodes: 16}, []core.Allocation{ordinary})
 }
 
-func TestAPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
+func TestPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
 	first, second := twoInTurn()
 	second.Asks = &managed.Question{}
 	keep(45, first, second)
@@ -44,7 +44,7 @@ func TestAPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
 	}
 }
 
-func TestNoPromiseToAnotherIsBrokenForALateApplication(t *testing.T) {
+func TestLateApplicationBreaksNoPromiseToAnotherJob(t *testing.T) {
 	first, second := twoInTurn()
 	keep(55, first, second) // the second one should have ended its step ten seconds ago
 	if want := []core.Time{81, 108}; !slices.Equal(first.Promise, want) {
@@ -55,7 +55,7 @@ func TestNoPromiseToAnotherIsBrokenForALateApplication(t *testing.T) {
 	}
 }
 
-func TestAResizeUnderWayEndsTheWaitThatWasPromisedBeforeIt(t *testing.T) {
+func TestResizeUnderWayEndsTheWaitPromisedBeforeIt(t *testing.T) {
 	_, second := twoInTurn()
 	second.Promise = []core.Time{45, 145, 182} // as if its growth had to wait for long
 	second.Target, second.NextNodes = 1, make([]string, 12)
@@ -65,15 +65,15 @@ func TestAResizeUnderWayEndsTheWaitThatWasPromisedBeforeIt(t *testing.T) {
 	}
 }
 
-// A part of an application that its launcher has let go waits for nobody's plan.
-func TestAPartOfAnApplicationIsNoOrdinaryJobOfTheQueue(t *testing.T) {
+// A part is started when its launcher says so, not when a plan does.
+func TestPartOfApplicationIsNoOrdinaryJobOfQueue(t *testing.T) {
 	jobs := []adapter.Job{
 		{Key: adapter.Key{ID: 1}, State: adapter.Pending, Want: 2, Limit: 60},
 		{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 2, Limit: 60, Mark: adapter.MarkPrefix + "launch=7"},
 		{Key: adapter.Key{ID: 3}, State: adapter.Pending, Want: 2, Limit: 60, Held: true, Comment: "launch=7"},
-		{Key: adapter.Key{ID: 4}, State: adapter.Pending, Want: 2, Limit: 60, Comment: "launch=7"}, // its user's words: it starts as any does
+		{Key: adapter.Key{ID: 4}, State: adapter.Pending, Want: 2, Limit: 60, Comment: "launch=7"}, // only a user's comment: it starts as any job does
 	}
-	v := look(Input{Now: 10, Snapshot: &adapter.Snapshot{Jobs: jobs}})
+	v := newWorld(Input{Now: 10, Snapshot: &adapter.Snapshot{Jobs: jobs}})
 	if len(v.Queue) != 2 || v.Queue[0].Job.ID != 1 || v.Queue[1].Job.ID != 4 {
 		t.Errorf("the queue is %+v, want jobs 1 and 4", v.Queue)
 	}

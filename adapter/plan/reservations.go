@@ -9,15 +9,14 @@ import (
 	"accordion/core"
 )
 
-// Expiry is how long a reservation outlives the second it is for, in seconds: with the sidecar dead the cluster is an
-// ordinary one again within that time.
+// Expiry is how many seconds a reservation lasts beyond the second for which it is made. If the sidecar dies, the cluster is an ordinary
+// one again after that time.
 const Expiry core.Time = 120
 
-// want adds the reservations that a job's course needs for the steps after its present one. Each
-// begins a guard before its planned second, so that an ordinary job may hold the nodes past its
-// limit and still be gone in time. It expires soon after that second.
+// want returns the reservations that a job's course needs for its steps from the given one on. Each begins Settings.Guard seconds before
+// its planned second, so that an ordinary job may overrun its limit and still end in time. It expires soon after that second.
 //
-// For a job of a user over [limits] unused it adds only the reservation for its start.
+// For a job of a user over [limits] unused it returns only the reservation for the start.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
 	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
@@ -33,7 +32,7 @@ func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 			Name: r.Reservation(step), Nodes: nodes, User: r.User,
 			Start: max(second-v.Settings.Guard, v.Now), End: max(second, v.Now) + Expiry,
 		}
-		v.between(&w, second)
+		v.fitBetween(&w, second)
 		for _, name := range nodes {
 			w.OverManaged = w.OverManaged || v.taken[v.Index[name]].Kind == managed.LateShrinker
 		}
@@ -42,16 +41,16 @@ func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	return all
 }
 
-// between shortens a reservation for a second so that it overlaps none of others, where one ends before that second or begins after
-// it: the batch system would refuse it.
-func (v *World) between(r *adapter.Reservation, second core.Time) {
-	r.Start = max(r.Start, v.opens(r.Nodes, second))
+// fitBetween shortens a reservation that is made for the given second, so that it overlaps no foreign reservation that ends before that second
+// or begins after it. The batch system would refuse an overlap.
+func (v *World) fitBetween(r *adapter.Reservation, second core.Time) {
+	r.Start = max(r.Start, v.lastEnd(r.Nodes, second))
 	if _, at := v.Closes(r.Nodes, second+1); at < r.End {
 		r.End = at
 	}
 }
 
-// Wanted is every reservation that the plan needs, and keep those that must stay as they are.
+// Wanted returns every reservation that the plan needs, and the names of those that must stay as they are. It is called after Apply.
 func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	keep = map[string]bool{}
 	for _, r := range v.Jobs {
@@ -64,7 +63,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		if r.BeingResized {
 			keep[r.Reservation(r.Target)] = true
 		}
-		if r.Course.Err != nil { // its nodes are being looked for: what it has may still be right
+		if r.Course.Err != nil { // the plan found no nodes for it: the reservations that it has may still be right
 			for step := r.Step + 1; step < len(r.EP()); step++ {
 				keep[r.Reservation(step)] = true
 			}
@@ -72,8 +71,8 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
-	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // reservations of running jobs, however many, leave room
-	for _, w := range v.inTurns(v.protected()) {
+	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // reservations of running jobs do not count
+	for _, w := range v.sharedAmongUsers(v.protected()) {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
 			continue
@@ -83,7 +82,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 			continue
 		}
 		more := v.want(r, 0)
-		if len(wants)+len(more) > most && !(job && protected == 0) { // the first has all of its own, however many
+		if len(wants)+len(more) > most && !(job && protected == 0) { // the first job has all of its reservations
 			break
 		}
 		if wants = append(wants, more...); job {
@@ -99,8 +98,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	return wants, keep
 }
 
-// mostAhead is how many reservations exist at once where few jobs run. If more are wanted, the
-// soonest of each user are made.
+// mostAhead bounds how many reservations exist at once if few jobs run. If more are wanted, the soonest of each user are made.
 const mostAhead = 1000
 
 // shared returns at most most of the reservations, in equal shares for each user and the soonest
@@ -129,9 +127,9 @@ func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, 
 	return made, len(wants) - most
 }
 
-// inTurns reorders the waiting jobs so that each user has an equal share of the protected ones. The
+// sharedAmongUsers reorders the waiting jobs so that each user has an equal share of the protected ones. The
 // first jobs of each user come before the others. Jobs of one user stay in their order.
-func (v *World) inTurns(all []Waiter) []Waiter {
+func (v *World) sharedAmongUsers(all []Waiter) []Waiter {
 	users := map[uint32]bool{}
 	for _, w := range all {
 		if w.Managed != nil && w.Managed.Phase == managed.Waiting {

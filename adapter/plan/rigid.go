@@ -7,32 +7,32 @@ import (
 	"accordion/core"
 )
 
-// Where every job of the pool's partition waits for us (adapter.Gatekeeper), rigid ones are planned in the one queue with all others, and
-// let in when their second comes: then they are ordinary jobs, which the batch system starts on the nodes that it likes. It does so
-// in the instant in which nodes become free, for those that it has in its queue. So the next few are let in ahead of their time.
+// With adapter.Gatekeeper every job of the pool's partition is held at submission. Rigid jobs are planned in one queue with all others, and
+// admitted, that is released, at their planned second. From then on they are ordinary jobs, which the batch system starts on nodes of its
+// choice. It starts the jobs in its queue in the instant in which nodes become free, so the next few are admitted ahead of their time.
 
-// waitsRigid puts a rigid job into the queue, unless somebody keeps it from being started.
-func (v *World) waitsRigid(r *managed.Job) {
+// addRigid puts a rigid job into the queue, unless its owner or an operator holds it.
+func (v *World) addRigid(r *managed.Job) {
 	if r.Seen == nil || r.Stopped() || r.SetAside(v.Instant) {
 		return
 	}
 	within := v.Settings.Round
-	if r.Seen.Held { // its round comes after it was let in
+	if r.Seen.Held { // the batch system's round comes after its admission
 		within = 0
 	}
-	w := v.waitsOrdinary(r.Seen, within)
+	w := v.ordinaryWaiter(r.Seen, within)
 	w.Managed, w.plan = r, &JobPlan{Job: r}
-	w.Job.Foreign = w.Job.Foreign && !r.Seen.Held // who was let in is in the batch system's queue
+	w.Job.Foreign = w.Job.Foreign && !r.Seen.Held // an admitted job is in the batch system's queue
 	v.Queue = append(v.Queue, w)
 }
 
-// aheadShare is which part of the machine, one of so many, rigid jobs may ask for together that are let in before their time.
+// aheadShare is the divisor of the pool's nodes that bounds how many nodes the rigid jobs admitted ahead of their time want together.
 const aheadShare = 4
 
-// letIn says which rigid jobs are to be in the batch system's queue: those that the plan begins now, and the next ones, while nothing else
-// of ours is to begin before them: a node that becomes free too early would be gone.
-func (v *World) letIn() {
-	v.lets = map[core.JobID]bool{}
+// admitRigid decides which rigid jobs belong in the batch system's queue: those that the plan starts now, and the next ones up to the first
+// managed job that is not rigid. A rigid job behind that one could take a node that becomes free early.
+func (v *World) admitRigid() {
+	v.admitted = map[core.JobID]bool{}
 	var waits []Waiter
 	for _, w := range v.Queue {
 		if w.plan != nil && w.plan.Course != nil && w.plan.Course.Err == nil {
@@ -44,11 +44,11 @@ func (v *World) letIn() {
 	for _, w := range waits {
 		switch r := w.Managed; {
 		case r.Rigid() && w.plan.Course.Start <= soon:
-			v.lets[r.ID] = true
+			v.admitted[r.ID] = true
 		case !r.Rigid():
 			room, first = 0, false
 		case first || r.Choices[0][0].Nodes <= room: // without first, small jobs would always overtake a large one
-			v.lets[r.ID], first = true, false
+			v.admitted[r.ID], first = true, false
 			room -= r.Choices[0][0].Nodes
 		default:
 			room = 0
@@ -56,10 +56,10 @@ func (v *World) letIn() {
 	}
 }
 
-// Lets says whether a rigid job is to be in the batch system's queue.
-func (v *World) Lets(r *managed.Job) bool { return v.lets[r.ID] }
+// Lets reports whether a rigid job belongs in the batch system's queue.
+func (v *World) Lets(r *managed.Job) bool { return v.admitted[r.ID] }
 
-// Passes says whether a job that is submitted now would begin at once: then nothing is gained by looking at it first.
+// Passes reports whether a job that is submitted now would start at once. Then there is no use in holding it first.
 func (v *World) Passes() bool {
 	soon := v.Now + v.Settings.StartLead
 	free := 0

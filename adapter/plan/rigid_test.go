@@ -10,10 +10,10 @@ import (
 	"accordion/core/sched"
 )
 
-// gated is a machine of eight nodes, of which an ordinary job has six until 1100, and rigid jobs before its gate, by their sizes; of those
-// that are negative the job is let in.
+// gated returns eight nodes, of which an ordinary job holds six until 1100, and waiting rigid jobs of the given sizes. A job of a negative
+// size is admitted already.
 func gated(sizes ...int) Input {
-	s := sceneOf(8, nil)
+	s := newSituation(8, nil)
 	s.Settings = managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Guard: 65, Round: 45}
 	s.runsOrdinary(6, 100)
 	for _, n := range sizes {
@@ -32,22 +32,22 @@ func gated(sizes ...int) Input {
 	return s.Input
 }
 
-func TestRigidJobsAreLetInWhenTheyBeginAndAFewBefore(t *testing.T) {
+func TestRigidJobsAreAdmittedWhenTheyStartAndAFewAhead(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		sizes  []int
 		change func(Input)
-		want   string // of each job, whether it is let in
+		want   string // per job: it is admitted
 	}{
-		{"who fits, and the next one", []int{2, 4}, nil, "[true true]"},
+		{"the job that fits, and the next one", []int{2, 4}, nil, "[true true]"},
 		{"the next one however large it is, and no more", []int{8, 8}, nil, "[true false]"},
 		{"as many of the next ones as a quarter of the machine holds", []int{8, 1, 1, 1}, nil, "[true true true false]"},
-		{"who was let in counts", []int{-8, 8}, nil, "[true false]"},
-		{"nobody before one that is not rigid", []int{8, 8}, func(in Input) {
+		{"an admitted job counts", []int{-8, 8}, nil, "[true false]"},
+		{"no job behind one that is not rigid", []int{8, 8}, func(in Input) {
 			in.Jobs[0].Request, in.Jobs[0].Choices = "ep=8x1m", []core.EP{{{Nodes: 8, Duration: 60}}}
 			in.Jobs[0].Seen.Rigid = false
 		}, "[false false]"},
-		{"nobody whom somebody holds", []int{1, 1}, func(in Input) { in.Jobs[0].Seen.HeldByUser, in.Jobs[1].Seen.Priority = true, 0 }, "[false false]"},
+		{"no job that its owner or an operator holds", []int{1, 1}, func(in Input) { in.Jobs[0].Seen.HeldByUser, in.Jobs[1].Seen.Priority = true, 0 }, "[false false]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := gated(c.sizes...)
@@ -60,7 +60,7 @@ func TestRigidJobsAreLetInWhenTheyBeginAndAFewBefore(t *testing.T) {
 				lets = append(lets, v.Lets(r))
 			}
 			if got := fmt.Sprint(lets); got != c.want {
-				t.Errorf("let in: %s, want %s", got, c.want)
+				t.Errorf("admitted: %s, want %s", got, c.want)
 			}
 			if wants, _ := v.Wanted(); c.change == nil && len(wants) > 0 {
 				t.Errorf("reservations for rigid jobs: %v", wants)
@@ -69,7 +69,7 @@ func TestRigidJobsAreLetInWhenTheyBeginAndAFewBefore(t *testing.T) {
 	}
 }
 
-func TestJobsPassWhileNobodyWaitsAndNodesAreFree(t *testing.T) {
+func TestJobsPassWhileNoneWaitsAndNodesAreFree(t *testing.T) {
 	for _, c := range []struct {
 		sizes []int
 		want  bool

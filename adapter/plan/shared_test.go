@@ -51,7 +51,7 @@ func TestEachUserHasAJobProtected(t *testing.T) {
 	}
 	all = append(all[:5:5], append([]Waiter{{}}, all[5:]...)...) // an ordinary job
 	var got []int
-	for _, w := range v.inTurns(all) {
+	for _, w := range v.sharedAmongUsers(all) {
 		if w.Managed == nil {
 			got = append(got, -1)
 		} else {

@@ -11,12 +11,11 @@ import (
 	"accordion/core/sizing"
 )
 
-// Moldable jobs get the size that a rule allows (package sizing), by what runs and what waits on their machine. The planner's own
-// count of that is made of nodes at seconds; here it is told which jobs these are.
+// Moldable jobs get the size that a rule allows (package sizing), by what runs and what waits on their machine. The planner only knows how
+// many nodes are occupied when. This file gives the rule the jobs themselves.
 
-// like is the machine as planners know it: nodes that are out of service are none of it, so that a job whose size it has lost
-// gets a smaller one.
-func (m *machine) like() core.Machine {
+// coreMachine returns the machine without the nodes that are out of service. So a moldable job gets a size that the other nodes can hold.
+func (m *machine) coreMachine() core.Machine {
 	n := len(m.Nodes)
 	for _, lost := range m.lost {
 		if lost {
@@ -26,25 +25,25 @@ func (m *machine) like() core.Machine {
 	return core.Machine{Nodes: n}
 }
 
-// crowd is what a planner's rule sees; nil: it has none.
-func crowdOf(s sched.State) *sched.SystemLoad {
+// loadOf returns the system load that a planner's sizing rule uses, and nil if it has no rule.
+func loadOf(s sched.State) *sched.SystemLoad {
 	if sizer, sizes := s.(sched.Sizer); sizes {
 		return sizer.Load()
 	}
 	return nil
 }
 
-// count tells the rule who runs. Nodes that just become free, and those that others keep without a job, are held by nobody; the
-// latter are none of the machine.
-func (m *machine) count() {
-	all := crowdOf(m.state)
+// addRunningToLoad gives the rule the running jobs. Nodes that are just becoming free count as free. Nodes in a foreign reservation without a
+// job do not count at all.
+func (m *machine) addRunningToLoad() {
+	all := loadOf(m.state)
 	if all == nil {
 		return
 	}
 	for _, a := range m.fixed {
 		all.Leave(a.Job)
 	}
-	like := m.like()
+	like := m.coreMachine()
 	for _, closed := range m.closed {
 		if closed {
 			like.Nodes--
@@ -58,22 +57,22 @@ func (m *machine) count() {
 		}
 	}
 	for _, a := range m.ordinary() {
-		hasBegun(all, m.Now, a, listed[a.Job])
+		addToLoad(all, m.Now, a, listed[a.Job])
 	}
 	for i, r := range m.drafts {
-		hasBegun(all, m.Now, m.kept[i], choicesOf(r))
+		addToLoad(all, m.Now, m.kept[i], choicesOf(r))
 	}
 }
 
-// hasBegun tells of a job that runs: its reference counts, where it is known what it listed, and not what it holds.
-func hasBegun(all *sched.SystemLoad, now core.Time, a core.Allocation, listed []core.EP) {
+// addToLoad adds a running job to the load. If the choices that it listed are known, its reference size counts, not the nodes it holds.
+func addToLoad(all *sched.SystemLoad, now core.Time, a core.Allocation, listed []core.EP) {
 	if s := sizing.New(core.Job{Choices: listed}, sizing.HalfReference); s != nil && !s.Several {
 		all.Enter(now, core.Job{ID: a.Job}, s)
 	}
 	all.Running(now, a)
 }
 
-// choicesOf is what a job may have, as far as that is known.
+// choicesOf returns the choices that limits allow the job, or all if it was not read yet.
 func choicesOf(r *managed.Job) []core.EP {
 	if r.Seen == nil {
 		return r.Choices
@@ -82,7 +81,7 @@ func choicesOf(r *managed.Job) []core.EP {
 	return choices
 }
 
-// ordinary is what ordinary jobs hold of the machine's nodes, until their limits.
+// ordinary returns what ordinary jobs hold of the machine's nodes until their limits.
 func (m *machine) ordinary() []core.Allocation {
 	var all []core.Allocation
 	index := map[core.JobID]int{}
@@ -102,29 +101,29 @@ func (m *machine) ordinary() []core.Allocation {
 	return all
 }
 
-// atStart is the second at which jobs begin that the plan begins now: they want their nodes now.
-func (v *World) atStart() core.Time { return v.Now + v.Settings.StartLead }
+// startTime returns the second in which a job begins to run whose start begins now.
+func (v *World) startTime() core.Time { return v.Now + v.Settings.StartLead }
 
-// look is what the rule saw when jobs were sized.
-func (m *machine) look() {
-	if all := crowdOf(m.state); all != nil {
-		m.world = all.World(m.asOf())
+// saveLoad keeps the load by which the rule sized jobs.
+func (m *machine) saveLoad() {
+	if all := loadOf(m.state); all != nil {
+		m.load = all.World(m.planTime())
 	}
 }
 
-// explained is for how many jobs of a queue it is told what the load rule tried: each looks at all of them.
-const explained = 32
+// mostExplained bounds for how many jobs of a queue the attempts of the load rule are recorded. Each costs a look at all jobs.
+const mostExplained = 32
 
-// Size is why a waiting moldable job has its size: what a rule gives it, and what that looked at.
+// A Size explains the size of a waiting moldable job.
 type Size struct {
-	Machine int        // of World.Sizing
-	Head    core.JobID // whose part of its reference it gets, the head of the queue; 0: it has a part of its own
+	Machine int        // index in World.Sizing
+	Head    core.JobID // the head of the queue, if this job gets the same fraction of its reference; 0: it has a fraction of its own
 	*view.Sized
 }
 
-// explain tells of each moldable job that waits why it has that size: of managed ones, and of those that the batch system molds.
+// explain records why each waiting moldable job has its size, whether we or the batch system choose it.
 func (v *World) explain(m *machine) {
-	var waits map[core.JobID]Waiter // of nobody where all have one size
+	var waits map[core.JobID]Waiter // nil if all jobs have one size
 	if slices.ContainsFunc(m.Queue, func(w Waiter) bool { return len(w.Job.Choices) > 1 || w.moldsItself() }) {
 		waits = make(map[core.JobID]Waiter, len(m.Queue))
 		for _, w := range m.Queue {
@@ -135,32 +134,31 @@ func (v *World) explain(m *machine) {
 	v.explainPassed(m, waits)
 }
 
-// explainPlanned tells of managed jobs.
+// explainPlanned records why managed jobs have their sizes.
 func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
-	all := crowdOf(m.state)
+	all := loadOf(m.state)
 	if all == nil {
 		return
 	}
-	tell := v.explainer(m.Settings.Policy, m.like().Nodes, waits)
-	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world)) // whoever waits
+	tell := v.explainer(m.Settings.Policy, m.coreMachine().Nodes, waits)
+	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.load)) // also if no moldable job waits
 	for _, w := range m.Queue {
 		if w.Managed == nil || len(w.Job.Choices) < 2 {
 			continue
 		}
 		if s := all.Sizes(w.Job.ID); s != nil {
-			tell(sched.SizeBasis{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, HeadSizes: s})
+			tell(sched.SizeBasis{Job: w.Job.ID, Sizes: s, World: m.load, Head: w.Job.ID, HeadSizes: s})
 		}
 	}
 }
 
-// explainer tells of jobs by what a policy gives them their sizes on a machine of so many nodes. What it looked at is told once for all
-// for whom it is the same.
+// explainer returns a function that records by what a policy gave a job its size. Jobs with the same input share one entry of World.Sizing.
 func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter) func(sched.SizeBasis) {
 	rule := policy.SizingOf(p)
 	_, dear := rule.(sizing.Load)
 	told, first := 0, len(v.Sizing)
 	return func(g sched.SizeBasis) {
-		if g.Sizes.Several || dear && told == explained {
+		if g.Sizes.Several || dear && told == mostExplained {
 			return
 		}
 		sized := view.SizedOf(rule, g, nodes)
@@ -183,9 +181,9 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 	}
 }
 
-// capped is a waiting job with the choices only that the rule lets it have now, as Plan did.
+// capped returns a waiting job with only the choices that the rule allows now, as in Plan.
 func (m *machine) capped(j core.Job) core.Job {
-	all := crowdOf(m.state)
+	all := loadOf(m.state)
 	if all == nil || len(j.Choices) < 2 {
 		return j
 	}
@@ -193,7 +191,7 @@ func (m *machine) capped(j core.Job) core.Job {
 	if s == nil || s.Several {
 		return j
 	}
-	if lo, hi, ok := s.Range(all.Sizing.Factor(m.world, s), m.like().Nodes); ok {
+	if lo, hi, ok := s.Range(all.Sizing.Factor(m.load, s), m.coreMachine().Nodes); ok {
 		listed := j.Choices
 		j.Choices = s.Choices[lo : hi+1]
 		j = m.dueAs(j, listed, 0)
@@ -201,5 +199,5 @@ func (m *machine) capped(j core.Job) core.Job {
 	return j
 }
 
-// unsized is the policy for jobs whose choices are capped.
+// unsized returns the policy without its sizing rule, for jobs whose choices are capped.
 func (m *machine) unsized() sched.Policy { return policy.Unsized(m.Settings.Policy) }

@@ -16,15 +16,15 @@ import (
 	"accordion/core/sizing"
 )
 
-// scene is a pool of so many nodes with jobs, for one plan at second 1000.
-type scene struct {
+// A situation is a pool with jobs, for one plan at second 1000.
+type situation struct {
 	Input
-	free []string // nodes that nobody has
+	free []string // nodes that no job holds
 	next core.JobID
 }
 
-func sceneOf(nodes int, rule sizing.Sizing) *scene {
-	s := &scene{Input: given(1000, poolOf(fmt.Sprintf("n:%d", nodes))), next: 1}
+func newSituation(nodes int, rule sizing.Sizing) *situation {
+	s := &situation{Input: given(1000, poolOf(fmt.Sprintf("n:%d", nodes))), next: 1}
 	s.Settings = managed.Settings{Policy: sched.Repeated{Sizing: rule}, StartLead: 4, Round: 45}
 	for _, n := range s.Snapshot.Nodes {
 		s.free = append(s.free, n.Name)
@@ -32,8 +32,8 @@ func sceneOf(nodes int, rule sizing.Sizing) *scene {
 	return s
 }
 
-// take is so many nodes that nobody has.
-func (s *scene) take(n int) []string {
+// take returns n free nodes, which are no longer free.
+func (s *situation) take(n int) []string {
 	nodes := s.free[:n]
 	s.free = s.free[n:]
 	for i := range s.Snapshot.Nodes {
@@ -44,30 +44,30 @@ func (s *scene) take(n int) []string {
 	return slices.Clone(nodes)
 }
 
-func (s *scene) job(j adapter.Job) *adapter.Job {
+func (s *situation) job(j adapter.Job) *adapter.Job {
 	j.ID = s.next
 	s.next++
 	s.Snapshot.Jobs = append(s.Snapshot.Jobs, j)
 	return &s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1]
 }
 
-// ordinary jobs run on so many nodes for as long again, or wait for them.
-func (s *scene) runsOrdinary(nodes int, left core.Time) {
+// runsOrdinary adds an ordinary job that has left seconds of its limit left.
+func (s *situation) runsOrdinary(nodes int, left core.Time) {
 	s.job(adapter.Job{State: adapter.Running, Started: 900, Limit: 100 + left, Nodes: s.take(nodes)})
 }
 
-// runsMolded is one that the batch system molds, of these sizes.
-func (s *scene) runsMolded(nodes int, left core.Time, choices ...core.EP) {
+// runsMolded adds a running job whose size the batch system chose among the choices.
+func (s *situation) runsMolded(nodes int, left core.Time, choices ...core.EP) {
 	s.runsOrdinary(nodes, left)
 	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Choices = choices
 }
-func (s *scene) ends(nodes int) { s.job(adapter.Job{State: adapter.Ending, Nodes: s.take(nodes)}) }
-func (s *scene) waitsOrdinary(nodes int, limit core.Time) {
+func (s *situation) ends(nodes int) { s.job(adapter.Job{State: adapter.Ending, Nodes: s.take(nodes)}) }
+func (s *situation) waitsOrdinary(nodes int, limit core.Time) {
 	s.job(adapter.Job{State: adapter.Pending, Want: nodes, Limit: limit})
 }
 
-// waits is a managed job.
-func (s *scene) waits(text string) *managed.Job {
+// waits adds a moldable managed job.
+func (s *situation) waits(text string) *managed.Job {
 	choices, err := moldable.Parse(text)
 	if err != nil {
 		panic(err)
@@ -78,8 +78,8 @@ func (s *scene) waits(text string) *managed.Job {
 	return r
 }
 
-// runs is one that began a moment ago on one of its choices.
-func (s *scene) runs(text string, choice int) {
+// runs adds a managed job that started at 990 with the given choice.
+func (s *situation) runs(text string, choice int) {
 	r := s.waits(text)
 	ep := r.Choices[choice]
 	r.Phase, r.Choice, r.Planned, r.Began, r.Nodes = managed.Running, choice, 990, 990, s.take(ep[0].Nodes)
@@ -88,14 +88,14 @@ func (s *scene) runs(text string, choice int) {
 	r.Seen.State, r.Seen.Nodes, r.Seen.Held = adapter.Running, r.Nodes, false
 }
 
-// plan plans; the jobs' readings have moved with the list since they were made.
-func (s *scene) plan() *World {
+// plan computes a plan and applies it.
+func (s *situation) plan() *World {
 	s.seeJobs()
 	return makePlan(s.Input)
 }
 
-// seeJobs points the records at the jobs of the snapshot.
-func (s *scene) seeJobs() {
+// seeJobs points the records at the jobs of the snapshot, which move when it grows.
+func (s *situation) seeJobs() {
 	for _, r := range s.Jobs {
 		for i := range s.Snapshot.Jobs {
 			if s.Snapshot.Jobs[i].Key == r.Key {
@@ -105,45 +105,45 @@ func (s *scene) seeJobs() {
 	}
 }
 
-// On 32 nodes. A list's reference is 4 where nothing else is said; by the rule share it may have 4·min(s·√(M/8), max(1, s/3)).
-func TestAMoldableJobGetsItsPartOfTheMachine(t *testing.T) {
+// The machine has 32 nodes. The reference of the list is 4. By the rule share a job may have 4·min(s·√(M/8), max(1, s/3)) nodes.
+func TestMoldableJobGetsItsShareOfTheMachine(t *testing.T) {
 	const list = "2x1000s|4x650s|8x520s"
 	for _, c := range []struct {
 		name  string
 		rule  sizing.Sizing
 		list  string
-		scene func(s *scene)
+		scene func(s *situation)
 		want  int
 	}{
-		{"alone (s = 8) it may have more than its reference", sizing.Share{}, list, func(*scene) {}, 8},
-		{"… and by another rule it may not", sizing.Reference{}, list, func(*scene) {}, 4},
-		{"… or gets its floor", sizing.Least{}, list, func(*scene) {}, 2},
-		{"without a rule it ends first", nil, "1x1000s|4x650s|32x649s", func(*scene) {}, 32},
-		{"what is held counts (s = 32/12)", sizing.Share{}, list, func(s *scene) { s.runsOrdinary(8, 500) }, 4},
-		{"what waits counts, ordinary jobs too (s = 32/100, M = 25)", sizing.Share{}, list, func(s *scene) {
+		{"alone (s = 8) it may have more than its reference", sizing.Share{}, list, func(*situation) {}, 8},
+		{"… and by another rule it may not", sizing.Reference{}, list, func(*situation) {}, 4},
+		{"… or gets its floor", sizing.Least{}, list, func(*situation) {}, 2},
+		{"without a rule it ends first", nil, "1x1000s|4x650s|32x649s", func(*situation) {}, 32},
+		{"what is held counts (s = 32/12)", sizing.Share{}, list, func(s *situation) { s.runsOrdinary(8, 500) }, 4},
+		{"what waits counts, ordinary jobs too (s = 32/100, M = 25)", sizing.Share{}, list, func(s *situation) {
 			for range 3 {
 				s.waitsOrdinary(32, 500)
 			}
 		}, 2},
-		{"what just ended does not (s = 8)", sizing.Share{}, list, func(s *scene) { s.ends(8) }, 8},
-		{"nodes that are out of service are none of the machine (s = 3)", sizing.Share{}, list, func(s *scene) { s.away(20) }, 4},
-		{"… nor those in a reservation of others", sizing.Share{}, list, func(s *scene) { s.closed(20) }, 4},
-		{"where the machine lost so many that it has not the least size, it gets a smaller one", sizing.Reference{}, "1x2000s|4x650s",
-			func(s *scene) { s.away(29) }, 1},
-		{"a running job counts with its reference (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"what just ended does not (s = 8)", sizing.Share{}, list, func(s *situation) { s.ends(8) }, 8},
+		{"nodes that are out of service do not count (s = 3)", sizing.Share{}, list, func(s *situation) { s.away(20) }, 4},
+		{"… nor those in a foreign reservation", sizing.Share{}, list, func(s *situation) { s.closed(20) }, 4},
+		{"if the machine lost nodes and the least size does not fit, it gets a smaller one", sizing.Reference{}, "1x2000s|4x650s",
+			func(s *situation) { s.away(29) }, 1},
+		{"a running job counts with its reference (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *situation) {
 			s.runs("2x1000s|12x900s", 1)
 			s.waitsOrdinary(32, 500)
 		}, 3},
-		{"… one that the batch system molds, too (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"… also one whose size the batch system chose (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *situation) {
 			s.runsMolded(12, 500, core.EP{{Duration: 1000, Nodes: 2}}, core.EP{{Duration: 900, Nodes: 12}})
 			s.waitsOrdinary(32, 500)
 		}, 3},
-		{"… where what it holds would give more (s = 32/48, M = 16)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"… while by the nodes it holds there would be more (s = 32/48, M = 16)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *situation) {
 			s.runsMolded(12, 500)
 			s.waitsOrdinary(32, 500)
 		}, 4},
 	} {
-		s := sceneOf(32, c.rule)
+		s := newSituation(32, c.rule)
 		c.scene(s)
 		r := s.waits(c.list)
 		s.plan()
@@ -153,20 +153,22 @@ func TestAMoldableJobGetsItsPartOfTheMachine(t *testing.T) {
 	}
 }
 
-// away takes nodes out of service, closed puts others' reservation over them.
-func (s *scene) away(n int) {
+// away takes n free nodes out of service.
+func (s *situation) away(n int) {
 	gone := s.take(n)
 	for i := range s.Snapshot.Nodes {
 		s.Snapshot.Nodes[i].Usable = s.Snapshot.Nodes[i].Usable && !slices.Contains(gone, s.Snapshot.Nodes[i].Name)
 	}
 	s.OutOfService = func(n adapter.Node) bool { return !n.Usable }
 }
-func (s *scene) closed(n int) {
+
+// closed puts a foreign reservation over n free nodes.
+func (s *situation) closed(n int) {
 	s.Snapshot.Reservations = append(s.Snapshot.Reservations, adapter.Reservation{Name: "maint", Nodes: s.free[:n], Start: 0, End: 5000})
 }
 
-// dumb is the rule share in the words of docs/sizes.md: the most nodes that a job of a reference may get.
-func dumb(machine, held int, waiting, all []int, reference int) int {
+// mostByShare computes the rule share as docs/sizes.md states it: the most nodes that a job with the given reference may get.
+func mostByShare(machine, held int, waiting, all []int, reference int) int {
 	wanted, sum := held, 0
 	for _, n := range waiting {
 		wanted += n
@@ -179,7 +181,7 @@ func dumb(machine, held int, waiting, all []int, reference int) int {
 	return int(math.Floor(float64(reference)*min(s*math.Sqrt(mean/(2*float64(reference))), max(1, s/3)) + .5))
 }
 
-// listOf draws a list of sizes, each faster than the smaller ones, and says its reference.
+// listOf draws a list of sizes, each faster than the smaller ones. It returns the list and its reference.
 func listOf(t *rapid.T, most int) (text string, reference int) {
 	nodes, seconds := rapid.IntRange(1, 4).Draw(t, "fewest"), rapid.IntRange(200, 2000).Draw(t, "seconds")
 	best := math.Inf(1)
@@ -199,8 +201,8 @@ func listOf(t *rapid.T, most int) (text string, reference int) {
 	return text, reference
 }
 
-// What users write and clocks show: a size, or a word.
-func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
+// Such lists and clocks exist. Each job gets a size or a message.
+func TestUnusualListsAndClocksGiveSizeOrMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, list string
 		want       int // nodes; 0: it is impossible
@@ -215,7 +217,7 @@ func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
 		{"the reference above it", "10x1000s|16x900s|40x1s", 16},
 	} {
 		for _, rule := range []sizing.Sizing{sizing.Share{}, sizing.Reference{}, sizing.Least{}, sizing.Scojo()} {
-			s := sceneOf(32, rule)
+			s := newSituation(32, rule)
 			r := s.waits(c.list)
 			r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[0].Submitted = 2000, 2000, 2000 // the clock was set back since
 			v := s.plan()
@@ -229,9 +231,9 @@ func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
 	}
 }
 
-// OAR's passes size OAR's own moldable jobs; the sidecar counts with their references, and tells why they have their sizes.
-func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
-	s := sceneOf(32, sizing.Share{})
+// OAR chooses the sizes of its own moldable jobs. The sidecar counts their references and explains their sizes.
+func TestSizeChosenByBatchSystemIsExplainedToo(t *testing.T) {
+	s := newSituation(32, sizing.Share{})
 	s.Settings.Passes = s.Settings.Policy
 	s.runsOrdinary(32, 500)
 	s.waitsOrdinary(8, 520)
@@ -244,10 +246,10 @@ func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
 	}
 }
 
-func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
+func TestEveryMoldableJobGetsSizeBetweenItsFloorAndItsShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 24
-		s := sceneOf(nodes, sizing.Share{})
+		s := newSituation(nodes, sizing.Share{})
 		held := 0
 		var all, waiting []int
 		for range rapid.IntRange(0, 4).Draw(t, "running") {
@@ -274,7 +276,7 @@ func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
 		}
 		v := s.plan()
 		for r, reference := range references {
-			target := dumb(nodes, held, waiting, all, reference)
+			target := mostByShare(nodes, held, waiting, all, reference)
 			floor := (reference + 1) / 2
 			var may []int
 			for _, ep := range r.Choices {

@@ -8,32 +8,32 @@ import (
 	"accordion/core/policy"
 )
 
-// Under some policies a few jobs have a reservation, and the others start when they fit (core/sched). They give a place to these few and
-// to who starts now, where now is the second at which jobs begin that are begun now.
+// Under some policies only a few waiting jobs have a reservation, and the others start when they fit (core/sched). Their plan has a place
+// for these few and for the jobs that start now, that is at startTime.
 
-// Turn is where a waiting job stands under such a policy.
+// A Turn says whether a waiting job has a reservation under such a policy.
 type Turn struct {
-	// Due is the second from which on it may have a reservation, behind those that are due before it. 0: from the first on, for
-	// nobody has to wait before he is due.
+	// Due is the second from which on the job may have a reservation, after those that are due before it. 0: at once, because under
+	// this policy jobs do not have to wait for that.
 	Due core.Time
-	Has bool // a reservation
+	Has bool // the job has a reservation
 }
 
-// few says whether the policy is such a one.
-func (v *World) few() bool {
+// reservesForFew reports whether the policy is of this kind.
+func (v *World) reservesForFew() bool {
 	_, few := policy.Patient(v.Settings.Policy)
 	return few
 }
 
-// asOf is the second for which the plan is made.
-func (v *World) asOf() core.Time {
-	if v.few() {
-		return v.atStart()
+// planTime returns the second for which the plan is made.
+func (v *World) planTime() core.Time {
+	if v.reservesForFew() {
+		return v.startTime()
 	}
 	return v.Now
 }
 
-// dueAs is a job that is due as if it had listed other choices than it has, in which it does not run for so many of the last seconds.
+// dueAs returns the job with the due time that it would have with the listed choices, of which it does not use the last pause seconds.
 func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	if easy, few := policy.Patient(v.Settings.Policy); few {
 		return easy.DueLike(j, core.Job{Submit: j.Submit, Choices: listed, Pause: pause})
@@ -41,7 +41,7 @@ func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	return j
 }
 
-// Waits says whether a job that has no place waits until there is room for it, or has a reservation: none is promised to it yet.
+// Waits reports whether a job without a place in the plan waits for room or for its turn to have a reservation.
 func (v *World) Waits(r *managed.Job) bool {
 	if _, waits := v.Turns[r.ID]; !waits {
 		return false
@@ -55,8 +55,8 @@ func (v *World) Waits(r *managed.Job) bool {
 	return slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep.Peak() <= n })
 }
 
-// turn says of all that wait when they are due, and who has a reservation.
-func (v *World) turn() {
+// setTurns sets when the waiting jobs are due and which of them have a reservation.
+func (v *World) setTurns() {
 	easy, few := policy.Patient(v.Settings.Policy)
 	if !few {
 		return
@@ -72,15 +72,15 @@ func (v *World) turn() {
 		}
 	}
 	for _, p := range v.Planned.Jobs {
-		if t, waits := v.Turns[p.Job]; waits && p.Start > v.asOf() {
+		if t, waits := v.Turns[p.Job]; waits && p.Start > v.planTime() {
 			t.Has = true
 			v.Turns[p.Job] = t
 		}
 	}
 }
 
-// protected is the queue in the order in which reservations are kept for those that wait: first for who has one by the policy, then for who
-// starts now.
+// protected returns the queue in the order in which nodes are reserved for waiting jobs: first those with a reservation by the policy, then
+// those that start now.
 func (v *World) protected() []Waiter {
 	if v.Turns == nil {
 		return v.Queue

@@ -17,15 +17,15 @@ import (
 
 const day = 24 * 3600
 
-// since is a managed job that was submitted at a second.
-func (s *scene) since(at core.Time, text string) *managed.Job {
+// since adds a moldable managed job that was submitted at the given second.
+func (s *situation) since(at core.Time, text string) *managed.Job {
 	r := s.waits(text)
 	r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = at, at, at
 	return r
 }
 
-// An ordinary job has six of eight nodes for 300 s more, another waits for all of them; a managed one would fit now, and be in its way.
-func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
+// An ordinary job holds six of eight nodes for 300 s more. Another waits for all of them. A managed job would fit now and delay it.
+func TestOrdinaryJobHasPlaceIfBatchSystemPlansIt(t *testing.T) {
 	late := sched.Patient{Factor: 2, Most: day}
 	for _, c := range []struct {
 		name           string
@@ -38,7 +38,7 @@ func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
 		{"by patient, where the batch system is, too", late, late, "-; 4 n[7-8]"},
 		{"by easy-evolving, where the batch system is, too", sched.Patient{}, sched.Patient{}, "300; -"},
 	} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Settings.Policy, s.Settings.Passes = c.policy, c.passes
 		s.runsOrdinary(6, 300)
 		s.waitsOrdinary(8, 300)
@@ -50,8 +50,8 @@ func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
 	}
 }
 
-// A managed job may have the nodes of an ordinary one that could begin so many seconds later as the batch system may need to begin it.
-func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
+// An ordinary job that could start now is started in the batch system's next round. A managed job gets its nodes that much later.
+func TestPlaceOfOrdinaryJobIsLongerByRoundOfBatchSystem(t *testing.T) {
 	for _, c := range []struct {
 		policy sched.Policy
 		round  core.Time
@@ -64,7 +64,7 @@ func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
 		{sched.Patient{}, 3, "4; 307 n[1-2]"},
 		{sched.Patient{}, 45, "4; 349 n[1-2]"},
 	} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Settings.Policy, s.Settings.Round = c.policy, c.round
 		s.waitsOrdinary(8, 300)
 		s.since(995, "2x400s")
@@ -74,9 +74,9 @@ func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
 	}
 }
 
-// Of three that wait the last one is due first. Reservations are kept for it before those that start now.
-func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
-	s := sceneOf(8, nil)
+// Of three waiting jobs the last one is due first. It is protected before those that start now.
+func TestJobWithReservationIsProtectedFirst(t *testing.T) {
+	s := newSituation(8, nil)
 	s.Settings.Policy, s.Settings.Protect = sched.Patient{Factor: 2, Most: day}, 1
 	s.runsOrdinary(5, 100)
 	young, starts, due := s.since(900, "8x400s"), s.since(999, "2x10s"), s.since(550, "7x200s")
@@ -97,8 +97,8 @@ func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 	}
 }
 
-// Rigid jobs before the gate of a partition that is all ours are planned as managed ones are: who fits begins, whoever waits before it.
-func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
+// Rigid jobs that are not admitted are planned as managed ones are: a job that fits starts, whichever jobs wait before it.
+func TestRigidJobThatIsNotAdmittedIsPlannedAsManaged(t *testing.T) {
 	in := gated(8, 2)
 	in.Settings.Policy = sched.Patient{Factor: 2, Most: day}
 	in.Jobs[1].Choices[0][0].Duration = 400
@@ -112,11 +112,11 @@ func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
 	}
 }
 
-// Each cycle makes its plan anew of what it reads: it is what core/sched says of the same jobs, whichever sizes they may have.
-func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
+// Each cycle plans from scratch. The plan is what core/sched computes for the same jobs, also if they are moldable.
+func TestPlanOfCycleIsThatOfCore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
-		s := sceneOf(pick("nodes", 4, 10), nil)
+		s := newSituation(pick("nodes", 4, 10), nil)
 		by := sched.Patient{Factor: int64(pick("factor", 0, 2)), Most: core.Time(pick("most", 0, 300)), Reservations: pick("reservations", 0, 2)}
 		s.Settings.Policy = by
 		state := by.New(core.Machine{Nodes: len(s.Snapshot.Nodes)})
@@ -135,13 +135,13 @@ func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
 	})
 }
 
-// With a rule for sizes, too, nobody is planned on a size that explain does not name.
-func TestASizeIsExplainedUnderPatience(t *testing.T) {
+// With a sizing rule, too, every planned size is one that explain names.
+func TestSizeIsExplainedUnderPatient(t *testing.T) {
 	share, err := policy.WithSizes(sched.Patient{}, "share")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sceneOf(8, nil)
+	s := newSituation(8, nil)
 	s.Settings.Policy = share
 	r := s.waits("1x400s|2x210s|4x120s|8x80s")
 	s.waitsOrdinary(4, 300)
@@ -152,10 +152,10 @@ func TestASizeIsExplainedUnderPatience(t *testing.T) {
 	}
 }
 
-// A job that grows is reserved for as a whole, or not at all.
-func TestSoManyOfThoseWhoWaitAreReservedFor(t *testing.T) {
+// A growing job gets all of its reservations or none.
+func TestProtectBoundsReservationsForWaitingJobs(t *testing.T) {
 	for protect, want := range []string{"", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2 2-0 2-1"} {
-		s := sceneOf(8, nil)
+		s := newSituation(8, nil)
 		s.Settings.Protect = protect
 		for i, sizes := range [][]int{{1, 2, 3}, {1, 2, 1}, {1, 2, 1}} {
 			var ep core.EP

@@ -78,7 +78,7 @@ func TestMakeChangesNoneOfItsInputs(t *testing.T) {
 	moved, early, spanning := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
-		s := sceneOf(pick("nodes", 6, 12), nil)
+		s := newSituation(pick("nodes", 6, 12), nil)
 		s.Settings.Advance, s.Settings.Protect = true, 2
 		for i := range s.Snapshot.Nodes {
 			s.Snapshot.Nodes[i].Kind = []string{"thin", "fat"}[i%2]
@@ -122,7 +122,7 @@ func TestMakeChangesNoneOfItsInputs(t *testing.T) {
 }
 
 // runsEvolving adds an evolving job in its first step, which began at a second. asks: its application stands at the end of that step.
-func (s *scene) runsEvolving(ep core.EP, began core.Time, asks bool) {
+func (s *situation) runsEvolving(ep core.EP, began core.Time, asks bool) {
 	r := s.waits("1x1s")
 	r.Request, r.Choices = "ep=", []core.EP{ep}
 	r.Phase, r.Planned, r.Began, r.Nodes, r.Promise = managed.Running, began, began, s.take(ep[0].Nodes), make([]core.Time, len(ep))

@@ -13,19 +13,19 @@ import (
 	"accordion/core/place"
 )
 
-// Input is all that a plan goes by. Nothing is remembered from one plan to the next but what stands in the jobs.
+// Input is everything that a plan uses. Only the jobs' records carry anything from one plan to the next.
 type Input struct {
-	Now      core.Time // Unix seconds: the second planned for
-	Instant  time.Time // the same, as the clock shows it
+	Now      core.Time // Unix seconds, the second for which the plan is made
+	Instant  time.Time // the same, with fractions of a second
 	Snapshot *adapter.Snapshot
-	Jobs     []*managed.Job // in their order
-	Parts    []*managed.Job // of applications, in the order of their ranks: the same, with Part
-	// OutOfService says whether the plan does without a node: it has been away for longer than a moment.
+	Jobs     []*managed.Job // the managed jobs, by number
+	Parts    []*managed.Job // parts of applications in the order of their ranks; Part is set in each
+	// OutOfService reports whether the plan must not use a node because it has been away for more than a moment.
 	OutOfService func(adapter.Node) bool
-	Fresh        func(*managed.Job) bool // the reading began after the last thing that was done to the job
-	Settled      bool                    // the reading began after a job last gave nodes back
-	// OverLimit reports whether a user's jobs have no nodes reserved ahead for later steps
-	// ([limits] unused); nil: the jobs of each user have.
+	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job
+	Settled      bool                    // the reading began after a job last released nodes
+	// OverLimit reports whether a user is over [limits] unused, so that no nodes are reserved ahead
+	// for later steps of the user's jobs. nil: no user is.
 	OverLimit func(user string) bool
 	Settings  managed.Settings
 }
@@ -39,54 +39,55 @@ func (v *World) Unreserved(r *managed.Job) bool {
 	return r.Part == nil && v.OverLimit != nil && v.OverLimit(r.User)
 }
 
-// Note is what the planner has to say to operators.
+// A Note is a line for the sidecar's log.
 type Note struct {
 	Job    core.JobID
 	Warns  bool
 	Text   string
-	Fields []any // names and values
+	Fields []any // alternating names and values
 }
 
-// World is the world of one cycle: the newest reading, corrected by what we did since it began.
+// A World is the state of the cluster in one cycle and the plan for it. The state is the newest reading, corrected by what the
+// sidecar did after that reading began.
 type World struct {
 	Input
 	Managed  map[adapter.Key]*managed.Job
-	Said     []Note
+	Said     []Note // for the log
 	Nodes    []string
 	Index    map[string]int
-	claims   []place.Claim            // what others than managed jobs occupy, node by node, from now on; no two overlap
-	early    []place.Claim            // the same to jobs that wait: reservations of others begin approach seconds sooner; nil: no other
-	guards   []guard                  // of the ordinary job that has the node, if one has
-	lost     []bool                   // nodes that are out of service
-	closing  [][]*adapter.Reservation // of others over each node
-	closed   []bool                   // nodes that no job has, in a reservation of others now
-	taken    []Holder                 // who has each node now
+	claims   []place.Claim            // what is occupied by others than managed jobs, per node from now on; no two overlap
+	early    []place.Claim            // claims as waiting jobs see them: foreign reservations begin Approach seconds sooner; nil: same as claims
+	guards   []guard                  // per node, for the ordinary job that holds it
+	lost     []bool                   // per node: it is out of service
+	closures [][]*adapter.Reservation // per node: the foreign reservations over it
+	closed   []bool                   // per node: no job holds it, and a foreign reservation covers it now
+	taken    []Holder                 // per node: who holds it now
 	Queue    []Waiter                 // in rank order
-	Planned  core.Plan                // of the queue
-	Turns    map[core.JobID]Turn      // of the jobs that wait for a reservation; nil under a policy by which each job has a place
-	Sizing   []view.Sizing            // what rules looked at for moldable jobs
-	Sizes    map[core.JobID]Size      // of those that wait
-	Strays   []*adapter.Job           // expanders that belong to nothing under way
-	Running  []*managed.Job           // in the order in which they began
+	Planned  core.Plan                // for the queue
+	Turns    map[core.JobID]Turn      // of waiting jobs; nil under a policy that reserves for every job
+	Sizing   []view.Sizing            // the system load by which moldable jobs got their sizes
+	Sizes    map[core.JobID]Size      // of waiting moldable jobs
+	Strays   []*adapter.Job           // orphaned expanders: no operation under way needs them
+	Running  []*managed.Job           // in the order in which they started
 	JobPlans []JobPlan                // of Running and of the managed jobs in Queue; Apply writes them into the records
 	drafts   []*managed.Job           // copies of Running, which the planner may change
-	advances int                      // early applications looked at
-	late     map[core.JobID]bool      // managed jobs that would start after their latest second
-	lets     map[core.JobID]bool      // rigid jobs that are to be the batch system's own now
-	LeftOut  int                      // reservations that the plan needs, and that Wanted left out: there are too many
-	Awaited  map[core.JobID]uint32    // managed jobs for whose nodes a growth or a start that is due waits, and the user of that
+	advances int                      // how many early applications were tried
+	late     map[core.JobID]bool      // managed jobs that would start too late for their deadline
+	admitted map[core.JobID]bool      // rigid jobs that may enter the batch system's queue now
+	LeftOut  int                      // how many reservations Wanted left out because there are too many
+	Awaited  map[core.JobID]uint32    // managed jobs whose nodes a due growth or start waits for, with the user ID of the waiting job
 }
 
-// guard is the seconds in which the ordinary job on a node may end at any moment.
+// A guard is the span in which the ordinary job on a node may end at any moment: from its limit on.
 type guard struct{ from, to core.Time }
 
-// Holder is who has a node at this instant.
+// A Holder says who holds a node now.
 type Holder struct {
 	Kind managed.Obstacle
 	Job  core.JobID
 }
 
-// Waiter is one job of the queue: ordinary, or managed when Managed is set.
+// A Waiter is a job of the queue: ordinary, or managed when Managed is set.
 type Waiter struct {
 	Job     core.Job
 	Managed *managed.Job
@@ -94,11 +95,11 @@ type Waiter struct {
 	plan    *JobPlan     // of a managed job
 }
 
-// settling is how long, in seconds, nodes of a job that just ended are taken to need until they are free.
-const settling core.Time = 2
+// freeing is how long, in seconds, nodes of a job that just ended are assumed to need until they are free.
+const freeing core.Time = 2
 
-// look is the world at a second.
-func look(in Input) *World {
+// newWorld returns the state of the cluster, without a plan.
+func newWorld(in Input) *World {
 	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]uint32{}, Sizes: map[core.JobID]Size{}}
 	for _, r := range slices.Concat(in.Jobs, in.Parts) {
 		v.Managed[r.Key] = r
@@ -111,19 +112,19 @@ func look(in Input) *World {
 		v.Nodes[i], v.Index[n.Name] = n.Name, i
 	}
 	busy := make(spans, len(v.Nodes))
-	v.lookAtJobs(busy)
-	v.lookAtNodes(busy)
-	early := v.lookAtReservations(busy)
+	v.addJobs(busy)
+	v.addNodes(busy)
+	early := v.addReservations(busy)
 	v.claims = busy.claims()
 	if early != nil {
 		v.early = early.claims()
 	}
-	v.lookAtQueue()
+	v.addQueue()
 	return v
 }
 
-// lookAtJobs notes what every job holds. Managed jobs are as their records say, which are at least as new.
-func (v *World) lookAtJobs(busy spans) {
+// addJobs records which nodes every job holds. For managed jobs it uses their records, which are at least as new as the reading.
+func (v *World) addJobs(busy spans) {
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
 		r := v.Managed[j.Key]
@@ -135,13 +136,13 @@ func (v *World) lookAtJobs(busy spans) {
 		case j.Expands != 0 && j.State == adapter.Running:
 			v.Strays = append(v.Strays, j)
 		}
-		until, limit := v.Now+settling, core.Forever
+		until, limit := v.Now+freeing, core.Forever
 		who := Holder{managed.BatchSystem, j.ID}
-		if j.State == adapter.Running && j.Expands == 0 { // a stray is ended at once
+		if j.State == adapter.Running && j.Expands == 0 { // an orphaned expander is ended at once
 			who.Kind = managed.OrdinaryOverrun
 			if until = core.Forever; j.Limit < core.Forever {
 				limit = max(j.Started+j.Limit, v.Now)
-				until = max(limit+v.Settings.Guard, v.Now+settling)
+				until = max(limit+v.Settings.Guard, v.Now+freeing)
 			}
 		}
 		for _, name := range j.Nodes {
@@ -156,7 +157,7 @@ func (v *World) lookAtJobs(busy spans) {
 			continue
 		}
 		v.Running = append(v.Running, r)
-		for _, name := range either(r.Nodes, r.Holds()) {
+		for _, name := range union(r.Nodes, r.Holds()) {
 			if n, ok := v.Index[name]; ok {
 				v.taken[n] = Holder{managed.LateShrinker, r.ID}
 			}
@@ -166,8 +167,8 @@ func (v *World) lookAtJobs(busy spans) {
 	v.drafts = draftsOf(v.Running)
 }
 
-// lookAtNodes notes the nodes that are away, and those that nobody holds and that are not free either.
-func (v *World) lookAtNodes(busy spans) {
+// addNodes records the nodes that are away, and those that no job holds and that are not free either.
+func (v *World) addNodes(busy spans) {
 	for i, n := range v.Snapshot.Nodes {
 		if v.taken[i].Kind == managed.LateShrinker {
 			continue
@@ -184,14 +185,14 @@ func (v *World) lookAtNodes(busy spans) {
 			busy.add(i, v.Now, until)
 			v.taken[i] = Holder{managed.BatchSystem, 0}
 		case !n.Idle && v.taken[i].Kind == managed.Nobody && v.Settled:
-			busy.add(i, v.Now, v.Now+settling)
+			busy.add(i, v.Now, v.Now+freeing)
 			v.taken[i] = Holder{managed.BatchSystem, 0}
 		}
 	}
 }
 
-// lookAtQueue puts ordinary and managed jobs into one queue, in the order in which the batch system ranks them.
-func (v *World) lookAtQueue() {
+// addQueue puts ordinary and managed jobs into one queue, in the batch system's order.
+func (v *World) addQueue() {
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
 		if j.State != adapter.Pending || j.Blocked || j.Expands != 0 {
@@ -199,50 +200,50 @@ func (v *World) lookAtQueue() {
 		}
 		if r := v.Managed[j.Key]; r != nil {
 			if r.Rigid() {
-				v.waitsRigid(r)
+				v.addRigid(r)
 			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) && r.StoppedBy() == "" {
-				v.Queue = append(v.Queue, v.waits(r))
+				v.Queue = append(v.Queue, v.managedWaiter(r))
 			}
 			continue
 		}
-		if !j.Held && !adapter.IsPart(j) { // of an application's, its launcher says when
-			v.Queue = append(v.Queue, v.waitsOrdinary(j, v.Settings.Round))
+		if !j.Held && !adapter.IsPart(j) { // a launcher decides when a part starts
+			v.Queue = append(v.Queue, v.ordinaryWaiter(j, v.Settings.Round))
 		}
 	}
 	for _, r := range v.Parts {
 		if r.Phase == managed.Waiting {
-			v.stand(r)
+			v.addPart(r)
 		}
 	}
 }
 
-// stand puts a part of an application into the queue, before the first job that was not submitted before the second of its rank, as a pass
-// does (sched.Ranked).
-func (v *World) stand(r *managed.Job) {
+// addPart puts a part of an application into the queue. It goes before the first job that was submitted in the second of its rank or
+// later, as in sched.Ranked.
+func (v *World) addPart(r *managed.Job) {
 	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit >= r.Part.Rank })
 	if at < 0 {
 		at = len(v.Queue)
 	}
-	w := v.waits(r)
+	w := v.managedWaiter(r)
 	w.Job.Submit, w.Job.Begin, w.Job.Margin = r.Part.Rank, max(w.Job.Begin, r.Part.Begin), r.Part.Margin
 	v.Queue = slices.Insert(v.Queue, at, w)
 }
 
-// ofApplication says whether it is a part of one.
+// ofApplication reports whether the job is a part of an application.
 func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part != nil }
 
-// waits is a managed job of the queue. A start takes some seconds to become true: planning it for then keeps the steps after
-// it on time.
-func (v *World) waits(r *managed.Job) Waiter {
+// managedWaiter returns a managed job as a job of the queue. It begins StartLead seconds from now at the earliest, because a start takes
+// that long. So the steps after the first stay on time.
+func (v *World) managedWaiter(r *managed.Job) Waiter {
 	begin := max(r.Seen.Begin, v.Now+v.Settings.StartLead)
 	choices, allowed := r.Allowed()
 	j := core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Latest: r.Seen.Latest, Choices: choices, Margin: v.Settings.Margin(r.Choices)}
 	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, &JobPlan{Job: r, allowed: allowed}}
 }
 
-// waitsOrdinary is an ordinary job of the queue. Where its place is now the batch system begins it within so many seconds: our reservations must
-// not come closer meanwhile.
-func (v *World) waitsOrdinary(j *adapter.Job, within core.Time) Waiter {
+// ordinaryWaiter returns an ordinary job as a job of the queue. If it can start now, the batch system starts it within the given seconds.
+// Its place is longer by that, so that no reservation of ours comes closer meanwhile.
+func (v *World) ordinaryWaiter(j *adapter.Job, within core.Time) Waiter {
 	limit, guard := max(j.Limit, 1), v.Settings.Guard+within
 	if limit >= core.Forever/4 {
 		limit = core.Forever/4 - guard
@@ -257,8 +258,7 @@ func (v *World) waitsOrdinary(j *adapter.Job, within core.Time) Waiter {
 	return Waiter{Job: one, Seen: j}
 }
 
-// Growing says whether an expander of the job may belong to an operation under way, or to one that ended after the
-// reading began.
+// Growing reports whether an expander of the job may belong to an operation that is under way, or that ended after the reading began.
 func (v *World) Growing(parent core.JobID) bool {
 	for _, r := range v.Managed {
 		if r.ID == parent && !v.Fresh(r) {
@@ -268,8 +268,8 @@ func (v *World) Growing(parent core.JobID) bool {
 	return false
 }
 
-// either is the nodes in a or in b.
-func either(a, b []string) []string {
+// union returns the nodes in a or in b.
+func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, n := range b {
 		if !slices.Contains(all, n) {
@@ -279,7 +279,7 @@ func either(a, b []string) []string {
 	return all
 }
 
-// Free says whether nobody has any of the nodes now; otherwise who has the first of them that is taken.
+// Free reports whether all of the nodes are free now. If not, it returns the holder of the first that is taken.
 func (v *World) Free(names []string) (bool, Holder) {
 	for _, name := range names {
 		if n, ok := v.Index[name]; !ok || v.taken[n].Kind != managed.Nobody {
@@ -292,7 +292,7 @@ func (v *World) Free(names []string) (bool, Holder) {
 	return true, Holder{}
 }
 
-// Take notes that a job is being given the nodes: nothing else decided in this cycle may have them.
+// Take marks the nodes as held by a job, so that no other decision of this cycle uses them.
 func (v *World) Take(names []string, job core.JobID) {
 	for _, name := range names {
 		if n, ok := v.Index[name]; ok {
@@ -301,7 +301,7 @@ func (v *World) Take(names []string, job core.JobID) {
 	}
 }
 
-// spans collects when each node is occupied, as the union of what is added.
+// spans collects when each node is occupied. Its claims are the union of what was added.
 type spans [][]place.Claim
 
 func (s spans) add(node int, from, to core.Time) {
@@ -325,7 +325,7 @@ func (s spans) claims() []place.Claim {
 	return all
 }
 
-// String is the holder in the words of status.
+// String returns the holder in the words of status.
 func (h Holder) String() string {
 	switch h.Kind {
 	case managed.LateShrinker:

@@ -8,7 +8,7 @@ import (
 	"accordion/core/place"
 )
 
-func TestAJobPrefersIdleNodesToThoseOfJobsThatWouldHaveToEnd(t *testing.T) {
+func TestJobPrefersIdleNodesToThoseOfJobsThatWouldHaveToEnd(t *testing.T) {
 	before := []place.Named{{Layer: place.Layer{From: 10, To: 20}, Nodes: []int{0, 2}}, {Layer: place.Layer{From: 20, To: 30}, Nodes: []int{1}}}
 	for _, c := range []struct {
 		yielded []bool
@@ -33,6 +33,6 @@ func TestAJobPrefersIdleNodesToThoseOfJobsThatWouldHaveToEnd(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(before[0].Nodes) != "[0 2]" {
-		t.Errorf("what it was named before is %v", before)
+		t.Errorf("its earlier naming became %v", before)
 	}
 }

@@ -1,6 +1,6 @@
-// Package release deletes what a sidecar that has ended left reserved. A reservation ahead of a
-// waiting job keeps ordinary jobs off its nodes until its planned second, which may be a day ahead.
-// While no sidecar lives, no job starts there.
+// Package release deletes the reservations of a sidecar that has ended. A reservation for a waiting
+// job keeps ordinary jobs off its nodes until the planned second, which may be a day ahead. While no
+// sidecar runs, no job starts there.
 //
 //	deleted, err := release.All(ctx, system, release.Options{Now: now})
 package release
@@ -16,7 +16,7 @@ import (
 	"accordion/core"
 )
 
-// System is a batch system whose reservations can be deleted while no sidecar lives.
+// System is a batch system whose reservations can be deleted while no sidecar runs.
 type System interface {
 	// Reserved reads all reservations, and all jobs that have not ended.
 	Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error)
@@ -29,11 +29,11 @@ type System interface {
 // Options say what is deleted.
 type Options struct {
 	Now core.Time // Unix seconds
-	// Removed: the sidecar is removed for good, so that the promises of running jobs count for
-	// nothing.
+	// Removed means that the sidecar was uninstalled, so that the promises of running jobs do not
+	// count.
 	Removed bool
-	// Dead reports whether still no sidecar lives. It is called before each deletion. nil: no
-	// sidecar will.
+	// Dead reports whether there is still no sidecar. It is called before each deletion. nil: there
+	// will be none.
 	Dead func(context.Context) (bool, error)
 }
 
@@ -43,9 +43,9 @@ type Leftover struct {
 	Hold []adapter.Key // waiting jobs that are tied to it, which are held first
 }
 
-// Leftovers returns, in their order, the reservations of a sidecar that has ended, but for those
-// that protect a promise of a running job. A reservation protects one when the job runs and the
-// reservation is for one of its later steps. One in which a job runs stays: it ends with the job.
+// Leftovers returns the reservations of a sidecar that has ended, in their order, except those that
+// protect a promise: reservations for a later step of a running job. A reservation in which a job
+// runs stays, too: it ends with the job.
 func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Leftover {
 	running := map[core.JobID]bool{} // managed ones
 	tied := map[string][]*adapter.Job{}
@@ -77,7 +77,7 @@ func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Lefto
 }
 
 // waiting returns the managed jobs that wait in a reservation, and reports whether it has no other
-// jobs. An expander that waits in one begins in it, or ends.
+// jobs. A waiting expander counts as another job.
 func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	for _, j := range tied {
 		if j.State != adapter.Pending || adapter.RequestOf(j) == "" {
@@ -136,7 +136,7 @@ func All(ctx context.Context, s System, o Options) (deleted []string, err error)
 		switch err := remove(ctx, s, l); {
 		case err == nil:
 			deleted = append(deleted, l.Name)
-		case !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone): // else a job began in it meanwhile
+		case !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone): // otherwise a job started in it in the meantime
 			failed = append(failed, fmt.Errorf("delete reservation %s: %w", l.Name, err))
 		}
 	}
@@ -147,7 +147,7 @@ func All(ctx context.Context, s System, o Options) (deleted []string, err error)
 func remove(ctx context.Context, s System, l Leftover) error {
 	for _, job := range l.Hold {
 		err := s.Hold(ctx, job)
-		if errors.Is(err, adapter.ErrGone) { // it began while it was being held: no reservation may end it
+		if errors.Is(err, adapter.ErrGone) { // it started while it was being held: it must not end with the reservation
 			err = errors.Join(adapter.ErrGone, s.Detach(ctx, job))
 		}
 		if err != nil {

@@ -39,7 +39,7 @@ func TestOnlyReservationsThatProtectNoPromiseAreDeleted(t *testing.T) {
 		{name: "for a later step of a running job", reservation: of("accordion-7-2"), jobs: []adapter.Job{job(7, adapter.Running, "")}},
 		{name: "… when no sidecar comes back", reservation: of("accordion-7-2"), jobs: []adapter.Job{job(7, adapter.Running, "")}, removed: true, want: []Leftover{{Name: "accordion-7-2"}}},
 		{name: "… of a job that is ending", reservation: of("accordion-7-2"), jobs: []adapter.Job{job(7, adapter.Ending, "")}, want: []Leftover{{Name: "accordion-7-2"}}},
-		{name: "… of a job that is over", reservation: of("accordion-7-2"), jobs: []adapter.Job{job(7, adapter.Done, "accordion-7-2")}, want: []Leftover{{Name: "accordion-7-2"}}},
+		{name: "… of a job that has ended", reservation: of("accordion-7-2"), jobs: []adapter.Job{job(7, adapter.Done, "accordion-7-2")}, want: []Leftover{{Name: "accordion-7-2"}}},
 		{name: "… of a job that is gone", reservation: of("accordion-7-2"), want: []Leftover{{Name: "accordion-7-2"}}},
 		{name: "… whose number an ordinary job has now", reservation: of("accordion-7-2"), jobs: []adapter.Job{ordinary(7, adapter.Running, "")}, want: []Leftover{{Name: "accordion-7-2"}}},
 		{name: "… whose time has passed", reservation: adapter.Reservation{Name: "accordion-7-2", End: now}, jobs: []adapter.Job{job(7, adapter.Running, "")}, want: []Leftover{{Name: "accordion-7-2"}}},
@@ -70,7 +70,7 @@ func TestOnlyReservationsThatProtectNoPromiseAreDeleted(t *testing.T) {
 // A system is a batch system that records its calls.
 type system struct {
 	jobs   []adapter.Job
-	begins bool // a job begins while it is being held
+	begins bool // a job starts while it is being held
 	did    []string
 }
 
@@ -106,7 +106,7 @@ func TestReservationsAreDeletedAsLongAsNoSidecarLives(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		system system
-		lives  int // a sidecar lives when this is asked for the time of this number; 0: none does
+		lives  int // Dead returns false at this call, counted from 1; 0: it never does
 		want   []string
 		did    []string
 		fails  bool

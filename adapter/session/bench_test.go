@@ -15,10 +15,10 @@ import (
 	"accordion/shim/wire"
 )
 
-// The figures of docs/performance.md: both sides and a real munge on this host, so that it does twice the work of a
-// sidecar's.
+// These benchmarks give the figures of docs/performance.md. Both sides and a real munge run on this host, so it does twice the work of a
+// sidecar's host.
 
-// answering is a server with a real munge that answers at once; it ends with the benchmark.
+// answering starts a server with a real munge that answers at once, until the benchmark ends.
 func answering(b *testing.B) (server *Server, address string, munge *seal.Munge) {
 	b.Helper()
 	munge = seal.NewMunge(sealtest.Munged(b))
@@ -48,7 +48,7 @@ func answering(b *testing.B) (server *Server, address string, munge *seal.Munge)
 	return server, server.Addresses()[0], munge
 }
 
-// once is one session from a host, which is an address of this one: 127.0.0.0/8 has many.
+// once runs one session from a host, which is one of the addresses 127.0.0.0/8 of this host.
 func once(ctx context.Context, from net.IP, address string, munge *seal.Munge) error {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
 	raw, err := d.DialContext(ctx, "tcp", address)
@@ -70,7 +70,7 @@ func once(ctx context.Context, from net.IP, address string, munge *seal.Munge) e
 	return err
 }
 
-// BenchmarkSessionOnTheSocket is what there is to compare with: the kernel tells who asks.
+// BenchmarkSessionOnTheSocket measures sessions on the socket, where the kernel identifies the user, for comparison.
 func BenchmarkSessionOnTheSocket(b *testing.B) {
 	server, _, _ := answering(b)
 	for b.Loop() {
@@ -97,7 +97,7 @@ func BenchmarkSessionOverTCP(b *testing.B) {
 	}
 }
 
-// As when jobs on a thousand hosts come to a boundary in the same second.
+// Jobs on a thousand hosts reach a step boundary in the same second.
 func BenchmarkThousandSessionsOverTCPAtOnce(b *testing.B) {
 	_, address, munge := answering(b)
 	for b.Loop() {

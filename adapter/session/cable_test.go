@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// serveOn is a server on a machine, with its munged; alive is how it notices a host that vanishes.
+// serveOn starts a server on a machine with its munged. alive configures how it notices a host that vanishes.
 func serveOn(t *testing.T, m *sealtest.Machine, alive net.KeepAliveConfig) *serving {
 	t.Helper()
 	var tcp *tcpListener
@@ -67,7 +67,7 @@ func (s *serving) askFrom(t *testing.T, m *sealtest.Machine, a seal.Authority, j
 	return conn
 }
 
-// asUser is a munge whose credentials another user has made.
+// asUser is a munge whose credentials are another user's.
 type asUser struct {
 	*seal.Munge
 	uid     string
@@ -81,7 +81,7 @@ func (u asUser) Make(ctx context.Context, payload []byte) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-func TestJobsOnAnotherHostAreServedAsWhoeverMungeSaysTheyAre(t *testing.T) {
+func TestJobsOnOtherHostAreServedAsUserThatMungeProves(t *testing.T) {
 	controller, node := sealtest.Cable(t)
 	s := serveOn(t, controller, keepAlive)
 	munge := seal.NewMunge(node.Munge)
@@ -98,7 +98,7 @@ func TestJobsOnAnotherHostAreServedAsWhoeverMungeSaysTheyAre(t *testing.T) {
 	}
 }
 
-func TestASessionCapturedOnTheNetworkIsRefused(t *testing.T) {
+func TestSessionCapturedOnNetworkIsRefused(t *testing.T) {
 	controller, node := sealtest.Cable(t)
 	s := serveOn(t, controller, keepAlive)
 	s.answerAll(t)
@@ -132,7 +132,7 @@ func TestASessionCapturedOnTheNetworkIsRefused(t *testing.T) {
 	if why := play(honest.sent.Bytes()); !strings.Contains(why, "used before") {
 		t.Errorf("the same credential again: %q", why)
 	}
-	// One that munge has not seen yet: captured before it arrived. The nonce refuses it.
+	// A session that munge has not seen yet, because it was captured before it arrived. The nonce makes it invalid.
 	var unused recorder
 	unused.Conn = discard{s.dialFrom(t, node)}
 	conn, err = seal.Connect(t.Context(), &unused, munge, seal.RootOr(0))
@@ -147,12 +147,12 @@ func TestASessionCapturedOnTheNetworkIsRefused(t *testing.T) {
 	}
 }
 
-// discard is a connection whose writes do not arrive.
+// discard is a connection whose writes are lost.
 type discard struct{ net.Conn }
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
-func TestAHostWithAnotherKeyIsNotBelieved(t *testing.T) {
+func TestHostWithOtherKeyIsRefused(t *testing.T) {
 	controller, node := sealtest.Cable(t)
 	s := serveOn(t, controller, keepAlive)
 	foreign := filepath.Join(t.TempDir(), "key")
@@ -165,7 +165,7 @@ func TestAHostWithAnotherKeyIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestAHostThatVanishesFreesItsSession(t *testing.T) {
+func TestVanishedHostFreesItsSession(t *testing.T) {
 	controller, node := sealtest.Cable(t)
 	s := serveOn(t, controller, net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2})
 	s.askFrom(t, node, seal.NewMunge(node.Munge), 1)

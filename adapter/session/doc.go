@@ -1,5 +1,5 @@
-// Package session is the sidecar's side of the launcher protocol: it takes the requests of shims off a Unix socket, and
-// off TCP where jobs run on other hosts, and hands them, each with who asked, to the loop.
+// Package session is the server side of the protocol of `accordion step`. It receives the requests of shims on a Unix socket, and over TCP from
+// other hosts, and passes each with its user to the sidecar's loop.
 //
 //	server, err := session.Listen(session.Options{Path: wire.Socket, Log: log})
 //	go server.Serve(ctx)
@@ -13,15 +13,15 @@
 //		}
 //	}
 //
-// A session is one connection, one request, one reply. The server knows frames, credentials, deadlines and bounds; it
-// does not know jobs: whether a user may speak for one is the loop's decision, because the loop knows whose they are.
+// A session is one connection with one request and one reply. The server handles frames, credentials, deadlines and bounds. The loop decides
+// whether a user may ask for a job, because it knows the jobs' owners.
 //
-// A connection whose first frame is of version 2 is a launcher's, and handed as it is to Options.Launchers (adapter/delegated/server): who asks
-// and the bounds on sessions are the same.
+// A connection whose first frame has version 2 is a launcher's. It is passed to Options.Launchers (adapter/delegated/server). Credentials and
+// bounds are the same.
 //
-// On the socket the kernel tells who asks. On TCP munge does (package seal), and a host that vanishes frees its sessions
-// within a minute (keep-alive). A session over TCP costs two munge programs on this host, a few milliseconds each.
+// On the socket the kernel identifies the user. Over TCP munge does (package seal). The sessions of a host that vanishes end within a minute
+// (keep-alive). A session over TCP runs two munge programs on this host, which take a few milliseconds each.
 //
-// A session may stay open for hours (an application that is early). It keeps no state that matters: when the sidecar
-// stops or dies, the shim asks again.
+// A session may stay open for hours, when an application ends its step early. It has no durable state: when the sidecar stops or dies, the shim
+// asks again.
 package session

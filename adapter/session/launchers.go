@@ -10,30 +10,30 @@ import (
 	"accordion/shim/wire"
 )
 
-// Launchers takes the connections whose first frame is of version 2: sessions of launchers and of the parts that they start. They count
-// among the server's sessions and its users' as all others do.
+// Launchers handles the connections whose first frame has version 2: sessions of launchers and of the parts that they start. They count among
+// the sessions of the server and of their user, as all others do.
 type Launchers interface {
-	// Session has the connection until it returns, and no deadline stands on it. Its first frame, length included, was read and came from
-	// the peer. When ctx ends the connection is closed, and so it is after the return.
+	// Session serves the connection until it returns. The connection has no deadline. first is the peer's first frame, including its length.
+	// The connection is closed when ctx ends, and after the return.
 	//
-	// A connection over TCP has a method Sealed() *seal.Conn: its next frame out is proved as its first one in was, nothing later is.
+	// A connection over TCP has a method Sealed() *seal.Conn. Its next frame out is authenticated, as its first frame in was. Later frames are not.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
-	// Full tells one for whom there is no place. It writes once at most, under a deadline that stands already, and returns.
+	// Full tells a peer that there is no place. It writes at most once, under a deadline that is already set, and returns.
 	Full(conn net.Conn, first []byte, why string)
 }
 
-// launchers says whether a connection is Launchers' by its first frame.
+// launchers reports whether a connection with this first frame is for Launchers.
 func launchers(first []byte) bool { return wire.VersionOf(first) == versionOfLaunchers }
 
 const versionOfLaunchers = 2
 
-// Those for whom there is no place are told so in their own protocol, as long as they are few and quick; else in that of `step`.
+// Peers without a place get a refusal in their own protocol, as long as they are few and quick. Others get one in the protocol of `step`.
 const (
 	maxLate      = 256
 	latePatience = time.Second
 )
 
-// turnAway tells a peer that there is no place. It asks again later.
+// turnAway tells a peer that there is no place, so that it asks again later.
 func (s *Server) turnAway(conn Conn, why string, log hclog.Logger) {
 	if s.options.Launchers != nil && s.enterLate() {
 		defer s.leaveLate()

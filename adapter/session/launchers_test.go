@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// handler says what it was given, and answers with the first frame.
+// handler records what it was given, and answers with the first frame.
 type handler struct {
 	peers chan Peer
 	full  chan string
@@ -33,7 +33,7 @@ func (h *handler) Full(conn net.Conn, first []byte, why string) {
 	h.full <- why
 }
 
-// hello is the first frame of a launcher.
+// hello returns the first frame of a launcher.
 func hello(t *testing.T) []byte {
 	t.Helper()
 	b, err := launcher.Append(nil, 1, &launcher.Hello{Version: launcher.Version, Name: "app", Part: &launcher.Part{Cluster: "a", Job: 7}})
@@ -43,7 +43,7 @@ func hello(t *testing.T) []byte {
 	return b
 }
 
-func TestTheFirstFrameDecidesWhoseASessionIs(t *testing.T) {
+func TestFirstFrameDecidesWhichHandlerGetsSession(t *testing.T) {
 	h := newHandler()
 	s := serve(t, Options{Launchers: h})
 	step := s.ask(t, 7)
@@ -66,7 +66,7 @@ func TestTheFirstFrameDecidesWhoseASessionIs(t *testing.T) {
 	}
 }
 
-func TestWithoutAHandlerALauncherIsTold(t *testing.T) {
+func TestLauncherIsRefusedWithoutHandler(t *testing.T) {
 	s := serve(t, Options{})
 	conn := s.dial(t)
 	conn.Write(hello(t))
@@ -76,7 +76,7 @@ func TestWithoutAHandlerALauncherIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsOfNoVersionIsRefusedAsEver(t *testing.T) {
+func TestUnknownVersionIsRefused(t *testing.T) {
 	h := newHandler()
 	s := serve(t, Options{Launchers: h})
 	for name, body := range map[string]string{
@@ -97,7 +97,7 @@ func TestWhatIsOfNoVersionIsRefusedAsEver(t *testing.T) {
 	}
 }
 
-func TestLaunchersCountAmongTheSessions(t *testing.T) {
+func TestLaunchersCountAmongSessions(t *testing.T) {
 	h := newHandler()
 	s := serve(t, Options{Launchers: h, MaxPerUser: 2})
 	s.ask(t, 1)
@@ -124,7 +124,7 @@ func TestLaunchersCountAmongTheSessions(t *testing.T) {
 	}
 }
 
-func TestALauncherOverTCPIsProved(t *testing.T) {
+func TestLauncherOverTCPIsAuthenticated(t *testing.T) {
 	h := newHandler()
 	s, realm := serveTCP(t, Options{Launchers: h})
 	conn, err := seal.Connect(t.Context(), s.dialTCP(t), realm.User(alice), seal.RootOr(os.Getuid()))

@@ -7,24 +7,24 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// How many warnings of refused peers are logged within logWindow: of one client, and of all. A crowd, or one peer that comes again and
-// again, would fill the disk otherwise.
+// Bounds on the warnings about refused peers that are logged within logWindow, per client and in total. Otherwise many peers, or one that tries
+// again and again, would fill the disk.
 const (
 	logWindow    = time.Minute
 	maxPerClient = 5
 	maxWarnings  = 60
 )
 
-// LogLimit bounds how often something is logged that any peer can cause. Its zero value is ready for use.
+// A LogLimit bounds how often lines are logged that any peer can cause. The zero value is ready to use.
 type LogLimit struct {
 	mu      sync.Mutex
-	until   time.Time // the window's end
+	until   time.Time // the end of the window
 	of      map[string]int
 	all     int
-	leftOut int // since the last line
+	leftOut int // lines left out since the last logged one
 }
 
-// Warn logs a warning that a client caused, or leaves it out. The next line that is logged says how many were left out.
+// Warn logs a warning that a client caused, or leaves it out. The next logged line has the number of lines left out.
 func (l *LogLimit) Warn(log hclog.Logger, client, message string, args ...any) {
 	if ok, leftOut := l.take(client, time.Now()); ok {
 		if leftOut > 0 {

@@ -7,11 +7,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// Readers takes the connections whose first frame is a wire.Query: users who read the journal. They
-// count among the server's sessions and its users' as all others do, and never reach the loop.
+// Readers handles the connections whose first frame is a wire.Query, from users who read the journal.
+// They count among the sessions of the server and of their user, and do not reach the loop.
 type Readers interface {
-	// Session answers until it returns. The connection has no deadline. It is closed when ctx ends,
-	// and after the return.
+	// Session serves the connection until it returns. The connection has no deadline. It is closed when
+	// ctx ends, and after the return.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
 }
 

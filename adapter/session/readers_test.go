@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// oneConn is a transport that brings one connection.
+// oneConn is a transport that accepts one connection.
 type oneConn struct {
 	conns chan Conn
 	ended chan struct{}
@@ -26,7 +26,7 @@ func (o *oneConn) Accept() (Conn, error) {
 
 func (o *oneConn) Close() error { close(o.ended); return nil }
 
-// fromPeer is a connection whose peer is given.
+// fromPeer is a connection with a given peer.
 type fromPeer struct {
 	net.Conn
 	peer Peer
@@ -34,14 +34,14 @@ type fromPeer struct {
 
 func (f fromPeer) Peer() (Peer, error) { return f.peer, nil }
 
-// uidReaders is Readers that answer each query with its user's number.
+// uidReaders answers each query with the user's ID.
 type uidReaders struct{}
 
 func (uidReaders) Session(_ context.Context, conn net.Conn, peer Peer, first []byte) {
 	wire.WritePiece(conn, wire.Piece{Status: wire.Done, PID: int(peer.UID)})
 }
 
-func TestQueriesAreAnsweredOnThisHostAndNeverReachTheLoop(t *testing.T) {
+func TestQueriesAreAnsweredOnThisHostWithoutTheLoop(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		from    string

@@ -18,64 +18,64 @@ import (
 	"accordion/shim/wire"
 )
 
-// Call is one request, handed to the loop.
+// A Call is one request, passed to the loop.
 type Call struct {
 	Request wire.Request
-	UID     uint32 // who asks, as the kernel says, or munge when it comes from another host
-	PID     int32  // the process that asks; 0 when it is on another host or in another PID namespace
+	UID     uint32 // the user, by the kernel, or by munge for a request from another host
+	PID     int32  // the process that asks; 0 if it is on another host or in another PID namespace
 
-	// Answer ends the session with a reply. It never blocks, may be called from any goroutine, and only its first
-	// call counts; after Gone is closed it does nothing.
+	// Answer ends the session with a reply. It does not block and may be called from any goroutine. Only the first call
+	// counts, and none after Gone is closed.
 	Answer func(wire.Reply)
-	// Gone is closed when the session is over: the shim went away, was answered, or the server ends.
+	// Gone is closed when the session has ended: the shim disconnected, was answered, or the server ends.
 	Gone <-chan struct{}
 }
 
-// Peer is who is at the other end of a connection.
+// A Peer is the other end of a connection.
 type Peer struct {
 	UID  uint32
-	PID  int32  // 0 where it cannot be known
-	From string // HOST:PORT; "" on this machine
+	PID  int32  // 0: not known
+	From string // HOST:PORT; "" on this host
 }
 
-// Transport brings connections: a Unix socket, or TCP, which crosses machines.
+// A Transport accepts connections, on a Unix socket or over TCP.
 type Transport interface {
-	// Accept waits for the next connection. net.ErrClosed after Close.
+	// Accept waits for the next connection. After Close it returns net.ErrClosed.
 	Accept() (Conn, error)
-	// Close ends Accept and gives the address free.
+	// Close ends Accept and releases the address.
 	Close() error
 }
 
-// Conn is a connection that knows its peer.
+// A Conn is a connection that can identify its peer.
 type Conn interface {
 	net.Conn
-	// Peer is called once, before anything else is read, under the deadline of the request.
+	// Peer identifies the peer. It is called once, before anything else is read, under the deadline of the request.
 	Peer() (Peer, error)
 }
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultMaxSessions = 4096
 	DefaultPatience    = 10 * time.Second
 )
 
-// Options of a server. Zero values stand for the defaults.
+// Options configure a server. A zero value selects the default.
 type Options struct {
-	Path        string         // of the socket
+	Path        string         // the path of the socket
 	Address     string         // HOST:PORT for jobs on other hosts; "": none
-	Authority   seal.Authority // proves who asks at Address; nil: munge, with its usual socket
-	MaxSessions int            // open at once, of all users; more are told wire.Busy
-	MaxPerUser  int            // open at once, of one user, root included; a quarter of MaxSessions by default
-	// HasName reports whether a uid is a user's; all those that are not count as one user. nil: the operating system's users. It may
-	// take long, and several goroutines call it.
+	Authority   seal.Authority // authenticates users at Address; nil: munge with its usual socket
+	MaxSessions int            // sessions open at once; further ones are answered with wire.Busy
+	MaxPerUser  int            // sessions open at once per user, also of root; default: a quarter of MaxSessions
+	// HasName reports whether a uid belongs to a user. All uids that do not count as one user. nil: asks the operating system. It may take
+	// long. Several goroutines call it.
 	HasName   func(uid uint32) (bool, error)
-	Patience  time.Duration // for a shim to send its request, and to take its reply
-	Launchers Launchers     // takes the sessions of version 2; nil: they are refused as sessions of any other version are
-	Readers   Readers       // answers who looks at the journal, on this host; nil: they are refused as any other version is
+	Patience  time.Duration // how long a shim may take to send its request, and to receive its reply
+	Launchers Launchers     // handles sessions of version 2; nil: they are refused as an unknown version
+	Readers   Readers       // handles queries of the journal from this host; nil: they are refused as an unknown version
 	Log       hclog.Logger  // nil: none
 }
 
-// Server hands the requests that come over its transports to the loop.
+// A Server passes the requests from its transports to the loop.
 type Server struct {
 	transports []Transport
 	options    Options
@@ -87,22 +87,22 @@ type Server struct {
 	desk   *desk
 
 	mu   sync.Mutex
-	late int // connections that came when there was no place, and are read anyway (turnAway)
+	late int // connections without a place that are being read anyway (turnAway)
 
 	warnings LogLimit
 }
 
-// userName names a user as the cause of warnings.
+// userName returns the name of a user for LogLimit.
 func userName(uid uint32) string { return fmt.Sprintf("user %d", uid) }
 
-// PerUser is how many of so many sessions one user may have open.
+// PerUser returns how many of the given number of sessions one user may have open.
 func PerUser(sessions int) int { return max(1, sessions/4) }
 
-// Listen is a server on a Unix socket that every user may connect to (mode 0666: who asks is told by the kernel). The
-// socket's directory is made when it is absent; it must belong to us or to root and nobody else may write to it,
-// or another could put his socket in our place. A socket that a killed sidecar left behind is replaced; a live one is ErrLive.
+// Listen returns a server on a Unix socket to which every user may connect (mode 0666), because the kernel identifies the user. It creates the
+// socket's directory if it is absent. The directory must belong to the caller or to root, and no other user may write to it and so replace
+// the socket. Listen replaces a socket that a killed sidecar left. If a live one has the socket, the error is ErrLive.
 //
-// When the options name an Address, it also listens there, and munge tells who asks.
+// If the options have an Address, the server also listens there, and munge identifies the user.
 func Listen(o Options) (*Server, error) {
 	socket, err := listenUnix(o.Path)
 	if err != nil {
@@ -122,7 +122,7 @@ func Listen(o Options) (*Server, error) {
 	return New(o, socket, tcp), nil
 }
 
-// New is a server over any transports. Serve closes them at its end.
+// New returns a server over the given transports. Serve closes them at its end.
 func New(o Options, t ...Transport) *Server {
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = DefaultMaxSessions
@@ -149,12 +149,12 @@ func New(o Options, t ...Transport) *Server {
 	}
 }
 
-// Calls returns the channel of the requests. Requests of one user come in the order in which they
-// were complete, requests of several users by turns. The channel is never closed: its reader ends
-// with the context that also ends Serve.
+// Calls returns the channel of requests. Requests of one user come in the order in which they
+// arrived, requests of several users by turns. The channel is never closed. Its reader ends with the
+// context that also ends Serve.
 func (s *Server) Calls() <-chan Call { return s.calls }
 
-// Addresses are the TCP addresses that it listens on.
+// Addresses returns the TCP addresses on which the server listens.
 func (s *Server) Addresses() []string {
 	var all []string
 	for _, t := range s.transports {
@@ -165,7 +165,7 @@ func (s *Server) Addresses() []string {
 	return all
 }
 
-// Close gives up what it listens on, for a server that is not to serve after all; Serve does so at its end.
+// Close closes the transports of a server that will not serve. Serve closes them at its end.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		for _, t := range s.transports {
@@ -174,9 +174,8 @@ func (s *Server) Close() {
 	})
 }
 
-// Serve takes sessions until ctx ends, then ends those that are open without a reply (their shims ask again) and
-// returns nil when the last of their goroutines has. It returns an error only when a transport fails for good.
-// It is called once.
+// Serve accepts sessions until ctx ends. Then it ends the open sessions without a reply, so that their shims ask again, and returns nil when
+// their goroutines have ended. It returns an error only if a transport fails permanently. It may be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -200,7 +199,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// take takes the sessions of one transport.
+// take accepts the sessions of one transport.
 func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 5 * time.Millisecond, Multiplier: 2, MaxInterval: time.Second}
 	for {
@@ -213,7 +212,7 @@ func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("take sessions: %w", err)
-		default: // out of file descriptors, a connection that was gone before it was taken: others go on
+		default: // out of file descriptors, or a connection that was closed before it was accepted
 			pause := pauses.NextBackOff()
 			s.log.Error("a session could not be taken", "why", err, "again_in", pause)
 			select {
@@ -225,19 +224,19 @@ func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup
 	}
 }
 
-// session is the life of one connection, in its own goroutine.
+// session serves one connection, in its own goroutine.
 func (s *Server) session(ctx context.Context, conn Conn) {
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends whatever reads or writes below
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends the reads and writes below
 
 	conn.SetDeadline(time.Now().Add(s.options.Patience))
 	peer, err := conn.Peer()
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF), ctx.Err() != nil && (errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled)):
-		return // somebody only looked whether we are here; or we end
+		return // a peer that only tested the address, or the server ends
 	default:
-		network := "" // of this machine
+		network := "" // this host
 		if stranger := (*strangerError)(nil); errors.As(err, &stranger) {
 			network = stranger.network
 		}
@@ -280,21 +279,21 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 	s.await(ctx, conn, request, peer, log)
 }
 
-// bad refuses what is not a request.
+// bad refuses a frame that is not a request.
 func (s *Server) bad(ctx context.Context, conn Conn, err error, peer Peer, log hclog.Logger) {
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return // we end; or somebody only looked whether we are here
+		return // the server ends, or a peer only tested the address
 	}
 	status := wire.Refused
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		status = wire.Busy // a good shim on a machine that stood still: it may ask again
+		status = wire.Busy // perhaps a good shim on a host that stood still: it asks again
 		err = fmt.Errorf("the request was not complete within %v", s.options.Patience)
 	}
 	s.warnings.Warn(log, userName(peer.UID), "request refused", "why", err)
 	s.reply(conn, wire.Reply{Status: status, Why: err.Error()}, log)
 }
 
-// await hands the request to the loop and waits for the answer, for as long as the shim does.
+// await passes the request to the loop and waits for the answer as long as the shim does.
 func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, peer Peer, log hclog.Logger) {
 	gone := make(chan struct{})
 	go func() {
@@ -329,7 +328,7 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 	}
 }
 
-// watch returns when the shim goes away. A shim sends nothing after its request: one that does is treated as gone.
+// watch returns when the shim disconnects. A shim that sends anything after its request counts as disconnected.
 func (s *Server) watch(conn Conn, peer Peer, log hclog.Logger) {
 	var b [1]byte
 	if n, _ := conn.Read(b[:]); n > 0 {
@@ -337,7 +336,7 @@ func (s *Server) watch(conn Conn, peer Peer, log hclog.Logger) {
 	}
 }
 
-// reply writes the one reply of a session. A shim that does not take it loses it, and asks again.
+// reply writes the reply of a session. A shim that does not receive it asks again.
 func (s *Server) reply(conn Conn, r wire.Reply, log hclog.Logger) {
 	conn.SetWriteDeadline(time.Now().Add(s.options.Patience))
 	err := wire.WriteReply(conn, r)

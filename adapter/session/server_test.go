@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// long is how long a test waits for what must happen; only a failing test waits so long.
+// long is the deadline for what must happen. Only a failing test waits that long.
 const long = 5 * time.Minute
 
-// lines is a log that tests look into.
+// lines is a log that tests can read.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -44,12 +44,12 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// serving is a server on a socket of its own, ended with the test.
+// serving is a server on its own socket, which ends with the test.
 type serving struct {
 	*Server
 	path string
 	log  *lines
-	stop func() // ends it and waits for its end
+	stop func() // stops the server and waits for its end
 }
 
 func serve(t *testing.T, o Options) *serving {
@@ -59,7 +59,7 @@ func serve(t *testing.T, o Options) *serving {
 		o.Path = socketPath(t)
 	}
 	if o.Patience == 0 {
-		o.Patience = long // the tests' processors may be others' for seconds
+		o.Patience = long // other programs may use the processors for seconds
 	}
 	o.Log = hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug})
 	server, err := Listen(o)
@@ -84,7 +84,7 @@ func serve(t *testing.T, o Options) *serving {
 	return &serving{Server: server, path: o.Path, log: log, stop: stop}
 }
 
-// socketPath is short enough for a socket whatever the test is called.
+// socketPath returns a path that is short enough for a socket, whatever the test's name is.
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "session")
@@ -153,7 +153,7 @@ func awaitGone(t *testing.T, call Call) {
 	}
 }
 
-func TestARequestReachesTheLoopWithItsSenderAndIsAnswered(t *testing.T) {
+func TestRequestReachesLoopWithItsUserAndIsAnswered(t *testing.T) {
 	s := serve(t, Options{})
 	conn := s.dial(t)
 	want := wire.Request{Job: 4711, Step: 2, Keep: "n[3-4]", Waits: 60}
@@ -181,7 +181,7 @@ func TestARequestReachesTheLoopWithItsSenderAndIsAnswered(t *testing.T) {
 	call.Answer(wire.Reply{}) // too late, and harmless
 }
 
-func TestAShimThatGoesAwayIsTold(t *testing.T) {
+func TestGoneIsClosedWhenShimDisconnects(t *testing.T) {
 	s := serve(t, Options{})
 	conn := s.ask(t, 1)
 	call := s.next(t)
@@ -194,12 +194,12 @@ func TestAShimThatGoesAwayIsTold(t *testing.T) {
 	awaitGone(t, call)
 }
 
-func TestTheServersEndEndsOpenSessionsWithoutAReply(t *testing.T) {
+func TestEndOfServerEndsOpenSessionsWithoutReply(t *testing.T) {
 	s := serve(t, Options{})
 	waiting := s.ask(t, 1)
 	call := s.next(t)
-	unread := s.ask(t, 2) // its call is never taken
-	silent := s.dial(t)   // its request never comes
+	unread := s.ask(t, 2) // the loop never receives its call
+	silent := s.dial(t)   // it never sends its request
 	s.stop()
 	awaitGone(t, call)
 	for name, conn := range map[string]net.Conn{"waiting": waiting, "unread": unread, "silent": silent} {
@@ -233,7 +233,7 @@ func TestBadFramesAreRefusedAndLoggedAndOthersGoOn(t *testing.T) {
 			waits := s.next(t)
 
 			bad := s.dial(t)
-			io.WriteString(bad, c.bytes) // fails where the server ends the session before all is written
+			io.WriteString(bad, c.bytes) // fails if the server ends the session before all is written
 			bad.CloseWrite()
 			reply, err := wire.ReadReply(bad)
 			if err != nil || reply.Status != wire.Refused || !strings.Contains(reply.Why, c.why) {
@@ -266,7 +266,7 @@ func TestBytesAfterTheRequestEndTheSession(t *testing.T) {
 	}
 }
 
-func TestSomebodyWhoOnlyLooksIsNoNews(t *testing.T) {
+func TestConnectionWithoutRequestIsNotLogged(t *testing.T) {
 	s := serve(t, Options{})
 	conn := s.dial(t)
 	conn.CloseWrite()
@@ -277,7 +277,7 @@ func TestSomebodyWhoOnlyLooksIsNoNews(t *testing.T) {
 	}
 }
 
-func TestARequestThatDripsInIsCutOffWhileOthersAreServed(t *testing.T) {
+func TestSlowRequestIsCutOffWhileOthersAreServed(t *testing.T) {
 	s := serve(t, Options{Patience: 3 * time.Second})
 	s.answerAll(t)
 	slow := s.dial(t)
@@ -294,7 +294,7 @@ func TestARequestThatDripsInIsCutOffWhileOthersAreServed(t *testing.T) {
 	}
 }
 
-func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
+func TestBoundsAreKeptAndPlacesFreedAgain(t *testing.T) {
 	for name, o := range map[string]Options{
 		"of one user":                    {MaxPerUser: 3},
 		"of all":                         {MaxSessions: 3, MaxPerUser: 9},
@@ -309,7 +309,7 @@ func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
 				calls = append(calls, s.next(t))
 			}
 			fourth := s.dial(t)
-			wire.WriteRequest(fourth, wire.Request{Job: 4}) // fails where the answer is there first
+			wire.WriteRequest(fourth, wire.Request{Job: 4}) // fails if the answer comes first
 			reply, err := wire.ReadReply(fourth)
 			if err != nil || reply.Status != wire.Busy || !strings.Contains(reply.Why, "sessions") {
 				t.Fatalf("the fourth: %+v, %v; want busy", reply, err)
@@ -321,7 +321,7 @@ func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
 			if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
-			// The connection ends just before the session is counted out, so the first try may be too early.
+			// The connection ends just before its place is freed, so the first try may be too early.
 			for deadline := time.Now().Add(long); ; {
 				conn := s.dial(t)
 				wire.WriteRequest(conn, wire.Request{Job: 5})
@@ -342,7 +342,7 @@ func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
 	}
 }
 
-// readable is closed when there is something to read, which stays there.
+// readable returns a channel that is closed when there is something to read. It reads nothing itself.
 func readable(conn *net.UnixConn) <-chan struct{} {
 	ready := make(chan struct{})
 	raw, err := conn.SyscallConn()
@@ -373,7 +373,7 @@ func TestFiveHundredSessionsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 			}
 		})
 	}
-	calls := make([]Call, n) // all open before the first is answered
+	calls := make([]Call, n) // all are open before the first is answered
 	for i := range calls {
 		calls[i] = s.next(t)
 	}
@@ -383,7 +383,7 @@ func TestFiveHundredSessionsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 	shims.Wait()
 }
 
-func TestNoRubbishStopsTheServer(t *testing.T) {
+func TestGarbageDoesNotStopServer(t *testing.T) {
 	s := serve(t, Options{Patience: 5 * time.Second})
 	s.answerAll(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -393,7 +393,7 @@ func TestNoRubbishStopsTheServer(t *testing.T) {
 		for i := range b {
 			b[i] = byte(random.Uint32())
 		}
-		if len(b) > 4 && random.IntN(2) == 0 { // a length that is right, so that the rest is looked at
+		if len(b) > 4 && random.IntN(2) == 0 { // a correct length, so that the rest is parsed
 			binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 		}
 		conn := s.dial(t)
@@ -410,7 +410,7 @@ func TestNoRubbishStopsTheServer(t *testing.T) {
 	}
 }
 
-// transport is one that fails as it is told.
+// transport returns given errors.
 type transport struct {
 	accepts chan error
 	once    sync.Once
@@ -431,7 +431,7 @@ func (f *transport) Close() error {
 	return nil
 }
 
-func TestServingGoesOnAfterAPassingFailureAndEndsWithALastingOne(t *testing.T) {
+func TestServerSurvivesTemporaryFailureAndEndsWithPermanentOne(t *testing.T) {
 	f := &transport{accepts: make(chan error), closed: make(chan struct{})}
 	s := New(Options{}, f)
 	ended := make(chan error, 1)

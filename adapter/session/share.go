@@ -13,12 +13,12 @@ import (
 	"accordion/adapter/fair"
 )
 
-// A standing is what the directory of users says about a uid.
+// A standing is what the user directory (nsswitch) says about a uid.
 type standing int
 
 const (
-	nameless standing = iota // it names no user of this host
-	presumed                 // the directory has not answered: taken for a user
+	nameless standing = iota // it belongs to no user of this host
+	presumed                 // the directory has not answered: it counts as a user
 	named
 )
 
@@ -26,7 +26,7 @@ const (
 // One user can have thousands of such uids in a user namespace (/etc/subuid).
 type client struct {
 	standing standing
-	uid      uint32 // 0 where nameless
+	uid      uint32 // 0 if nameless
 }
 
 func (c client) String() string {
@@ -39,26 +39,25 @@ func (c client) String() string {
 // A place is one of the sessions that may be open.
 type place struct {
 	client client
-	end    func() // ends the session that has it
+	end    func() // ends its session
 }
 
-// A verdict is what the directory said about a uid, and until when that is valid.
+// A verdict is an answer of the directory about a uid, with its expiry.
 type verdict struct {
 	standing standing
-	until    time.Time // zero: for good
+	until    time.Time // zero: it does not expire
 }
 
 const (
-	mostLookups  = 16          // at once: each takes a thread until the directory answers, which may be never
-	mostVerdicts = 65_536      // that are remembered
-	verdictKept  = time.Minute // of a uid without a name, or without an answer
+	mostLookups  = 16          // lookups at once: each takes a thread until the directory answers, which may be never
+	mostVerdicts = 65_536      // verdicts that are kept
+	verdictKept  = time.Minute // lifetime of a verdict on a uid without a name or without an answer
 )
 
-// places holds the sessions that are open. One client may have at most a bounded part of them
-// (mostOf). Where all are taken, each client has an equal share: the newest session of the client
-// with the most ends for a session of another. No session waits for the directory. A uid of which
-// nothing is known yet has a place as a user, and the answer may move it to the others without a
-// name.
+// places has the open sessions. One client may have at most a part of them (mostOf). If all are taken,
+// each client has an equal share: the newest session of the client with the most ends for a session
+// of another. No session waits for the directory. A uid that is not known yet has a place as a user.
+// The answer may move it to the uids without a name.
 type places struct {
 	all, most int
 	hasName   func(uid uint32) (bool, error) // may take long
@@ -67,7 +66,7 @@ type places struct {
 	open     int
 	of       map[client][]*place // oldest first
 	verdicts map[uint32]verdict
-	asking   map[uint32]bool // look-ups under way
+	asking   map[uint32]bool // lookups under way
 }
 
 func newPlaces(all, most int, hasName func(uint32) (bool, error)) *places {
@@ -83,7 +82,7 @@ func systemHasName(uid uint32) (bool, error) {
 	return err == nil, err
 }
 
-// enter counts a session, which end ends, or says why it may not come in.
+// enter adds a session, which end ends, or returns why there is no place for it.
 func (p *places) enter(uid uint32, end func()) (one *place, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +131,7 @@ func (p *places) mostOf(who client) int {
 	return p.most
 }
 
-// displaced returns the place that a session of the client takes where all are taken; nil: none.
+// displaced returns the place that a session of the client takes if all are taken, and nil if there is none.
 func (p *places) displaced(who client) *place {
 	var largest, lesser []*place
 	for c, all := range p.of {
@@ -152,8 +151,8 @@ func (p *places) displaced(who client) *place {
 	return nil
 }
 
-// ask starts to look up the name of a client of whom nothing is known. After the answer it looks up
-// the next one's.
+// ask starts to look up whether a uid has a name that is not known yet. After the answer it looks up
+// the next one.
 func (p *places) ask() {
 	for c := range p.of {
 		if v, asked := p.verdicts[c.uid]; c.standing != presumed || p.asking[c.uid] || asked && !p.old(v) {
@@ -168,8 +167,8 @@ func (p *places) ask() {
 	}
 }
 
-// settle applies the directory's answer. A uid that once had a name keeps it: the directory may be
-// away later, and report that the user does not exist.
+// settle applies the directory's answer. A uid that once had a name keeps it, because a directory that
+// is down may report later that the user does not exist.
 func (p *places) settle(uid uint32, has bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +190,7 @@ func (p *places) settle(uid uint32, has bool, err error) {
 	p.ask()
 }
 
-// forget drops the verdict on one uid, on one without a name where there is any.
+// forget removes the verdict on one uid, preferably on one without a name.
 func (p *places) forget() {
 	var last uint32
 	for uid, v := range p.verdicts {
@@ -217,7 +216,7 @@ func (p *places) move(from, to client) {
 	}
 }
 
-// leave releases a place. A place that was given to another user is no longer there.
+// leave releases a place, unless it was given to another user.
 func (p *places) leave(one *place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,14 +234,14 @@ func (p *places) drop(one *place) {
 	}
 }
 
-// desk hands requests to the loop, first the requests of the users with the fewest lately. Each
-// cycle of the loop may compute a plan. Without turns each request of one user would delay the
-// requests of others by a cycle.
+// desk passes requests to the loop. Users with the fewest recent requests come first. Each cycle of
+// the loop may compute a plan. Without turns each request of one user would delay the requests of
+// others by a cycle.
 type desk struct {
 	mu      sync.Mutex
 	ledger  fair.Ledger
 	waiting *fair.Queue[*Call]
-	pushed  chan struct{} // has a word when something was put in
+	pushed  chan struct{} // receives when something was put in
 }
 
 func newDesk() *desk {
@@ -267,7 +266,7 @@ func (d *desk) drop(c *Call) {
 	d.waiting.Drop(c.UID, c)
 }
 
-// pop removes and returns the request that comes next; nil: none waits.
+// pop removes and returns the next request, and nil if there is none.
 func (d *desk) pop() *Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()

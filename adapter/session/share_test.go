@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 )
 
-func TestAnotherUserHasAShareOfFullSessions(t *testing.T) {
+func TestEachUserHasShareOfFullSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlaces(8, 6, func(uint32) (bool, error) { return true, nil })
 		ended := make(chan string, 20)
@@ -58,10 +58,10 @@ func TestAnotherUserHasAShareOfFullSessions(t *testing.T) {
 	})
 }
 
-// One user has thousands of uids without a name in a namespace (/etc/subuid), and one session of each.
-func TestACrowdWithoutNamesIsOneUser(t *testing.T) {
+// One user has a session from each of thousands of uids without a name (/etc/subuid).
+func TestUidsWithoutNamesCountAsOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const crowd = 100_000 // and above
+		const crowd = 100_000 // the first of these uids
 		slow := make(chan struct{})
 		p := newPlaces(64, 64, func(uid uint32) (bool, error) {
 			<-slow
@@ -79,7 +79,7 @@ func TestACrowdWithoutNamesIsOneUser(t *testing.T) {
 		if why := enter(0); why != "" {
 			t.Errorf("root, where the directory has not answered: %s", why)
 		}
-		close(slow) // it answers at last
+		close(slow) // the directory answers at last
 		synctest.Wait()
 		if p.open != 17 || len(p.of) != 2 {
 			t.Errorf("%d sessions of %d are open, want 16 without names and one of root's", p.open, len(p.of))
@@ -107,7 +107,7 @@ func TestACrowdWithoutNamesIsOneUser(t *testing.T) {
 	})
 }
 
-func TestADirectoryThatDoesNotAnswerTakesFewThreadsAndKeepsNobodyOut(t *testing.T) {
+func TestDirectoryWithoutAnswerTakesFewThreadsAndKeepsNoUserOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
 		hang := make(chan struct{})
@@ -143,7 +143,7 @@ func TestADirectoryThatDoesNotAnswerTakesFewThreadsAndKeepsNobodyOut(t *testing.
 	})
 }
 
-func TestQuestionsAreTakenFromUsersByTurns(t *testing.T) {
+func TestRequestsAreTakenFromUsersByTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, calls := newDesk(), make(chan Call)
 		push := func(uid uint32, n int) {
@@ -155,7 +155,7 @@ func TestQuestionsAreTakenFromUsersByTurns(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan struct{})
 		go func() { d.hand(ctx, calls); close(over) }()
-		synctest.Wait() // it holds the first one out to the loop
+		synctest.Wait() // it offers the first one to the loop
 		push(1, 4)
 		push(2, 2)
 		gone := make(chan struct{})

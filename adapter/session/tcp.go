@@ -14,23 +14,23 @@ import (
 	"accordion/shim/seal"
 )
 
-// A host that vanishes without a word (its power fails, its cable is pulled) is noticed after idle + probes × interval.
+// A host that vanishes silently, because its power fails or its cable is pulled, is noticed after idle + probes × interval.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// strangers bounds the open connections whose users are not known yet. Their proofs can all be read
-// within a shim's patience. A refused connection is asked to try again. A host is known once a user
-// has proved their identity from there.
+// strangers bounds the open connections whose users are not authenticated yet, so that the credentials
+// of all can be checked within a shim's patience. A refused connection is asked to try again. A host is
+// known once a user was authenticated from there.
 var strangers = connlimit.Limits{
 	Total:     2048,
 	PerClient: 2048 / 8, // so that one network cannot keep the others out
-	Kept:      2048 / 4, // nor many of them the hosts of jobs
+	Kept:      2048 / 4, // so that many networks cannot keep the hosts of jobs out
 }
 
-// tcpListener is the Transport that crosses machines: munge says who asks (package seal).
+// tcpListener is the Transport over TCP: munge authenticates the user (package seal).
 type tcpListener struct {
 	*net.TCPListener
 	authority seal.Authority
-	life      context.Context // of the programs that munge needs
+	life      context.Context // ends the munge programs
 	end       context.CancelFunc
 	strangers *connlimit.Limiter
 }
@@ -45,7 +45,7 @@ func listenTCP(address string, a seal.Authority, alive net.KeepAliveConfig) (*tc
 	return &tcpListener{TCPListener: l.(*net.TCPListener), authority: a, life: life, end: end, strangers: connlimit.New(strangers)}, nil
 }
 
-// dropSilent bounds how long a reply may stay unacknowledged, where the keep-alive is silent. Accepted connections
+// dropSilent bounds how long a reply may stay unacknowledged, during which there is no keep-alive. Accepted connections
 // inherit it.
 func dropSilent(alive net.KeepAliveConfig) func(string, string, syscall.RawConn) error {
 	bound := alive.Idle + time.Duration(alive.Count)*alive.Interval
@@ -74,7 +74,7 @@ func (l *tcpListener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// tcpConn knows its peer by a munge credential over a nonce of ours. After Peer, its frames are proved.
+// tcpConn identifies its peer by a munge credential over a nonce of ours. After Peer its frames are authenticated.
 type tcpConn struct {
 	*net.TCPConn
 	listener *tcpListener
@@ -99,7 +99,7 @@ func (c *tcpConn) Peer() (Peer, error) {
 	return Peer{UID: sealed.UID(), From: from}, nil
 }
 
-// waiting returns the text for a peer that finds no place.
+// waiting returns the text for a peer for which there is no place.
 func waiting(full *connlimit.FullError) string {
 	if full.Client != "" {
 		return fmt.Sprintf("%d connections of %s wait for their proof, as many as one network may have", full.Open, full.Client)
@@ -107,7 +107,7 @@ func waiting(full *connlimit.FullError) string {
 	return fmt.Sprintf("%d connections wait for their proof, as many as there may be", full.Open)
 }
 
-// strangerError reports why a peer of a network is not known.
+// A strangerError is why a peer could not be authenticated.
 type strangerError struct {
 	network string
 	error
@@ -118,5 +118,5 @@ func (e *strangerError) Unwrap() error { return e.error }
 func (c *tcpConn) Read(b []byte) (int, error)  { return c.sealed.Read(b) }
 func (c *tcpConn) Write(b []byte) (int, error) { return c.sealed.Write(b) }
 
-// Sealed is what a launcher's session goes on with: after its first frame it is proved in another way.
+// Sealed returns the connection for a launcher's session, which authenticates its later frames in another way.
 func (c *tcpConn) Sealed() *seal.Conn { return c.sealed }

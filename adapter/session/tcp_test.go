@@ -22,7 +22,7 @@ import (
 
 const alice = 1001
 
-// serveTCP is a server that also listens on a free port of this host, in a realm of the test's own.
+// serveTCP starts a server that also listens on a free port of this host, with a munge key of its own.
 func serveTCP(t *testing.T, o Options) (*serving, *sealtest.Realm) {
 	t.Helper()
 	realm := sealtest.NewRealm()
@@ -58,7 +58,7 @@ func (s *serving) askTCP(t *testing.T, a seal.Authority, job int64) *seal.Conn {
 	return conn
 }
 
-func TestARequestOverTCPReachesTheLoopWithTheUserWhoProvedHimself(t *testing.T) {
+func TestRequestOverTCPReachesLoopWithAuthenticatedUser(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	conn := s.askTCP(t, realm.User(alice), 4711)
 	call := s.next(t)
@@ -76,7 +76,7 @@ func TestARequestOverTCPReachesTheLoopWithTheUserWhoProvedHimself(t *testing.T) 
 	awaitGone(t, call)
 }
 
-func TestTheSocketAndTCPAreServedTogetherAndEndTogether(t *testing.T) {
+func TestSocketAndTCPAreServedTogetherAndEndTogether(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	near := s.ask(t, 1)
 	nearCall := s.next(t)
@@ -98,11 +98,11 @@ func TestTheSocketAndTCPAreServedTogetherAndEndTogether(t *testing.T) {
 		t.Error("a silent connection outlives the server")
 	}
 	if _, err := net.Dial("tcp", s.Addresses()[0]); err == nil {
-		t.Error("somebody still listens")
+		t.Error("a listener is still there")
 	}
 }
 
-func TestAShimOverTCPThatGoesAwayIsTold(t *testing.T) {
+func TestGoneIsClosedWhenShimOverTCPDisconnects(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	conn := s.askTCP(t, realm.User(alice), 1)
 	call := s.next(t)
@@ -110,7 +110,7 @@ func TestAShimOverTCPThatGoesAwayIsTold(t *testing.T) {
 	awaitGone(t, call)
 }
 
-func TestACapturedSessionIsRefusedAndLogged(t *testing.T) {
+func TestCapturedSessionIsRefusedAndLogged(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	s.answerAll(t)
 	raw := s.dialTCP(t)
@@ -154,7 +154,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.Conn.Write(b)
 }
 
-func TestWhoeverDripsOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
+func TestSlowRequestOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	s, realm := serveTCP(t, Options{Patience: time.Second})
 	s.answerAll(t)
 	slow := s.dialTCP(t) // never sends a proof
@@ -167,7 +167,7 @@ func TestWhoeverDripsOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	if n, err := io.Copy(io.Discard, slow); n != 0 || err != nil {
 		t.Errorf("the slow one got %d bytes, %v; want the end", n, err)
 	}
-	// The patience of this server is short, so those who come in time may need more than one try on a loaded machine.
+	// The patience of this server is short, so good peers may need more than one try on a loaded machine.
 	await(t, "half a request is answered busy", func() (bool, any) {
 		reply, err := askOnce(t, &allButTheEnd{s.dialTCP(t)}, realm)
 		return err == nil && reply.Status == wire.Busy && strings.Contains(reply.Why, "not complete"), err
@@ -178,7 +178,7 @@ func TestWhoeverDripsOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	})
 }
 
-// await repeats until it succeeds; what it tells last is for the failed test.
+// await repeats a check until it succeeds. Its last error is for the message of a failed test.
 func await(t *testing.T, what string, try func() (ok bool, tells any)) {
 	t.Helper()
 	for end := time.Now().Add(long); ; {
@@ -204,7 +204,7 @@ func askOnce(t *testing.T, raw net.Conn, realm *sealtest.Realm) (wire.Reply, err
 	return wire.ReadReply(conn)
 }
 
-// allButTheEnd loses the last bytes of what is written.
+// allButTheEnd is a connection that loses the last bytes of what is written.
 type allButTheEnd struct{ net.Conn }
 
 func (c *allButTheEnd) Write(b []byte) (int, error) {
@@ -214,7 +214,7 @@ func (c *allButTheEnd) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestOneNetworkCannotKeepTheOthersOut(t *testing.T) {
+func TestOneNetworkCannotKeepOthersOut(t *testing.T) {
 	l := connlimit.New(strangers)
 	enter := func(address string) error {
 		_, err := l.Enter(connlimit.OfAddr(netip.MustParseAddr(address)), func() { t.Errorf("%s was evicted", address) })
@@ -231,12 +231,12 @@ func TestOneNetworkCannotKeepTheOthersOut(t *testing.T) {
 	}
 }
 
-// A host is known by what happens on the wire: its proof.
-func TestHostOfAProvedUserHasAPlaceInACrowdOfStrangers(t *testing.T) {
+// A host is known after a user was authenticated from it.
+func TestHostOfAuthenticatedUserHasPlaceAmongManyStrangers(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	s.answerAll(t)
 	l := s.transports[1].(*tcpListener).strangers
-	for i := 0; l.Open() < strangers.Total-strangers.Kept; i++ { // of as many networks
+	for i := 0; l.Open() < strangers.Total-strangers.Kept; i++ { // from as many networks
 		if _, err := l.Enter(connlimit.OfAddr(netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)})), func() {}); err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestHostOfAProvedUserHasAPlaceInACrowdOfStrangers(t *testing.T) {
 	}
 }
 
-func TestAProofMakesItsHostKnown(t *testing.T) {
+func TestAuthenticationMakesHostKnown(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	s.answerAll(t)
 	l := s.transports[1].(*tcpListener).strangers
@@ -278,7 +278,7 @@ func TestStrangersDoNotFloodTheLog(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutOfTheLogIsCounted(t *testing.T) {
+func TestLinesLeftOutOfLogAreCounted(t *testing.T) {
 	var l LogLimit
 	at := time.Unix(1_800_000_000, 0)
 	logged, leftOut := 0, 0
@@ -299,8 +299,8 @@ func TestWhatIsLeftOutOfTheLogIsCounted(t *testing.T) {
 	}
 }
 
-func TestAStrangerTooManyIsToldToAskAgain(t *testing.T) {
-	s, _ := serveTCP(t, Options{Patience: long}) // they stay until the test is over
+func TestStrangerBeyondBoundIsToldToAskAgain(t *testing.T) {
+	s, _ := serveTCP(t, Options{Patience: long}) // they stay until the test ends
 	s.answerAll(t)
 	for range strangers.PerClient {
 		if _, err := wire.ReadChallenge(s.dialTCP(t)); err != nil {
@@ -310,13 +310,13 @@ func TestAStrangerTooManyIsToldToAskAgain(t *testing.T) {
 	if c, err := wire.ReadChallenge(s.dialTCP(t)); err != nil || !strings.Contains(c.Why, "wait for their proof") {
 		t.Errorf("one too many: %+v, %v", c, err)
 	}
-	// The socket is not concerned.
+	// The socket does not have this bound.
 	if reply, err := wire.ReadReply(s.ask(t, 3)); err != nil || reply.Generation != 3 {
 		t.Errorf("on the socket: %+v, %v", reply, err)
 	}
 }
 
-func TestNoRubbishOverTCPStopsTheServer(t *testing.T) {
+func TestGarbageOverTCPDoesNotStopServer(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	s.answerAll(t)
 	var peers sync.WaitGroup
@@ -335,7 +335,7 @@ func TestNoRubbishOverTCPStopsTheServer(t *testing.T) {
 	}
 }
 
-func TestSomebodyWhoOnlyLooksOverTCPIsNoNews(t *testing.T) {
+func TestConnectionOverTCPWithoutRequestIsNotLogged(t *testing.T) {
 	s, _ := serveTCP(t, Options{})
 	conn := s.dialTCP(t)
 	conn.CloseWrite()
@@ -346,7 +346,7 @@ func TestSomebodyWhoOnlyLooksOverTCPIsNoNews(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsTakenIsNamedAndTheSocketIsFreeAgain(t *testing.T) {
+func TestTakenAddressIsNamedAndSocketIsFreeAgain(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestAnAddressThatIsTakenIsNamedAndTheSocketIsFreeAgain(t *testing.T) {
 	}
 }
 
-func TestWithoutMungeASessionIsRefusedAndLogged(t *testing.T) {
+func TestSessionWithoutMungeIsRefusedAndLogged(t *testing.T) {
 	realm := sealtest.NewRealm()
 	s, _ := serveTCP(t, Options{Authority: seal.NewMunge(filepath.Join(t.TempDir(), "nobody"))})
 	conn := s.askTCP(t, realm.User(alice), 1)
@@ -375,7 +375,7 @@ func TestWithoutMungeASessionIsRefusedAndLogged(t *testing.T) {
 	}
 }
 
-func TestARealMungeProvesWhoAsks(t *testing.T) {
+func TestRealMungeAuthenticatesUser(t *testing.T) {
 	munge := seal.NewMunge(sealtest.Munged(t))
 	s, _ := serveTCP(t, Options{Authority: munge})
 	s.answerAll(t)

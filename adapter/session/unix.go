@@ -15,20 +15,20 @@ import (
 	"accordion/adapter/folder"
 )
 
-// ErrLive means that another server answers at the address.
+// ErrLive is the error if another server answers at the address.
 var ErrLive = errors.New("another sidecar is serving it")
 
-// unixSocket is the Transport of one machine.
+// unixSocket is the Transport for this host.
 type unixSocket struct {
 	*net.UnixListener
-	lock *os.File // held as long as we serve
+	lock *os.File // held while the server runs
 }
 
-// lockFile, after the socket's own name, is held by the sidecar that serves; it is gone when that ends, left over but
-// free when it was killed.
+// lockFile is the suffix of the lock file, after the socket's name. The serving sidecar holds its lock and removes it at its end. After a kill
+// the file is left over, and its lock is free.
 const lockFile = ".lock"
 
-// maxPath is how long a socket's path may be: sun_path of Linux, less its final zero.
+// maxPath is the maximum length of a socket's path: Linux's sun_path without the final zero.
 const maxPath = 107
 
 func listenUnix(path string) (_ *unixSocket, err error) {
@@ -61,7 +61,7 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A shim that comes between the two is refused by the file's mode, and tries again.
+	// A shim that connects between these two calls is refused by the file's mode, and tries again.
 	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
 		return nil, err
@@ -69,7 +69,7 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 	return &unixSocket{UnixListener: l, lock: lock}, nil
 }
 
-// directory makes the socket's directory when it is absent, and checks that nobody else can put a socket into it.
+// directory creates the socket's directory if it is absent, and checks that no other user can put a socket into it.
 func directory(dir string) error {
 	if err := folder.MakeOpen(dir); err != nil {
 		return err
@@ -88,10 +88,10 @@ func directory(dir string) error {
 	return nil
 }
 
-// exclusive takes the lock file, or says ErrLive. The kernel frees it when its holder dies, however it dies.
+// exclusive takes the lock of the lock file, or returns ErrLive. The kernel releases the lock when its holder dies.
 func exclusive(name string) (*os.File, error) {
 	for {
-		// 0600: a user who could open it could lock it, and keep every sidecar away.
+		// 0600: a user who can open the file can lock it, and would keep every sidecar out.
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return nil, err
@@ -116,17 +116,17 @@ func exclusive(name string) (*os.File, error) {
 		if there, err := os.Lstat(name); err == nil && os.SameFile(ours, there) {
 			return f, nil
 		}
-		f.Close() // its last holder removed it between our open and our lock: what we hold is no file any more
+		f.Close() // its last holder removed the file between our open and our lock
 	}
 }
 
-// release gives the lock free; the file goes first, while it is still ours.
+// release releases the lock. It removes the file first, while it still has the lock.
 func release(lock *os.File) {
 	os.Remove(lock.Name())
 	lock.Close()
 }
 
-// vacant says whether the name is free, or bears a socket behind which nobody is any more.
+// vacant returns nil if the name is free or belongs to a socket without a server.
 func vacant(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -144,7 +144,7 @@ func vacant(path string) error {
 		return ErrLive
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
-	default: // a full backlog is EAGAIN: somebody is there
+	default: // EAGAIN means a full backlog: a server is there
 		return fmt.Errorf("%w (%w)", ErrLive, err)
 	}
 }
@@ -160,13 +160,13 @@ func (s *unixSocket) Accept() (Conn, error) {
 func (s *unixSocket) Close() error {
 	err := s.UnixListener.Close()
 	if errors.Is(err, net.ErrClosed) {
-		return err // closed before: what bears our name now may be our successor's
+		return err // closed already: the file with our name may be our successor's
 	}
 	release(s.lock) // after the listener has removed its socket
 	return err
 }
 
-// unixConn knows its peer by SO_PEERCRED: the credentials at the time of connect, which the peer cannot choose.
+// unixConn identifies its peer by SO_PEERCRED: the credentials at the time of connect, which the peer cannot choose.
 type unixConn struct{ *net.UnixConn }
 
 func (c unixConn) Peer() (Peer, error) {

@@ -29,7 +29,7 @@ func TestEveryUserMayConnect(t *testing.T) {
 	}
 }
 
-func TestASecondServerIsRefusedAndTheFirstGoesOn(t *testing.T) {
+func TestSecondServerIsRefusedAndFirstGoesOn(t *testing.T) {
 	s := serve(t, Options{})
 	s.answerAll(t)
 	if _, err := Listen(Options{Path: s.path}); !errors.Is(err, ErrLive) {
@@ -40,7 +40,7 @@ func TestASecondServerIsRefusedAndTheFirstGoesOn(t *testing.T) {
 	}
 }
 
-func TestAForeignServerIsNotReplaced(t *testing.T) {
+func TestForeignServerIsNotReplaced(t *testing.T) {
 	path := socketPath(t)
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestAForeignServerIsNotReplaced(t *testing.T) {
 	}
 }
 
-// leftOver leaves what a sidecar that was killed leaves: its socket, with nobody behind it, and its lock, free.
+// leftOver leaves what a killed sidecar leaves: its socket without a server, and its lock file without a lock.
 func leftOver(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -69,7 +69,7 @@ func leftOver(t *testing.T, path string) {
 	}
 }
 
-func TestWhatAKilledServerLeftIsReplaced(t *testing.T) {
+func TestSocketOfKilledServerIsReplaced(t *testing.T) {
 	path := socketPath(t)
 	leftOver(t, path)
 	s := serve(t, Options{Path: path})
@@ -106,7 +106,7 @@ func TestOfManyServersThatStartTogetherOneServes(t *testing.T) {
 	}
 }
 
-func TestAServersLateEndDoesNotTakeItsSuccessorsSocket(t *testing.T) {
+func TestLateEndOfServerDoesNotRemoveSocketOfSuccessor(t *testing.T) {
 	path := socketPath(t)
 	first, err := listenUnix(path)
 	if err != nil {
@@ -165,7 +165,7 @@ func TestUnsafePlacesAreRefusedWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestTheDirectoryIsMadeWhenItIsAbsent(t *testing.T) {
+func TestAbsentDirectoryIsCreated(t *testing.T) {
 	path := filepath.Join(filepath.Dir(socketPath(t)), "run", "s")
 	s := serve(t, Options{Path: path})
 	s.answerAll(t)
@@ -176,7 +176,7 @@ func TestTheDirectoryIsMadeWhenItIsAbsent(t *testing.T) {
 
 // accordion.service has UMask=0077.
 func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
-	top, err := os.MkdirTemp("", "umask") // short enough for sockets
+	top, err := os.MkdirTemp("", "umask") // a short path, for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // taskOf returns a waiting job that is a task of an array.
 func taskOf(array, id core.JobID) *managed.Job {
-	r := &managed.Job{Seen: &adapter.Job{Array: array}}
+	r := &managed.Job{Reading: managed.Reading{Seen: &adapter.Job{Array: array}}}
 	r.ID, r.Submitted = id, 100
 	return r
 }

@@ -32,7 +32,7 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Journal: mute{}})
-		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Straggles: time.Now().Add(managed.Straggles)}
+		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Operation: managed.Operation{Straggles: time.Now().Add(managed.Straggles)}}
 		s.readings.begun, s.readings.taken = 7, 7
 		if s.jobs.settled(r) {
 			t.Error("it is judged while its release may come")

@@ -171,7 +171,7 @@ func (k *Keeper) failed(e *entry, err error) {
 func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	o := e.order
 	was := e.plan
-	e.plan = managed.Job{NamedBefore: was.NamedBefore, Course: was.Course, Seen: k.seen(e)}
+	e.plan = managed.Job{Plan: managed.Plan{NamedBefore: was.NamedBefore, Course: was.Course}, Reading: managed.Reading{Seen: k.seen(e)}}
 	e.plan.Key, e.plan.User, e.plan.Request = e.plan.Seen.Key, o.User, fmt.Sprintf("launch=%d", o.Application)
 	e.plan.Part = &managed.Part{Application: o.Application, Rank: o.Rank, Margin: max(0, o.Limit-o.Walltime), Unmade: e.job == nil}
 	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}

@@ -2,39 +2,11 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"accordion/adapter"
 )
 
-// pool is nodes of kinds: "thin:4 fat:2/b" is four of kind thin, and two of kind fat and build b.
-func pool(t *testing.T, text string) (nodes []adapter.Node) {
-	t.Helper()
-	for word := range strings.FieldsSeq(text) {
-		word, build, _ := strings.Cut(word, "/")
-		kind, count, _ := strings.Cut(word, ":")
-		n, err := strconv.Atoi(count)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range n {
-			nodes = append(nodes, adapter.Node{Kind: kind, Build: build})
-		}
-	}
-	return nodes
-}
-
-// named reads "thin fat"; "*" is all.
-func named(text string) []string {
-	if text == "*" {
-		return nil
-	}
-	return strings.Fields(text)
-}
-
-// names is "thin fat | slow".
+// names returns the kinds of each machine, such as "thin fat | slow".
 func names(machines [][]*nodeClass) string {
 	var all []string
 	for _, m := range machines {
@@ -47,7 +19,7 @@ func names(machines [][]*nodeClass) string {
 	return strings.Join(all, " | ")
 }
 
-func TestKindsThatNobodyTellsApartAreOneMachine(t *testing.T) {
+func TestKindsThatNoJobDistinguishesAreOneMachine(t *testing.T) {
 	type need struct {
 		nodes int
 		kinds string
@@ -60,7 +32,7 @@ func TestKindsThatNobodyTellsApartAreOneMachine(t *testing.T) {
 	}{
 		{"no node", "", nil, nil, ""},
 		{"one kind", "thin:2", []string{"*", "thin"}, nil, "thin"},
-		{"nobody tells them apart", "thin:2 fat:2", []string{"*"}, nil, "thin fat"},
+		{"no job distinguishes them", "thin:2 fat:2", []string{"*"}, nil, "thin fat"},
 		{"a job takes one of them only", "thin:2 fat:2 slow:1", []string{"fat"}, nil, "thin slow | fat"},
 		{"each is taken by another job", "thin:2 fat:2 slow:1", []string{"fat", "slow"}, nil, "thin | fat | slow"},
 		{"two lists that overlap", "thin:2 fat:2 slow:1", []string{"thin fat", "fat slow"}, nil, "thin | fat | slow"},
@@ -72,13 +44,13 @@ func TestKindsThatNobodyTellsApartAreOneMachine(t *testing.T) {
 		{"the build that has enough", "thin:2 fat:2/b wide:2/b", []string{"fat"}, []need{{4, "*"}}, "thin | fat wide"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDivision(pool(t, c.nodes))
+			d := newDivision(poolOf(c.nodes))
 			for _, list := range c.apart {
-				d.TellApart(named(list))
+				d.TellApart(kindsOf(list))
 			}
 			d.Divide()
 			for _, n := range c.needs {
-				d.Join(d.Together(named(n.kinds), n.nodes))
+				d.Join(d.Together(kindsOf(n.kinds), n.nodes))
 			}
 			if got := names(d.Machines()); got != c.want {
 				t.Errorf("the machines are %q, want %q", got, c.want)
@@ -87,7 +59,7 @@ func TestKindsThatNobodyTellsApartAreOneMachine(t *testing.T) {
 	}
 }
 
-func TestAJobRunsOnTheBuildsThatHaveNodesEnough(t *testing.T) {
+func TestJobRunsOnBuildsThatHaveEnoughNodes(t *testing.T) {
 	for _, c := range []struct {
 		nodes, kinds string
 		fewest       int
@@ -101,18 +73,18 @@ func TestAJobRunsOnTheBuildsThatHaveNodesEnough(t *testing.T) {
 		{"thin:2 wide:2", "wide", 3, "", "2 of wide"},
 		{"thin:2", "gone", 1, "", "none"},
 	} {
-		d := newDivision(pool(t, c.nodes))
-		if got := names([][]*nodeClass{d.RunsOn(named(c.kinds), c.fewest)}); got != c.want {
+		d := newDivision(poolOf(c.nodes))
+		if got := names([][]*nodeClass{d.RunsOn(kindsOf(c.kinds), c.fewest)}); got != c.want {
 			t.Errorf("%d nodes of %s in the pool %s: it runs on %q, want %q", c.fewest, c.kinds, c.nodes, got, c.want)
 		}
-		if got := d.Describe(named(c.kinds)); got != c.says {
+		if got := d.Describe(kindsOf(c.kinds)); got != c.says {
 			t.Errorf("%s in the pool %s: %q, want %q", c.kinds, c.nodes, got, c.says)
 		}
 	}
 }
 
-func TestEveryNodeIsOfOneMachine(t *testing.T) {
-	d := newDivision(pool(t, "a:2 b:1/x a:1 c:3 b:2/x"))
+func TestEveryNodeBelongsToOneMachine(t *testing.T) {
+	d := newDivision(poolOf("a:2 b:1/x a:1 c:3 b:2/x"))
 	d.TellApart([]string{"a", "b"})
 	d.TellApart([]string{"c"})
 	d.Divide()
@@ -133,7 +105,7 @@ func TestEveryNodeIsOfOneMachine(t *testing.T) {
 	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}; !slices.Equal(all, want) {
 		t.Errorf("the machines have the nodes %v, want %v", all, want)
 	}
-	if d.OneBuild() || !newDivision(pool(t, "a:1 c:1")).OneBuild() {
+	if d.OneBuild() || !newDivision(poolOf("a:1 c:1")).OneBuild() {
 		t.Error("the pool has two builds, and the other one has one")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"accordion/core/sched"
 )
 
-// What applications may see of a cluster is the plan without their parts, and quiet: what has no known end would be another thing
-// each second. The pool is one machine here, whoever tells its nodes apart.
+// Applications see the plan without their parts. It has to stay the same while nothing happens, so what has no known end is taken to end
+// at a half minute, not at a time that moves each second. The pool is one machine here, also if jobs distinguish its nodes.
 
 // Stale is the age, in seconds, up to which launchers' requests are planned with a Local.
 const Stale core.Time = 10
@@ -26,11 +26,11 @@ func HalfMinute(now core.Time) core.Time {
 	return now - now%30 + 30
 }
 
-// unnamed is the first ID for what has no job. Those below 0 are for the pass (core/delegated).
+// unnamed is the first ID of allocations that belong to no job. core/delegated uses IDs below 0.
 const unnamed core.JobID = 1 << 41
 
-// Local is what the cluster has without the parts of applications, after Make; and how many nodes it has for them. due is since when
-// each job was due that waits, by its ID: what Local remembers for the next time.
+// Local returns what the cluster has without the parts of applications, and how many nodes are in service. It is called after Apply. due
+// has the second since which each waiting job was due, by its ID. Local keeps it up to date for its next call.
 func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 	for _, lost := range v.lost {
 		if !lost {
@@ -49,14 +49,15 @@ func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 	}
 	for _, r := range v.Running {
 		if r.Part == nil && r.Phase != managed.Waiting { // its start may have been taken back since
-			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
+			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietProfile(r)})
 		}
 	}
 	return sched.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
 }
 
-// windows are when nodes are free by name: of claims, and of jobs that run and the nodes that are named for their next steps. nil where none that is
-// free is wanted later: then as many are free by name as by number. Nobody knows when one is up that sleeps: not before the next half minute.
+// windows returns from when to when nodes are free, given the claims and the nodes that running jobs have and will have. It returns nil if no
+// free node is wanted later, because then the counts of nodes say the same. A node that is powered down counts as free from the next half
+// minute on, because the time of its boot is not known.
 func (v *World) windows(claims []place.Claim) []sched.Window {
 	busy := make(spans, len(v.Nodes))
 	for _, c := range claims {
@@ -107,8 +108,9 @@ func (v *World) windows(claims []place.Claim) []sched.Window {
 	return windows
 }
 
-// Weakest is what each of the nodes has, at the least, that are there for applications, and the architecture of them all. 0 and "" where that
-// is not known of one, and "" where they differ. One whose architecture is not known yet, as after a restart of the batch system, counts for none.
+// Weakest returns the least cores, memory and scratch space among the nodes in service, and their common architecture. A number is 0 if it
+// is not known of some node. The architecture is "" if nodes differ. Nodes whose architecture is not known yet, as after a restart of the
+// batch system, are left out of that comparison.
 func (v *World) Weakest() (all adapter.Strength) {
 	first, mixed := true, false
 	for i, n := range v.Snapshot.Nodes {
@@ -130,9 +132,9 @@ func (v *World) Weakest() (all adapter.Strength) {
 	return all
 }
 
-// quietClaims is what others than managed jobs occupy. What may end at any moment ends at a half minute.
+// quietClaims returns what others than managed jobs occupy. What may end at any moment is taken to end at the next half minute.
 func (v *World) quietClaims() []place.Claim {
-	soon := v.Now + max(settling, v.Settings.StartLead+1)
+	soon := v.Now + max(freeing, v.Settings.StartLead+1)
 	busy := make(spans, len(v.Nodes))
 	for _, c := range v.claims {
 		g := v.guards[c.Node]
@@ -145,10 +147,10 @@ func (v *World) quietClaims() []place.Claim {
 	return busy.claims()
 }
 
-// quietly is what a running job is promised. The step of a late one ends at a half minute.
-func (v *World) quietly(r *managed.Job) core.EP {
+// quietProfile returns the profile that a running job is promised. The step of a late job is taken to end at the next half minute.
+func (v *World) quietProfile(r *managed.Job) core.EP {
 	ep := r.Remaining(v.Now)
-	if ep[0].Duration > settling || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
+	if ep[0].Duration > freeing || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
 		return ep
 	}
 	from := HalfMinute(v.Now)
@@ -161,8 +163,8 @@ func (v *World) quietly(r *managed.Job) core.EP {
 	return ep
 }
 
-// ranked is the jobs that wait, with ranks that do not fall: the batch system may rank a job behind others that came later. One
-// that has a place in the plan has the size it has there.
+// ranked returns the waiting jobs with ranks that never decrease, because the batch system may rank a job behind others that were submitted
+// later. A job with a place in the plan has its planned size.
 func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 	places := make(map[core.JobID]core.Planned, len(v.Planned.Jobs))
 	for _, p := range v.Planned.Jobs {
@@ -184,7 +186,7 @@ func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 			j.Choices = j.Choices[p.Choice : p.Choice+1]
 		}
 		if placed && p.Start <= v.Now+v.Settings.StartLead {
-			j.Choices = []core.EP{v.begun(j.Choices[0], due, j.ID)}
+			j.Choices = []core.EP{v.restOfDue(j.Choices[0], due, j.ID)}
 		} else {
 			delete(due, j.ID)
 		}
@@ -199,9 +201,9 @@ func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 	return all
 }
 
-// begun is the rest of a job that is due, as if it had begun when it was: what comes after it keeps its second while the batch system
-// gets to it. That is believed for half a minute.
-func (v *World) begun(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
+// restOfDue returns the rest of a due job as if it had started when it became due. So the jobs after it keep their times while the batch
+// system starts it. After half a minute the job counts as due from now again.
+func (v *World) restOfDue(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
 	since, known := due[id]
 	if !known || since > v.Now || v.Now-since >= 30 {
 		since = v.Now

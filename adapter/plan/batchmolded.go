@@ -12,18 +12,18 @@ import (
 	"accordion/core/sched"
 )
 
-// Jobs that the batch system molds itself get their sizes when it plans (OAR's pass). A State of its policy that is told the same says
-// which these are: here it is told what the batch system has, as that counts it.
+// OAR chooses the sizes of its own moldable jobs when it schedules them. To explain these sizes, this file gives a sched.State of the batch
+// system's policy the same input: what runs and waits there, as the batch system counts it.
 
-// moldsItself says whether the batch system chooses the job's size.
+// moldsItself reports whether the batch system chooses the job's size.
 func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }
 
-// explainPassed tells of jobs that the batch system molds.
+// explainPassed records why jobs have their sizes whose sizes the batch system chooses.
 func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	if m.Settings.Passes == nil || !slices.ContainsFunc(m.Queue, Waiter.moldsItself) {
 		return
 	}
-	in := m.molded()
+	in := m.moldableNodes()
 	nodes := 0
 	for n := range m.Nodes {
 		if in(n) {
@@ -31,14 +31,14 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 		}
 	}
 	state := m.Settings.Passes.New(core.Machine{Nodes: nodes})
-	all := crowdOf(state)
+	all := loadOf(state)
 	if all == nil {
 		return
 	}
-	m.tellTaken(state, in)
-	m.tellRunning(all, in)
-	m.tellWaiting(state, all)
-	tell, has := v.explainer(m.Settings.Passes, nodes, waits), m.most(in)
+	m.addTaken(state, in)
+	m.addRunning(all, in)
+	m.addWaiting(state, all)
+	tell, has := v.explainer(m.Settings.Passes, nodes, waits), m.mostNodes(in)
 	each := func(g sched.SizeBasis) {
 		if w, here := waits[g.Job]; here && w.moldsItself() {
 			g.MaxNodes = has[g.Job]
@@ -57,8 +57,8 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	}
 }
 
-// molded is the nodes on which the jobs may start that the batch system plans.
-func (m *machine) molded() func(node int) bool {
+// moldableNodes returns a function that reports whether the batch system may start its moldable jobs on a node.
+func (m *machine) moldableNodes() func(node int) bool {
 	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.Molds.Reach
 	for _, p := range reach {
 		for _, name := range p.Nodes {
@@ -75,8 +75,8 @@ func (m *machine) molded() func(node int) bool {
 	return func(n int) bool { return may[n] }
 }
 
-// most is how many of these nodes jobs may have that may run on a part of them.
-func (m *machine) most(in func(node int) bool) map[core.JobID]int {
+// mostNodes returns how many of the nodes a job may have, for jobs that may run only on some of them.
+func (m *machine) mostNodes(in func(node int) bool) map[core.JobID]int {
 	has := map[core.JobID]int{}
 	for _, p := range m.Snapshot.Molds.Reach {
 		n := 0
@@ -92,8 +92,8 @@ func (m *machine) most(in func(node int) bool) map[core.JobID]int {
 	return has
 }
 
-// tellTaken tells a State of the batch system's policy what is taken of these nodes, whoever has it. Its crowd forgets that again.
-func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
+// addTaken gives a State what is occupied of the nodes, by whatever job or reservation. The State's load does not count it: addRunning does that.
+func (m *machine) addTaken(s sched.State, in func(node int) bool) {
 	taken := make(spans, len(m.Nodes))
 	add := func(names []string, from, to core.Time) {
 		for _, name := range names {
@@ -104,8 +104,8 @@ func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
 	}
 	pause := m.Snapshot.Molds.Pause
 	for i := range m.Snapshot.Jobs {
-		if j := &m.Snapshot.Jobs[i]; m.ordinarily(j) {
-			add(j.Nodes, j.Started, ends(j)+pause)
+		if j := &m.Snapshot.Jobs[i]; m.asRead(j) {
+			add(j.Nodes, j.Started, limitEnd(j)+pause)
 		}
 	}
 	for _, r := range m.drafts {
@@ -118,15 +118,15 @@ func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
 			add(r.Nodes, r.Start, r.End+pause)
 		}
 	}
-	all := crowdOf(s)
-	for i, a := range counted(taken.claims()) {
+	all := loadOf(s)
+	for i, a := range allocationsOf(taken.claims()) {
 		s.Running(m.Now, a)
 		defer all.Leave(core.JobID(-1 - i))
 	}
 }
 
-// counted is claims as so many nodes each.
-func counted(claims []place.Claim) []core.Allocation {
+// allocationsOf returns claims as allocations that count nodes.
+func allocationsOf(claims []place.Claim) []core.Allocation {
 	slices.SortStableFunc(claims, func(a, b place.Claim) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	var all []core.Allocation
 	for _, c := range claims {
@@ -139,8 +139,8 @@ func counted(claims []place.Claim) []core.Allocation {
 	return all
 }
 
-// tellRunning tells its rule which jobs have how many of these nodes: what other queues have planned for now has them, too.
-func (m *machine) tellRunning(all *sched.SystemLoad, in func(node int) bool) {
+// addRunning adds the jobs that hold some of the nodes to the load, and the foreign reservations that cover them now.
+func (m *machine) addRunning(all *sched.SystemLoad, in func(node int) bool) {
 	holds := func(names []string) (n int) {
 		for _, name := range names {
 			if i, here := m.Index[name]; here && in(i) {
@@ -151,12 +151,12 @@ func (m *machine) tellRunning(all *sched.SystemLoad, in func(node int) bool) {
 	}
 	run := func(id core.JobID, names []string, until core.Time, listed []core.EP) {
 		if n := holds(names); n > 0 {
-			hasBegun(all, m.Now, core.Allocation{Job: id, Start: m.Now, EP: core.EP{{Duration: max(until-m.Now, 1), Nodes: n}}}, scaled(listed, n, len(names)))
+			addToLoad(all, m.Now, core.Allocation{Job: id, Start: m.Now, EP: core.EP{{Duration: max(until-m.Now, 1), Nodes: n}}}, scaled(listed, n, len(names)))
 		}
 	}
 	for i := range m.Snapshot.Jobs {
-		if j := &m.Snapshot.Jobs[i]; j.State == adapter.Running && j.Expands == 0 && m.ordinarily(j) {
-			run(j.ID, j.Nodes, ends(j), j.Choices)
+		if j := &m.Snapshot.Jobs[i]; j.State == adapter.Running && j.Expands == 0 && m.asRead(j) {
+			run(j.ID, j.Nodes, limitEnd(j), j.Choices)
 		}
 	}
 	for i, r := range m.drafts {
@@ -169,16 +169,16 @@ func (m *machine) tellRunning(all *sched.SystemLoad, in func(node int) bool) {
 	}
 }
 
-// ordinarily says whether a job has what the batch system says that it has: others are as their records say.
-func (m *machine) ordinarily(j *adapter.Job) bool {
+// asRead reports whether the reading shows which nodes the job holds. For managed jobs that run, their records do.
+func (m *machine) asRead(j *adapter.Job) bool {
 	r := m.Managed[j.Key]
 	return r == nil || r.Phase == managed.Waiting
 }
 
-// ends is when a job's limit is over.
-func ends(j *adapter.Job) core.Time { return j.Started + min(j.Limit, core.Forever-j.Started) }
+// limitEnd returns the second in which a job reaches its time limit.
+func limitEnd(j *adapter.Job) core.Time { return j.Started + min(j.Limit, core.Forever-j.Started) }
 
-// scaled is what a job listed that has so many of its nodes on a part of the machine.
+// scaled returns a job's choices with each size multiplied by has/of, for a job with has of its of nodes on this machine.
 func scaled(listed []core.EP, has, of int) []core.EP {
 	if has == of {
 		return listed
@@ -193,12 +193,12 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 	return all
 }
 
-// tellWaiting tells of all that waits, by number. What the sidecar plans wants its part, and is not planned by the batch system.
-func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
+// addWaiting adds all waiting jobs, by number. Managed jobs count in the load only, because the batch system does not plan them.
+func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
 	apart := m.Snapshot.Molds.Apart
 	before := func(id core.JobID) {
 		for ; len(apart) > 0 && apart[0].ID < id; apart = apart[1:] {
-			m.tellApart(s, all, apart[0])
+			m.addApart(s, all, apart[0])
 		}
 	}
 	for _, w := range m.Queue {
@@ -217,8 +217,8 @@ func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
 	before(math.MaxInt64)
 }
 
-// tellApart tells of a job that is not in the queue here.
-func (m *machine) tellApart(s sched.State, all *sched.SystemLoad, a adapter.Apart) {
+// addApart adds a job that is not in this queue.
+func (m *machine) addApart(s sched.State, all *sched.SystemLoad, a adapter.Apart) {
 	if a.After {
 		a.Begin = max(a.Begin, m.Now+1)
 	}

@@ -11,7 +11,7 @@ import (
 	"accordion/core/sched"
 )
 
-// view is what an application sees of a state that comes after all of its local jobs.
+// viewOf returns what an application sees that ranks behind all local jobs.
 func viewOf(v *World, due map[core.JobID]core.Time) []profile.Point {
 	l, _ := v.Local(due)
 	for _, j := range l.Waiting {
@@ -22,13 +22,13 @@ func viewOf(v *World, due map[core.JobID]core.Time) []profile.Point {
 	return points
 }
 
-// TestAViewIsQuietWhileNothingHappens: what has no known end is the same thing to an application for half a minute.
-func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
+// Occupations without a known end look the same to an application for half a minute.
+func TestViewIsStableWhileNothingHappens(t *testing.T) {
 	due := map[core.JobID]core.Time{}
 	var before []profile.Point
 	changes := 0
 	for second := core.Time(1010); second < 1070; second++ {
-		s := sceneOf(20, nil)
+		s := newSituation(20, nil)
 		s.Now, s.Instant = second, adapter.Instant(second)
 		s.Settings.Guard = 30
 		s.runsOrdinary(2, 500)                                                                               // until 1500
@@ -54,9 +54,9 @@ func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
 	}
 }
 
-// TestWhatApplicationsSeeIsWithoutTheirParts, and the plan is with them: nobody else gets their nodes.
-func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
-	s := sceneOf(8, nil)
+// The plan itself has the parts, so that no other job gets their nodes.
+func TestApplicationsSeeClusterWithoutTheirParts(t *testing.T) {
+	s := newSituation(8, nil)
 	job := adapter.Job{Key: adapter.Key{ID: 50, Submitted: 950}, State: adapter.Running, Started: 960, Limit: 300, Nodes: s.take(4), Mark: "accordion:launch=7"}
 	s.Snapshot.Jobs = append(s.Snapshot.Jobs, job)
 	part := runs(50, 0, 0, 4, core.EP{{Duration: 300, Nodes: 4}}, 1260)
@@ -88,7 +88,7 @@ func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
 	}
 }
 
-func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
+func TestWeakestIsWhatEveryNodeHas(t *testing.T) {
 	type has = adapter.Strength
 	of := func(cores int, memory, scratch int64, arch string) has {
 		return has{Cores: cores, Memory: memory, Scratch: scratch, Arch: arch}
@@ -100,14 +100,14 @@ func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
 		lost  int // of them, the last
 		want  has
 	}{
-		"nothing is known":           {[]has{{}, {}}, 0, has{}},
-		"two kinds":                  {[]has{thin, fat}, 0, of(8, 32_000, 0, "x86_64")},
-		"two architectures":          {[]has{thin, arm, thin}, 0, of(8, 64_000, 500, "")},
-		"one has not spoken yet":     {[]has{silent, thin}, 0, thin},
-		"of one nothing is known":    {[]has{thin, {}}, 0, has{Arch: "x86_64"}},
-		"out of service, none of it": {[]has{thin, of(1, 1, 1, "i386")}, 1, thin},
+		"nothing is known":                  {[]has{{}, {}}, 0, has{}},
+		"two kinds":                         {[]has{thin, fat}, 0, of(8, 32_000, 0, "x86_64")},
+		"two architectures":                 {[]has{thin, arm, thin}, 0, of(8, 64_000, 500, "")},
+		"one architecture is not known yet": {[]has{silent, thin}, 0, thin},
+		"of one nothing is known":           {[]has{thin, {}}, 0, has{Arch: "x86_64"}},
+		"out of service, none of it":        {[]has{thin, of(1, 1, 1, "i386")}, 1, thin},
 	} {
-		s := sceneOf(len(test.nodes), nil)
+		s := newSituation(len(test.nodes), nil)
 		for i, what := range test.nodes {
 			n := &s.Snapshot.Nodes[i]
 			n.Strength, n.Lost = what, i >= len(test.nodes)-test.lost
@@ -121,8 +121,8 @@ func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
 	}
 }
 
-func TestWindowsAreWhenNodesAreFreeByName(t *testing.T) {
-	s := sceneOf(6, nil)
+func TestWindowsTellWhenNodesAreFree(t *testing.T) {
+	s := newSituation(6, nil)
 	s.runsOrdinary(1, 500) // n1 until 1500
 	if l, _ := makePlan(s.Input).Local(map[core.JobID]core.Time{}); l.Windows != nil {
 		t.Errorf("nobody wants a node later that is free now, and there are the windows %v", l.Windows)

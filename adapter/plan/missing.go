@@ -7,14 +7,14 @@ import (
 	"accordion/adapter/managed"
 )
 
-// Missing are the nodes for which a job waits that needs more than are in service.
+// Missing describes a waiting job that needs more nodes than are in service.
 type Missing struct {
-	Needs   int            // the least that the job can be done with
-	Serving int            // of the nodes on which it may run
-	Away    []adapter.Node // the others of these
+	Needs   int            // the fewest nodes with which the job can run
+	Serving int            // how many of the nodes on which it may run are in service
+	Away    []adapter.Node // the nodes on which it may run that are out of service
 }
 
-// Missing returns what a job lacks that would fit if nodes came back which are out of service; nil: it would not, or lacks none.
+// Missing returns what a job lacks if it would fit once the nodes that are out of service came back, and nil otherwise.
 func (v *World) Missing(r *managed.Job) *Missing {
 	m := Missing{Needs: len(v.Nodes) + 1}
 	for _, ep := range r.Choices {
