@@ -109,7 +109,7 @@ func (p *canvas) held(j Job) ([]replay.Stretch, error) {
 			return nil, fmt.Errorf("held %q, which is not among the rows", h.Node)
 		}
 		if !h.From.Before(h.To) {
-			return nil, fmt.Errorf("held %s from %v to %v, which is no span", h.Node, h.From, h.To)
+			return nil, fmt.Errorf("held %s from %v to %v, which is no period", h.Node, h.From, h.To)
 		}
 		from, to := p.second(h.From), p.second(h.To)
 		changes[from], changes[to] = append(changes[from], change{row, 1}), append(changes[to], change{row, -1})

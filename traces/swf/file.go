@@ -25,13 +25,13 @@ type Log struct {
 func ReadFile(path string, o Options) (*Log, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a workload log: %w", err)
+		return nil, fmt.Errorf("read workload log: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("reading a workload log: %w", err)
+		return nil, fmt.Errorf("read workload log: %w", err)
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a workload log in it", path)
 	}

@@ -198,7 +198,7 @@ func TestReadErrorIsNotTheEndOfTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Next(&got); err == nil || err.Error() != "reading a.swf, after line 2: bad disk" {
+	if err := r.Next(&got); err == nil || err.Error() != "read a.swf, after line 2: bad disk" {
 		t.Errorf("%v", err)
 	}
 }

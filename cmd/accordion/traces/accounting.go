@@ -71,7 +71,7 @@ func readSacct(cmd *cobra.Command, path string, zone *time.Location) (*swf.Log, 
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, sacct.LeftOut{}, fmt.Errorf("reading Slurm's accounting: %w", err)
+		return nil, sacct.LeftOut{}, fmt.Errorf("read Slurm's accounting: %w", err)
 	}
 	defer file.Close()
 	return sacct.Workload(file, path, zone)

@@ -43,7 +43,7 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 		return command.Stop(cmd.OutOrStdout(), text, "%d of %d replays of the log done", replayed, len(cases))
 	}
 	if err != nil {
-		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
+		return fmt.Errorf("compare policies on %s: %w", w.Name, err)
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err

@@ -117,7 +117,7 @@ func (e Experiment) onLog(units []logUnit, into []logRun) error {
 	log := units[0].log
 	selected, err := log.Select(log.Log)
 	if err != nil {
-		return fmt.Errorf("replaying %s: %w", log.Name, err)
+		return fmt.Errorf("replay %s: %w", log.Name, err)
 	}
 	logged := selected.Workload
 	logged.Jobs = slices.Clone(logged.Jobs)
