@@ -19,7 +19,7 @@ import (
 func (g Chart) Write(w io.Writer) error {
 	page, err := g.page()
 	if err != nil {
-		return fmt.Errorf("Gantt chart %q: %w", g.Title, err)
+		return fmt.Errorf("draw Gantt chart %q: %w", g.Title, err)
 	}
 	return page.Write(w)
 }
