@@ -121,10 +121,10 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*read
 		}
 		whose = runs.All[0].User
 	}
-	told, over := command.Progress("days of sacct", progressbar.OptionShowCount())
+	progress, over := command.Progress("days of sacct", progressbar.OptionShowCount())
 	defer over()
 	all := sacct.NewRuns()
-	gaps, err := (&sacct.Query{Sacct: ask, Progress: told, User: whose, From: r.From, Until: until}).ReadInto(cmd.Context(), all)
+	gaps, err := (&sacct.Query{Sacct: ask, Progress: progress, User: whose, From: r.From, Until: until}).ReadInto(cmd.Context(), all)
 	if err != nil {
 		return nil, interrupted(fmt.Errorf("read Slurm's accounting: %w; to read a file with sacct's output, use --from", err))
 	}

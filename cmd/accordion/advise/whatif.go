@@ -75,10 +75,10 @@ func (f *whatIfFlags) study(cmd *cobra.Command, r *readRuns, report *advise.Repo
 	if err != nil {
 		return nil, err
 	}
-	told, over := command.Progress("jobs replayed", progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
+	progress, over := command.Progress("jobs replayed", progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
 	defer over()
 	s, err := whatif.Run(cmd.Context(), whatif.Input{Runs: r.Runs, Log: r.log, Report: report, Advice: o,
-		Policies: policies, Nodes: f.nodes, Seed: f.seed, FreeSteps: !drawn, Progress: told})
+		Policies: policies, Nodes: f.nodes, Seed: f.seed, FreeSteps: !drawn, Progress: progress})
 	if stopped := (*whatif.InterruptedError)(nil); errors.As(err, &stopped) {
 		return nil, stopped
 	}
