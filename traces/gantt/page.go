@@ -24,7 +24,7 @@ func (g Chart) Write(w io.Writer) error {
 	return page.Write(w)
 }
 
-// Save writes the page to a file. After an error there is no file.
+// Save writes the page to a file. It writes no file if it returns an error.
 func (g Chart) Save(path string) error { return files.Save(files.File{Path: path, Write: g.Write}) }
 
 // page returns the chart as a report with one replay: what really ran.
@@ -115,7 +115,7 @@ func (p *canvas) held(j Job) ([]replay.Stretch, error) {
 		changes[from], changes[to] = append(changes[from], change{row, 1}), append(changes[to], change{row, -1})
 	}
 	var stretches []replay.Stretch
-	holds := map[int32]int{} // number of holds per row: those of an expander and of its job may overlap
+	holds := map[int32]int{} // number of holds per row: an expander's and its job's may overlap
 	for _, at := range slices.Sorted(maps.Keys(changes)) {
 		if last := len(stretches) - 1; last >= 0 {
 			stretches[last].To = at
