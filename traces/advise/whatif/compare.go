@@ -148,8 +148,8 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	return all
 }
 
-// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or there is no such
-// case.
+// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or no such
+// case exists.
 func caseWithoutLines(cases []Case, k int) int {
 	for i, c := range cases {
 		if cases[k].Lines && !c.Lines && c.Policy == cases[k].Policy {
