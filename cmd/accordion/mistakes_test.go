@@ -89,7 +89,7 @@ var mistakes = []struct {
 	{`gantt --config one.toml`, 2, `gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows`},
 	{`gantt nosuch.txt`, 2, `open nosuch.txt: no such file or directory`},
 	{`explain one`, 2, `explain: "one" is not a job's number, such as 4711`},
-	{`replay nosuch.swf`, 2, `reading a workload log: open nosuch.swf: no such file or directory`},
+	{`replay nosuch.swf`, 2, `read workload log: open nosuch.swf: no such file or directory`},
 	{`advise --since yesterday`, 2, `advise: --since "yesterday" is no duration above 0: …`},
 	{`demo --speed fast`, 2, `demo: --speed: "fast" is not a whole number, such as 16`},
 	{`demo --speed 0`, 2, `speed 0: give 1 to 600 times the wall clock's`},

@@ -32,7 +32,7 @@ type Mix struct {
 	Evolving, Others int
 	Users            int
 	Nodes            int       // of the machine
-	Load             float64   // node-seconds of all jobs, relative to those of the machine while jobs arrive
+	Load             float64   // node-seconds of all jobs, relative to the machine's while jobs arrive
 	Sizes            int       // nodes of the largest job
 	Least, Mean      core.Time // run time of an ordinary job: minimum, and mean of what it is longer
 	Step             core.Time // minimum duration of each of the three steps; the maximum is twice as long

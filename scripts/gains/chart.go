@@ -22,7 +22,7 @@ func headlineCase(r result) bool {
 	return r.Share == headlineShare && r.Shape == workload.Mountain && r.Same == workload.SamePeak
 }
 
-// headlines returns the logs in the headline, which are those of real machines at their own load, and the mean wait of all their jobs under a
+// headlines returns the logs in the headline, which are from real machines at their own load, and the mean wait of all their jobs under a
 // policy in percent of that under EASY.
 func headlines(all []result, policyName string) (names []string, percent []float64) {
 	for _, l := range logs {

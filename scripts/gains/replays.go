@@ -21,7 +21,7 @@ type log struct {
 	tooSlow []string // policies that would take hours, and are left out
 }
 
-// logs are logs whose jobs wait. Jobs of LLNL-Atlas do not at its own load; nor do those of LLNL-Thunder, and hardly those of NASA-iPSC.
+// logs are logs whose jobs wait. At its own load LLNL-Atlas has no waiting jobs. LLNL-Thunder and NASA-iPSC are not listed, because they have hardly any.
 var logs = []log{
 	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
 	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},

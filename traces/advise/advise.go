@@ -213,9 +213,9 @@ func Make(runs []Run, o Options) Report {
 		for _, r := range g.runs {
 			report.Unknown -= r.held()
 		}
-		told, sound := o.advise(g, &watch)
+		advised, sound := o.advise(g, &watch)
 		report.NoAdvice.FullyUsed += sound
-		report.Advice = append(report.Advice, told...)
+		report.Advice = append(report.Advice, advised...)
 	}
 	order(report.Advice)
 	report.Sizes = o.sizings(runs, report.Advice)

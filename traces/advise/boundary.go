@@ -2,8 +2,8 @@ package advise
 
 import "accordion/core"
 
-// Boundary is a place in a script: after the step that ended last, and before the step that begins next. Either name is "" if there is no such
-// step.
+// Boundary is a place in a script: after the step that ended last, and before the step that begins next. A name is "" if
+// no such step exists.
 type Boundary struct {
 	After, Before string // names of steps
 	AfterStep     int    // index of that step in the run; −1: none

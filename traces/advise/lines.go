@@ -49,8 +49,8 @@ func (l *Lines) Project(r *Run) (Projection, bool) {
 	}
 	key := r.group()
 	if l.advised[key] {
-		if told, known := l.evolving(key, r); known {
-			return told, true
+		if projected, known := l.evolving(key, r); known {
+			return projected, true
 		}
 	}
 	key.Requested = 0

@@ -69,16 +69,16 @@ func TestProjectedRunStaysWithinItsLine(t *testing.T) {
 		lines := report.Lines(Options{})
 		onTime := 0
 		for i := range all {
-			told, has := lines.Project(&all[i])
+			projected, has := lines.Project(&all[i])
 			if has != (len(report.Advice) == 1) {
-				t.Fatalf("%+v of %+v", told, report)
+				t.Fatalf("%+v of %+v", projected, report)
 			}
-			for k, choice := range told.Choices {
-				if told.Runs[k] < 1 || told.Runs[k] > choice.Total() || told.Runs[k] < all[i].End-all[i].Start {
-					t.Fatalf("%d seconds of %v, and it ran %d", told.Runs[k], choice, all[i].End-all[i].Start)
+			for k, choice := range projected.Choices {
+				if projected.Runs[k] < 1 || projected.Runs[k] > choice.Total() || projected.Runs[k] < all[i].End-all[i].Start {
+					t.Fatalf("%d seconds of %v, and it ran %d", projected.Runs[k], choice, all[i].End-all[i].Start)
 				}
 			}
-			if has && !told.Late && i >= len(all)-len(all)/3 {
+			if has && !projected.Late && i >= len(all)-len(all)/3 {
 				onTime++
 			}
 		}
@@ -93,10 +93,10 @@ func TestRunGetsTheLineOfItsSequence(t *testing.T) {
 	report := Make(runs, Options{Margin: -1})
 	lines := report.Lines(Options{Margin: -1})
 	for i, want := range map[int]string{0: "1x600s,4x600s", 6: "4x300s,1x900s", 10: ""} {
-		told, known := lines.Project(&runs[i])
+		projected, known := lines.Project(&runs[i])
 		got := ""
 		if known {
-			got = told.Choices[0].String()
+			got = projected.Choices[0].String()
 		}
 		if got != want {
 			t.Errorf("run %d goes with %q, want %q", i, got, want)

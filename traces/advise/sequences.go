@@ -8,7 +8,7 @@ import (
 
 // split returns the advice for runs of a group that evolve differently: one line for each sequence of sizes with enough runs. The other runs
 // are left alone. sound counts the runs that waste nothing worth a line.
-func (o Options) split(g gathered, all []sample) (told []Advice, sound int) {
+func (o Options) split(g gathered, all []sample) (advised []Advice, sound int) {
 	var order []string // shapes, in order of their first runs
 	parts := map[string][]sample{}
 	for _, s := range all {
@@ -31,21 +31,21 @@ func (o Options) split(g gathered, all []sample) (told []Advice, sound int) {
 			continue
 		}
 		a.shape, a.Sequence, a.Of = key, sizesText(profileOf(a, part)), len(all)
-		told = append(told, *a)
+		advised = append(advised, *a)
 	}
 	if len(rest) == 0 {
-		return told, sound
+		return advised, sound
 	}
 	slices.SortFunc(rest, func(a, b sample) int { return compareStarts(a.run, b.run) })
 	if !wasteful(rest) {
-		return told, sound + len(rest)
+		return advised, sound + len(rest)
 	}
 	a, could := totals(g.Group, rest)
 	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequencesText(rest)
 	if len(rest) < len(all) {
 		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequencesText(rest)
 	}
-	return append(told, *a), sound
+	return append(advised, *a), sound
 }
 
 // profileOf returns the sizes of an advice. For LeftAlone these are the sizes of the last run.

@@ -57,9 +57,9 @@ const (
 )
 
 // sizings returns the advice for jobs that ran on several sizes. It leaves out groups with an evolving line.
-func (o Options) sizings(runs []Run, told []Advice) []Sizing {
+func (o Options) sizings(runs []Run, advised []Advice) []Sizing {
 	evolves := map[Group]bool{}
-	for _, a := range told {
+	for _, a := range advised {
 		if a.Kind != Smaller {
 			evolves[a.Group] = true
 		}
@@ -140,10 +140,10 @@ func (o Options) write(s *Sizing) bool {
 	shortest := core.Forever
 	for i := range s.Sizes {
 		z := &s.Sizes[i]
-		told := o.rounded(z.Quantile)
-		if z.Slower = z.Slower || float64(told) > (1-minSaving)*float64(shortest); !z.Slower {
-			shortest = told
-			s.choices = append(s.choices, core.EP{{Duration: told, Nodes: z.Nodes}})
+		listed := o.rounded(z.Quantile)
+		if z.Slower = z.Slower || float64(listed) > (1-minSaving)*float64(shortest); !z.Slower {
+			shortest = listed
+			s.choices = append(s.choices, core.EP{{Duration: listed, Nodes: z.Nodes}})
 		}
 	}
 	if len(s.choices) < 2 || len(s.choices) > moldable.MaxChoices {

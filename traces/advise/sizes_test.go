@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sized returns runs of one job, times on each of the sizes. Their durations are those of the curve with some jitter.
+// sized returns runs of one job, times on each of the sizes. Their durations follow the curve with some jitter.
 func sized(sizes []int, times int, lasts func(n int) float64) []Run {
 	var all []Run
 	for k := range times {

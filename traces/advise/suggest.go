@@ -20,7 +20,7 @@ func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
 // advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently, each sequence of sizes gets
 // its own line. sound counts the runs that waste nothing worth a line.
-func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
+func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
 		observed := w.observed(r)

@@ -30,10 +30,10 @@ type Run struct {
 	Metrics replay.Metrics
 }
 
-// Replay replays the workload under every policy, with one goroutine per core. It calls told with the number of replayed jobs of all policies
-// together, from several goroutines; told may be nil. If the context ends it returns an *InterruptedError at once. Running replays continue
+// Replay replays the workload under every policy, with one goroutine per core. It calls progress with the number of replayed jobs of all policies
+// together, from several goroutines; progress may be nil. If the context ends it returns an *InterruptedError at once. Running replays continue
 // in the background, and their results are dropped.
-func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
+func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, progress func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
@@ -42,15 +42,15 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 		ended sync.Mutex // guards runs and done
 		done  = make([]bool, len(policies))
 	)
-	tell := func() {
-		if told == nil {
+	notify := func() {
+		if progress == nil {
 			return
 		}
 		sum := int64(0)
 		for i := range over {
 			sum += over[i].Load()
 		}
-		told(int(sum))
+		progress(int(sum))
 	}
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	one := func(i int) error {
@@ -59,10 +59,10 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 		}
 		result := replay.RunWatched(w, policies[i], func(n int) {
 			over[i].Store(int64(n))
-			tell()
+			notify()
 		})
 		over[i].Store(int64(len(w.Jobs)))
-		tell()
+		notify()
 		run := Run{Result: result, Metrics: replay.Measure(w, result)}
 		ended.Lock()
 		runs[i], done[i] = run, true

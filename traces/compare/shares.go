@@ -39,8 +39,8 @@ func Cases(shares []float64, first uint64, seeds int, x workload.WhatIf) (all []
 }
 
 // ReplayCases replays the workload with the jobs of each case changed by x, and fills in the metrics of the cases. It returns how many cases were
-// replayed, and an error if the context ended before the last one. told is called with the number of replayed jobs; it may be nil.
-func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Policy, x workload.WhatIf, cases []Case, told func(jobs int)) (replayed int, err error) {
+// replayed, and an error if the context ended before the last one. progress is called with the number of replayed jobs; it may be nil.
+func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Policy, x workload.WhatIf, cases []Case, progress func(jobs int)) (replayed int, err error) {
 	for i := range cases {
 		c := &cases[i]
 		drawn := w
@@ -48,8 +48,8 @@ func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Pol
 		x.Evolving, x.Seed = c.Share, c.Seed
 		x.Apply(&drawn)
 		runs, err := Replay(ctx, drawn, policies, func(n int) {
-			if told != nil {
-				told(i*len(w.Jobs)*len(policies) + n)
+			if progress != nil {
+				progress(i*len(w.Jobs)*len(policies) + n)
 			}
 		})
 		if err != nil {

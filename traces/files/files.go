@@ -34,17 +34,17 @@ func Save(files ...File) error {
 			continue
 		}
 		if err := s.folder(filepath.Dir(f.Path)); err != nil {
-			return fmt.Errorf("making a folder for the results: %w", err)
+			return fmt.Errorf("create a folder for the results: %w", err)
 		}
 	}
 	for _, f := range files {
 		if err := s.write(f); err != nil {
-			return fmt.Errorf("writing %s: %w", f.Path, err)
+			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
 	for i := range s.written {
 		if err := s.written[i].place(i+1 < len(s.written)); err != nil {
-			return fmt.Errorf("writing %s: %w", s.written[i].path, err)
+			return fmt.Errorf("write %s: %w", s.written[i].path, err)
 		}
 	}
 	done = true
@@ -108,9 +108,9 @@ func (a *stagedFile) place(keep bool) error {
 	case err != nil:
 		return err
 	case there.IsDir():
-		return errors.New("a folder is there")
+		return errors.New("it is a folder")
 	case !there.Mode().IsRegular():
-		return errors.New("a device or a pipe is there") // renaming would replace it
+		return errors.New("it is a device or a pipe") // renaming would replace it
 	case keep:
 		before := a.name + ".before"
 		if err := os.Rename(a.path, before); err != nil {

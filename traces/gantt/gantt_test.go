@@ -187,7 +187,7 @@ func TestInvalidChartIsRefused(t *testing.T) {
 		"needs nodes":        func(g *Chart) { g.Nodes = nil },
 		"named twice":        func(g *Chart) { g.Nodes[1] = "n1" },
 		"not among the rows": func(g *Chart) { g.Nodes = g.Nodes[:2] },
-		"no span":            func(g *Chart) { g.Jobs[0].Holds[0].To = at(0) },
+		"no period":          func(g *Chart) { g.Jobs[0].Holds[0].To = at(0) },
 	} {
 		g := small()
 		spoil(&g)

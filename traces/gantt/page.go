@@ -19,12 +19,12 @@ import (
 func (g Chart) Write(w io.Writer) error {
 	page, err := g.page()
 	if err != nil {
-		return fmt.Errorf("Gantt chart %q: %w", g.Title, err)
+		return fmt.Errorf("draw Gantt chart %q: %w", g.Title, err)
 	}
 	return page.Write(w)
 }
 
-// Save writes the page to a file. After an error there is no file.
+// Save writes the page to a file. It writes no file if it returns an error.
 func (g Chart) Save(path string) error { return files.Save(files.File{Path: path, Write: g.Write}) }
 
 // page returns the chart as a report with one replay: what really ran.
@@ -109,13 +109,13 @@ func (p *canvas) held(j Job) ([]replay.Stretch, error) {
 			return nil, fmt.Errorf("held %q, which is not among the rows", h.Node)
 		}
 		if !h.From.Before(h.To) {
-			return nil, fmt.Errorf("held %s from %v to %v, which is no span", h.Node, h.From, h.To)
+			return nil, fmt.Errorf("held %s from %v to %v, which is no period", h.Node, h.From, h.To)
 		}
 		from, to := p.second(h.From), p.second(h.To)
 		changes[from], changes[to] = append(changes[from], change{row, 1}), append(changes[to], change{row, -1})
 	}
 	var stretches []replay.Stretch
-	holds := map[int32]int{} // number of holds per row: those of an expander and of its job may overlap
+	holds := map[int32]int{} // number of holds per row: an expander's and its job's may overlap
 	for _, at := range slices.Sorted(maps.Keys(changes)) {
 		if last := len(stretches) - 1; last >= 0 {
 			stretches[last].To = at

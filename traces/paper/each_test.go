@@ -9,9 +9,9 @@ import (
 )
 
 func TestEachReportsEveryPartAndReturnsTheFirstError(t *testing.T) {
-	var told []int
-	if err := paper.Each(t.Context(), 3, func(done int) { told = append(told, done) }, func(int) error { return nil }); err != nil || !slices.Equal(told, []int{1, 2, 3}) {
-		t.Errorf("%v, and done are %v", err, told)
+	var progress []int
+	if err := paper.Each(t.Context(), 3, func(done int) { progress = append(progress, done) }, func(int) error { return nil }); err != nil || !slices.Equal(progress, []int{1, 2, 3}) {
+		t.Errorf("%v, and done are %v", err, progress)
 	}
 	broken := errors.New("part 0 is broken")
 	parts := 0

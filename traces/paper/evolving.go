@@ -211,7 +211,7 @@ func (e Evolving) search(test int, name string, known []outcome) (outcome, error
 	begin := time.Now()
 	found, err := order.Search{Algorithm: a, Seed: uint64(test), Evals: e.Search}.Run(profile.New(Nodes), eps)
 	if err != nil {
-		return outcome{}, fmt.Errorf("searching an order for test %d, %s: %w", test+1, name, err)
+		return outcome{}, fmt.Errorf("search an order for test %d, %s: %w", test+1, name, err)
 	}
 	o := measured(eps, found.Plan, time.Since(begin))
 	o.relate(known[0].Metrics)

@@ -135,12 +135,12 @@ func TestSearchedOrderIsNoLongerThanItsFirstOrder(t *testing.T) {
 }
 
 func TestProgressReachesAllWork(t *testing.T) {
-	var told []int
+	var progress []int
 	e := paper.Evolving{Tests: 4, Seed: 1, Search: 5}
-	e.Done = func(work int) { told = append(told, work) }
+	e.Done = func(work int) { progress = append(progress, work) }
 	run(t, e)
-	if !slices.IsSorted(told) || len(told) != e.Work() || told[len(told)-1] != 4+4*3 {
-		t.Errorf("told %v of %d", told, e.Work())
+	if !slices.IsSorted(progress) || len(progress) != e.Work() || progress[len(progress)-1] != 4+4*3 {
+		t.Errorf("progress %v of %d", progress, e.Work())
 	}
 }
 

@@ -67,7 +67,7 @@ func Place(w workload.Workload, r Result) (*Placement, error) {
 }
 
 func overbooked(w workload.Workload, c change, free int) error {
-	return fmt.Errorf("placing job %d at second %d: it holds %d nodes from then on, and only %d of %d are free", w.Jobs[c.job].Number, c.at, c.nodes, free, w.Machine.Nodes)
+	return fmt.Errorf("place job %d at second %d: it holds %d nodes from then on, and only %d of %d are free", w.Jobs[c.job].Number, c.at, c.nodes, free, w.Machine.Nodes)
 }
 
 // resized records that an evolving job holds other nodes from a second on.

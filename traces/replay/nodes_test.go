@@ -116,7 +116,7 @@ aa..aa
 func TestOverbookedMachineIsAnError(t *testing.T) {
 	w, r := hand(3, Outcome{Start: 0, End: 5, Choice: 2}, Outcome{Start: 4, End: 6, Choice: 2})
 	_, err := Place(w, r)
-	const want = "placing job 2 at second 4: it holds 2 nodes from then on, and only 1 of 3 are free"
+	const want = "place job 2 at second 4: it holds 2 nodes from then on, and only 1 of 3 are free"
 	if err == nil || err.Error() != want {
 		t.Errorf("Place says %v, want %q", err, want)
 	}

@@ -146,8 +146,8 @@ func WriteMetrics(out io.Writer, m Metrics, s *workload.Selected) error {
 	return e.Encode(file)
 }
 
-// WriteSWF writes replayed.swf: the jobs of the replay in order of submission, with their outcomes. Wait times, run times and allocated
-// processors are those of the replay, in its nodes, and so are the requested processors. Evolving jobs have their requested profiles
+// WriteSWF writes replayed.swf: the jobs of the replay in order of submission, with their outcomes. Wait times, run times,
+// and allocated and requested processors come from the replay, in its nodes. Evolving jobs have their requested profiles
 // (swf.Log.EPs). Everything else is as in the log. A job that never began has −1 as wait time, run time and allocated processors.
 func WriteSWF(out io.Writer, log *swf.Log, s *workload.Selected, r Result) error {
 	header := swf.Header{Lines: slices.Clone(log.Header.Lines)}

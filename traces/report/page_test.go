@@ -89,7 +89,7 @@ func TestTableShowsTheMetrics(t *testing.T) {
 		t.Errorf("84 %% beside 81 %% is shown as %q better", got)
 	}
 	if got := p.Text(`tr[data-row="Nobody's"] td:nth-child(3)`); got != dash {
-		t.Errorf("a value that nobody has is shown as %q", got)
+		t.Errorf("a missing value is shown as %q", got)
 	}
 }
 
@@ -149,7 +149,7 @@ func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
 	}
 	for _, want := range wants {
 		if !strings.Contains(tip, want) {
-			t.Errorf("job %d, %+v, is told of without %q: %s", j.Number, *o, want, tip)
+			t.Errorf("job %d, %+v, has a tip without %q: %s", j.Number, *o, want, tip)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestRealJobsHaveNamesAndPromises(t *testing.T) {
 	tip := p.Text("#tip")
 	for _, want := range []string{"<b>mesh (8), evolving", "bob", "ep=1x40s,3x40s", "as promised", "growth 1 → 3", "2\u202fs late", "promised and missed", "au-1–au-2, fe", "3 nodes until 3 Nov 2006 08:01"} {
 		if !strings.Contains(tip, want) {
-			t.Errorf("%q is missing from what is told of the job: %s", want, tip)
+			t.Errorf("%q is missing in the tip of the job: %s", want, tip)
 		}
 	}
 	if row := p.Text("#job-table tbody tr:nth-child(2)"); row != "<b>mesh 8\tbob\tevolving\tep=1x40s,3x40s\t08:00:05\t08:00:05\t0\u202fs\t1\u202fmin 40\u202fs\t1 → 3 → 2\t2\u202fs\t33\u202f%\tCOMPLETED" {

@@ -25,13 +25,13 @@ type Log struct {
 func ReadFile(path string, o Options) (*Log, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a workload log: %w", err)
+		return nil, fmt.Errorf("read workload log: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("reading a workload log: %w", err)
+		return nil, fmt.Errorf("read workload log: %w", err)
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a workload log in it", path)
 	}
@@ -104,12 +104,12 @@ func grow(records []Record, in *Reader, size int64) []Record {
 		plain  = 40 // minimum bytes per job in a plain log
 	)
 	room := max(first, cap(records)/2)
-	if told, ok := in.Header.Number("MaxRecords"); ok && len(records) == first {
+	if stated, ok := in.Header.Number("MaxRecords"); ok && len(records) == first {
 		most := size / plain
 		if in.compressed() {
 			most = size / packed
 		}
-		room = max(room, int(min(told, most))+1-first)
+		room = max(room, int(min(stated, most))+1-first)
 	}
 	return append(make([]Record, 0, len(records)+room), records...)
 }

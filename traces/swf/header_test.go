@@ -213,3 +213,26 @@ func TestSetKeepsOtherFields(t *testing.T) {
 		t.Errorf("the header differs (-want +got):\n%s", diff)
 	}
 }
+
+func TestParseDate(t *testing.T) {
+	var dated, undated Header
+	dated.Set("UnixStartTime", "1166400000") // 2006-12-18 00:00 UTC
+	for _, c := range []struct {
+		header        *Header
+		text          string
+		second        int64
+		known, isDate bool
+	}{
+		{&dated, "2006-12-18", 0, true, true},
+		{&dated, "2006-12-19T01:30", 86400 + 5400, true, true},
+		{&dated, "2006-12-17T23:59:59", -1, true, true},
+		{&undated, "2006-12-18", 1166400000, false, true},
+		{&dated, "36h", 0, false, false},
+		{&dated, "2006-13-18", 0, false, false},
+	} {
+		second, known, isDate := c.header.ParseDate(c.text)
+		if second != c.second || known != c.known || isDate != c.isDate {
+			t.Errorf("%s: second %d, known %v, a date %v; want %d, %v, %v", c.text, second, known, isDate, c.second, c.known, c.isDate)
+		}
+	}
+}

@@ -212,7 +212,7 @@ func (r *Reader) ended() error {
 	case r.compressed():
 		return fmt.Errorf("%s:%d: the compressed file is damaged after this line: %w", r.name, r.line, r.failed)
 	}
-	return fmt.Errorf("reading %s, after line %d: %w", r.name, r.line, r.failed)
+	return fmt.Errorf("read %s, after line %d: %w", r.name, r.line, r.failed)
 }
 
 // open finds out whether the log is compressed.

@@ -83,14 +83,14 @@ func TestProblemsAreReadAroundAndCounted(t *testing.T) {
 	if len(log.EPs) != 1 || log.EPs[1].String() != "4x3600s,8x1800s" {
 		t.Errorf("the profiles are %v", log.EPs)
 	}
-	told := `lines with fewer than 18 fields, the others taken as unknown: 1, first a.swf:1: 4 fields; a job has 18
+	warnings := `lines with fewer than 18 fields, the others taken as unknown: 1, first a.swf:1: 4 fields; a job has 18
 lines with more than 18 fields, the others left out: 1, first a.swf:2: 19 fields; a job has 18
 fields that are no numbers, taken as unknown: 1, first a.swf:2: field 3 (wait time): "x" is no number; write -1 for what is unknown
 numbers out of range, taken as unknown: 1, first a.swf:2: field 5 (allocated processors): "4e9" is out of range; at most 2147483647
 fractions of whole numbers, cut off: 1, first a.swf:1: field 3 (wait time): "2.5" is not a whole number
 lines that are no jobs, left out: 1, first a.swf:3: "three" is no job number; a line is a job of 18 numbers, or begins with a semicolon
 EP lines that say no profile, left out: 1, first a.swf:4: job 2: evolution profile, column 3: "" is not a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS`
-	if diff := cmp.Diff(told, log.Warnings.String()); diff != "" {
+	if diff := cmp.Diff(warnings, log.Warnings.String()); diff != "" {
 		t.Errorf("the warnings differ (-want +got):\n%s", diff)
 	}
 	if log.Warnings.Total() != 7 {
@@ -198,7 +198,7 @@ func TestReadErrorIsNotTheEndOfTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Next(&got); err == nil || err.Error() != "reading a.swf, after line 2: bad disk" {
+	if err := r.Next(&got); err == nil || err.Error() != "read a.swf, after line 2: bad disk" {
 		t.Errorf("%v", err)
 	}
 }

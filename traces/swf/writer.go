@@ -108,10 +108,10 @@ func WriteFile(path string, log *Log) error {
 func writeInto(path string, log *Log) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("writing a log: %w", err)
+		return fmt.Errorf("write a log: %w", err)
 	}
 	if err := errors.Join(writeTo(file, log, strings.HasSuffix(path, ".gz")), file.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

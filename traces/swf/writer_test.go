@@ -130,7 +130,7 @@ func TestFileIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := &Log{EPs: map[int64]core.EP{7: nil}}
-		if err := WriteFile(path, bad); err == nil || !strings.Contains(err.Error(), "writing "+path) {
+		if err := WriteFile(path, bad); err == nil || !strings.Contains(err.Error(), "write "+path) {
 			t.Errorf("%v", err)
 		}
 		got, err := ReadFile(path, Options{Strict: true})

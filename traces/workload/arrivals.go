@@ -9,7 +9,7 @@ import (
 )
 
 // ErrShort is the error for a log that is too short for statistics of arrivals.
-var ErrShort = errors.New("its jobs are submitted within less than a day, which says nothing of the other hours")
+var ErrShort = errors.New("its jobs are submitted within less than a day; statistics need at least a whole day")
 
 // Arrivals counts the arriving jobs per half hour of the day, by their reference sizes (sizing.New): for a rigid job its only size. The day
 // begins before seconds before second 0 of the log.

@@ -121,17 +121,17 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
 	if job != "" && f.html != "" {
-		return command.Usage(errors.New("advise: -o writes a page of all jobs: leave the job away"))
+		return command.Usage(errors.New("advise: -o writes a page of all jobs; leave out the job"))
 	}
 	if err := f.whatIf.check(cmd, f.user, job); err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
 	if f.oar && (f.file != "" || job != "") {
-		return command.Usage(errors.New("advise: --oar asks OAR's database of all jobs: leave --from and the job away"))
+		return command.Usage(errors.New("advise: --oar reads all jobs of OAR's database; leave out --from and the job"))
 	}
 	if f.managed {
 		if f.whatIf.on || f.oar || f.file != "" || f.html != "" || job != "" {
-			return command.Usage(errors.New("advise: --managed reads the sidecar's journal: leave --from, --oar, -o, --what-if and the job away"))
+			return command.Usage(errors.New("advise: --managed reads the sidecar's journal: leave out --from, --oar, -o, --what-if and the job"))
 		}
 		return f.reviewManaged(cmd, o)
 	}

@@ -20,18 +20,18 @@ import (
 func fromOAR(cmd *cobra.Command, f *flags, since core.Time) (*readRuns, error) {
 	c, err := conf.Read(hooked.File(""))
 	if err != nil {
-		return nil, fmt.Errorf("asking OAR's database: %w", err)
+		return nil, fmt.Errorf("read OAR's database: %w", err)
 	}
 	db, err := database.Open(c)
 	if err != nil {
-		return nil, fmt.Errorf("asking OAR's database: %w", err)
+		return nil, fmt.Errorf("read OAR's database: %w", err)
 	}
 	defer db.Close()
 	until := time.Now().Unix() + 1
 	r := &readRuns{Input: render.Input{From: until - since, Until: until, Source: render.OAR}}
 	runs, left, err := history.Read(cmd.Context(), db, history.Span{From: r.From, Until: until})
 	if err != nil {
-		return nil, interrupted(fmt.Errorf("asking OAR's database: %w", err))
+		return nil, interrupted(fmt.Errorf("read OAR's database: %w", err))
 	}
 	if f.user != "" {
 		runs = slices.DeleteFunc(runs, func(r advise.Run) bool { return r.User != f.user })

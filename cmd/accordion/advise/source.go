@@ -84,7 +84,7 @@ func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*readRuns, err
 	if f.file != "-" {
 		file, err := os.Open(f.file)
 		if err != nil {
-			return nil, command.Usage(fmt.Errorf("reading Slurm's accounting: %w", err))
+			return nil, command.Usage(fmt.Errorf("read Slurm's accounting: %w", err))
 		}
 		defer file.Close()
 		var over func()
@@ -121,12 +121,12 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*read
 		}
 		whose = runs.All[0].User
 	}
-	told, over := command.Progress("days of sacct", progressbar.OptionShowCount())
+	progress, over := command.Progress("days of sacct", progressbar.OptionShowCount())
 	defer over()
 	all := sacct.NewRuns()
-	gaps, err := (&sacct.Query{Sacct: ask, Progress: told, User: whose, From: r.From, Until: until}).ReadInto(cmd.Context(), all)
+	gaps, err := (&sacct.Query{Sacct: ask, Progress: progress, User: whose, From: r.From, Until: until}).ReadInto(cmd.Context(), all)
 	if err != nil {
-		return nil, interrupted(fmt.Errorf("asking Slurm's accounting: %w (a file of what sacct prints is read with --from)", err))
+		return nil, interrupted(fmt.Errorf("read Slurm's accounting: %w; to read a file with sacct's output, use --from", err))
 	}
 	if job != "" && !slices.ContainsFunc(all.All, func(r advise.Run) bool { return r.ID == runs.All[0].ID && r.Start == runs.All[0].Start }) {
 		all.All = append(all.All, runs.All[0]) // it ended before the period
@@ -153,9 +153,9 @@ func (r *readRuns) take(runs *sacct.Runs, gaps []sacct.Gap) {
 func fromLog(cmd *cobra.Command, f *flags, job string) (*readRuns, error) {
 	switch {
 	case job != "":
-		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, which knows nothing of a job's steps: name no job", f.file))
+		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, which has no job steps; leave out the job", f.file))
 	case f.user != "":
-		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, whose users have numbers only: leave out --user", f.file))
+		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, in which users are only numbers; leave out --user", f.file))
 	}
 	log, err := swf.ReadFile(f.file, swf.Options{})
 	if err != nil {
@@ -180,11 +180,11 @@ var jobForm = regexp.MustCompile(`^[0-9]{1,10}(_[0-9]{1,10})?$`)
 // one reads one job with sacct.
 func one(ctx context.Context, ask func(context.Context, []string) (string, error), job string, into *sacct.Runs) error {
 	if !jobForm.MatchString(job) {
-		return command.Usage(fmt.Errorf("advise: %s is no job: write its number, such as 123, or 123_4", core.Shown(job)))
+		return command.Usage(fmt.Errorf("advise: %s is no job number; write 123, or 123_4", core.Shown(job)))
 	}
 	text, err := ask(ctx, []string{"--jobs=" + job, "--duplicates", "--parsable2", "--noconvert", "--format=" + sacct.StepColumns})
 	if err != nil {
-		return fmt.Errorf("asking Slurm's accounting for job %s: %w", job, err)
+		return fmt.Errorf("read Slurm's accounting of job %s: %w", job, err)
 	}
 	if err := into.ReadText(text, "sacct --jobs="+job); err != nil {
 		return err
@@ -201,5 +201,5 @@ func unknownJob(job string, left sacct.LeftUnread) error {
 	if text := left.String(); text != "" {
 		return fmt.Errorf("advise: job %s cannot be explained; the accounting has: %s", job, text)
 	}
-	return fmt.Errorf("advise: the accounting has no job %s that is over and that you may see", job)
+	return fmt.Errorf("advise: the accounting has no finished job %s that you may see", job)
 }

@@ -44,9 +44,9 @@ func (f *whatIfFlags) check(c *cobra.Command, user, job string) error {
 	case !f.on:
 		return nil
 	case user != "":
-		return errors.New("--what-if needs everybody's jobs, for they wait for each other: leave out --user")
+		return errors.New("--what-if needs the jobs of all users, because they wait for each other; leave out --user")
 	case job != "":
-		return errors.New("--what-if is about all jobs: name none")
+		return errors.New("--what-if replays all jobs; leave out the job")
 	case c.Flags().Changed("nodes") && (f.nodes < 1 || f.nodes > workload.MaxNodes):
 		return fmt.Errorf("--nodes %d is not 1 to %d", f.nodes, workload.MaxNodes)
 	}
@@ -75,10 +75,10 @@ func (f *whatIfFlags) study(cmd *cobra.Command, r *readRuns, report *advise.Repo
 	if err != nil {
 		return nil, err
 	}
-	told, over := command.Progress("jobs replayed", progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
+	progress, over := command.Progress("jobs replayed", progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
 	defer over()
 	s, err := whatif.Run(cmd.Context(), whatif.Input{Runs: r.Runs, Log: r.log, Report: report, Advice: o,
-		Policies: policies, Nodes: f.nodes, Seed: f.seed, FreeSteps: !drawn, Progress: told})
+		Policies: policies, Nodes: f.nodes, Seed: f.seed, FreeSteps: !drawn, Progress: progress})
 	if stopped := (*whatif.InterruptedError)(nil); errors.As(err, &stopped) {
 		return nil, stopped
 	}

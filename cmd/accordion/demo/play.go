@@ -69,7 +69,7 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	if o.Journal == "" {
 		folder, err := os.MkdirTemp("", "accordion-demo-")
 		if err != nil {
-			return g, fmt.Errorf("a folder for the demonstration's journal: %w", err)
+			return g, fmt.Errorf("create a folder for the demo's journal: %w", err)
 		}
 		defer os.RemoveAll(folder)
 		o.Journal = filepath.Join(folder, "journal.db")

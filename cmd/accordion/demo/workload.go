@@ -108,7 +108,7 @@ func (j Job) spec(uid uint32) embedded.JobSpec {
 	return spec
 }
 
-// script is the job's work: it works in each step, and calls for the nodes of the next one in between.
+// script does the work of the job in each step, and calls accordion step in between.
 func (j Job) script(ctx context.Context, h *embedded.Handle) error {
 	ep := j.Choices[0]
 	held := len(h.Nodes())

@@ -51,8 +51,8 @@ The accounting does not contain the size of the machine. Use --machine.`,
 			return command.Usage(err)
 		}
 		command.Warn(cmd, left.Warnings())
-		if told := left.String(); told != "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "accordion: left out:", told)
+		if text := left.String(); text != "" {
+			fmt.Fprintln(cmd.ErrOrStderr(), "accordion: left out:", text)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs, %d of them evolving\n", len(log.Records), len(log.EPs))
 		if *machine > 0 {
@@ -71,7 +71,7 @@ func readSacct(cmd *cobra.Command, path string, zone *time.Location) (*swf.Log, 
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, sacct.LeftOut{}, fmt.Errorf("reading Slurm's accounting: %w", err)
+		return nil, sacct.LeftOut{}, fmt.Errorf("read Slurm's accounting: %w", err)
 	}
 	defer file.Close()
 	return sacct.Workload(file, path, zone)

@@ -75,7 +75,7 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 				return fmt.Errorf("paper adaptive: %w", err)
 			}
 		}
-		return tell(cmd.OutOrStdout(), data, e, slices.Contains(names, adaptive.Claims), asJSON)
+		return printData(cmd.OutOrStdout(), data, e, slices.Contains(names, adaptive.Claims), asJSON)
 	}
 	return c
 }
@@ -111,8 +111,8 @@ func realLogs(cmd *cobra.Command) ([]adaptive.Log, error) {
 	return all, nil
 }
 
-// tell prints the results.
-func tell(out io.Writer, data *adaptive.Data, e adaptive.Experiment, claims, asJSON bool) error {
+// printData prints the results.
+func printData(out io.Writer, data *adaptive.Data, e adaptive.Experiment, claims, asJSON bool) error {
 	rows, text := data.Rows, data.Text
 	if claims {
 		rows, text = data.Claims, data.ClaimsText

@@ -99,7 +99,7 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 		return f.partial(cmd.OutOrStdout(), w, stopped)
 	}
 	if err != nil {
-		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
+		return fmt.Errorf("compare policies on %s: %w", w.Name, err)
 	}
 	if err := f.save(w, runs); err != nil {
 		return err

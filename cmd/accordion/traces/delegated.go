@@ -37,13 +37,13 @@ func usableJobs(path string) ([]swf.Record, error) {
 	if path == "" {
 		folder, err := swf.Folder()
 		if err != nil {
-			return nil, command.Usage(fmt.Errorf("%w; name the log by --trace", err))
+			return nil, command.Usage(fmt.Errorf("%w; name the log with --trace", err))
 		}
 		path = filepath.Join(folder, atlas)
 	}
 	log, err := swf.ReadFile(path, swf.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, command.Usage(fmt.Errorf("the log %s is not there: fetch it by scripts/fetch-traces atlas, or name one by --trace", path))
+		return nil, command.Usage(fmt.Errorf("the log %s does not exist; fetch it with scripts/fetch-traces atlas, or name one with --trace", path))
 	}
 	if err != nil {
 		return nil, command.Usage(err)

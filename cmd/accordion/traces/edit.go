@@ -206,7 +206,7 @@ func selectCommand(s *swf.Selection, use, short, description string, settle func
 	return c
 }
 
-// said returns the flags of the command line, without those of the output.
+// said returns the flags of the command line, without the output flags.
 func said(cmd *cobra.Command) string {
 	var b strings.Builder
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -154,7 +154,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 func (r *replayFlags) one(cmd *cobra.Command, w *compare.Replayed, policy []policy.Policy, several bool) (replay.Metrics, error) {
 	runs, err := replayed(cmd.Context(), w, policy)
 	if err != nil {
-		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
+		return replay.Metrics{}, fmt.Errorf("replay %s: %w", w.Name, err)
 	}
 	folder := r.out
 	if folder != "" && several {
@@ -174,7 +174,7 @@ func (r *replayFlags) only(cmd *cobra.Command, w *compare.Replayed, p policy.Pol
 	w.Log = nil // frees the log, which is larger than the jobs that are replayed
 	result, placed, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
-		return fmt.Errorf("replaying %s: %w", w.Name, err)
+		return fmt.Errorf("replay %s: %w", w.Name, err)
 	}
 	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
 }

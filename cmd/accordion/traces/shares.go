@@ -32,8 +32,8 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 		return err
 	}
 	cases := compare.Cases(shares, f.seed, f.seeds, whatIf)
-	told, over := command.ProgressTo(len(cases)*len(w.Jobs)*len(policies), w.Name, progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
-	replayed, err := compare.ReplayCases(cmd.Context(), w.Workload, policies, whatIf, cases, told)
+	progress, over := command.ProgressTo(len(cases)*len(w.Jobs)*len(policies), w.Name, progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
+	replayed, err := compare.ReplayCases(cmd.Context(), w.Workload, policies, whatIf, cases, progress)
 	over()
 	text := w.String() + "; " + f.drawn() + "\n"
 	if replayed > 0 {
@@ -43,7 +43,7 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 		return command.Stop(cmd.OutOrStdout(), text, "%d of %d replays of the log done", replayed, len(cases))
 	}
 	if err != nil {
-		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
+		return fmt.Errorf("compare policies on %s: %w", w.Name, err)
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err

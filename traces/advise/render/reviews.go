@@ -42,8 +42,8 @@ func reviewText(r *advise.Review, quantile float64) string {
 	}
 	b.WriteByte('\n')
 	for i, s := range r.Steps {
-		told := r.Declared[i]
-		fmt.Fprintf(&b, "  step %d, %s: told %s, took %s, and up to %s in %.0f %%", i+1, nodes(told.Nodes), core.FormatDuration(told.Duration), core.FormatDuration(s.Median), core.FormatDuration(s.Quantile), 100*quantile)
+		declared := r.Declared[i]
+		fmt.Fprintf(&b, "  step %d, %s: told %s, took %s, and up to %s in %.0f %%", i+1, nodes(declared.Nodes), core.FormatDuration(declared.Duration), core.FormatDuration(s.Median), core.FormatDuration(s.Quantile), 100*quantile)
 		if s.Late > 0 {
 			fmt.Fprintf(&b, "; late in %d, by up to %s", s.Late, core.FormatDuration(s.Delay))
 		}

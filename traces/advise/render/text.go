@@ -39,11 +39,11 @@ func percent(part, whole int64) string {
 // Text returns the report for a terminal, with at most top rows per table.
 func Text(report *advise.Report, in *Input, top int) string {
 	var b strings.Builder
-	told, left := split(report.Advice)
-	if len(told) > 0 {
-		b.WriteString(lines(report, told[:min(top, len(told))]))
+	advised, left := split(report.Advice)
+	if len(advised) > 0 {
+		b.WriteString(lines(report, advised[:min(top, len(advised))]))
 	}
-	if more := len(told) - top; more > 0 {
+	if more := len(advised) - top; more > 0 {
 		fmt.Fprintf(&b, "… and %s (--top)\n", count(more, "more line"))
 	}
 	for i, a := range left {
@@ -63,13 +63,13 @@ func Text(report *advise.Report, in *Input, top int) string {
 	if in.Source.isLog() {
 		b.WriteString(logSummary(report, in))
 	} else {
-		b.WriteString(summary(report, told, in))
+		b.WriteString(summary(report, advised, in))
 	}
 	return strings.TrimLeft(b.String(), "\n")
 }
 
 // split divides advice into the groups with a line and those that are left alone, which come last.
-func split(all []advise.Advice) (told, left []advise.Advice) {
+func split(all []advise.Advice) (advised, left []advise.Advice) {
 	for i, a := range all {
 		if a.Kind == advise.LeftAlone {
 			return all[:i], all[i:]
@@ -79,7 +79,7 @@ func split(all []advise.Advice) (told, left []advise.Advice) {
 }
 
 // lines returns the table of the advised lines.
-func lines(report *advise.Report, told []advise.Advice) string {
+func lines(report *advise.Report, advised []advise.Advice) string {
 	t := pretty.NewWriter()
 	t.SetStyle(pretty.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
@@ -89,7 +89,7 @@ func lines(report *advise.Report, told []advise.Advice) string {
 	}
 	t.SetColumnConfigs([]pretty.ColumnConfig{right(3), right(4), right(5), right(6), right(7), right(8)})
 	t.AppendHeader(pretty.Row{"user", "job", "nodes", "runs", "example", "on time", "node-hours saved\na month", "of held", "line"})
-	for _, a := range told {
+	for _, a := range advised {
 		onTime := "-"
 		if a.Checked > 0 {
 			onTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
@@ -97,7 +97,7 @@ func lines(report *advise.Report, told []advise.Advice) string {
 		t.AppendRow(pretty.Row{short(a.User), short(a.Name), a.Requested, strings.TrimSuffix(runsOf(&a), " runs"), a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
 	}
 	text := t.Render() + "\n"
-	if slices.ContainsFunc(told, func(a advise.Advice) bool { return a.Sequence != "" }) {
+	if slices.ContainsFunc(advised, func(a advise.Advice) bool { return a.Sequence != "" }) {
 		text += "\"5 of 9\" runs: the others evolve otherwise. The line is for those whose steps have its sizes, one after the other: who submits knows which these are.\n"
 	}
 	return text
@@ -174,11 +174,11 @@ func logLimits(s Source) string {
 }
 
 // summary returns the sums of an accounting, and counts the jobs without advice by reason.
-func summary(report *advise.Report, told []advise.Advice, in *Input) string {
+func summary(report *advise.Report, advised []advise.Advice, in *Input) string {
 	var b strings.Builder
 	var saved int64
 	users := map[string]bool{}
-	for _, a := range told {
+	for _, a := range advised {
 		saved += a.Saved
 		users[a.User] = true
 	}
@@ -186,10 +186,10 @@ func summary(report *advise.Report, told []advise.Advice, in *Input) string {
 	switch {
 	case in.Source == OAR: // it records no steps
 		b.WriteByte('\n')
-	case len(told) == 0:
+	case len(advised) == 0:
 		b.WriteString(" No profile would have saved a twentieth of what its job held.\n")
 	default:
-		fmt.Fprintf(&b, " With %s, of %s, it would have been %s less (%s).\n", count(len(told), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
+		fmt.Fprintf(&b, " With %s, of %s, it would have been %s less (%s).\n", count(len(advised), "line"), count(len(users), "user"), hours(nodeHours(saved)), percent(saved, report.Held))
 		b.WriteString("On time: of the last third of the runs, which the line was not made of. Where a line begins a step, the script says `accordion step`:\n`accordion advise JOB` tells between which programs.\n")
 	}
 	var silent []string

@@ -68,19 +68,19 @@ type sums struct {
 	counts []float64
 }
 
-// Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they were. tells reports for each
+// Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they were. carries reports for each
 // job whether it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
-func Compare(cases []Case, tells []bool, b Bootstrap) Result {
+func Compare(cases []Case, carries []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
 	began, never := startedInAll(cases)
 	r := Result{Weeks: weeks, NeverBegan: never}
 	for _, g := range []struct {
-		group *Group
-		tell  bool
+		group   *Group
+		carries bool
 	}{{&r.Carriers, true}, {&r.Others, false}} {
-		in := make([]bool, len(tells))
+		in := make([]bool, len(carries))
 		for i := range in {
-			if in[i] = began[i] && tells[i] == g.tell; in[i] {
+			if in[i] = began[i] && carries[i] == g.carries; in[i] {
 				g.group.Jobs++
 			}
 		}
@@ -148,8 +148,8 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	return all
 }
 
-// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or there is no such
-// case.
+// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or no such
+// case exists.
 func caseWithoutLines(cases []Case, k int) int {
 	for i, c := range cases {
 		if cases[k].Lines && !c.Lines && c.Policy == cases[k].Policy {

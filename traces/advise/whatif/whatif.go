@@ -35,26 +35,26 @@ func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Su
 	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}
 	s.Jobs = append([]workload.Job(nil), site.Jobs...)
 	for i := range s.Jobs {
-		told, has := lines.Project(&runs[site.Records[i]])
+		projection, has := lines.Project(&runs[site.Records[i]])
 		if !has {
 			continue
 		}
-		if told.Late {
+		if projection.Late {
 			s.Late++
 			continue
 		}
-		s.Carries[i] = s.addLine(&s.Jobs[i], told)
+		s.Carries[i] = s.addLine(&s.Jobs[i], projection)
 	}
 	return s
 }
 
 // addLine adds a line to a job. It returns false if the line would change nothing on this machine.
-func (s *Supposed) addLine(j *workload.Job, told advise.Projection) bool {
-	if told.Fewer > 0 {
-		if told.Fewer >= j.Size {
+func (s *Supposed) addLine(j *workload.Job, projection advise.Projection) bool {
+	if projection.Fewer > 0 {
+		if projection.Fewer >= j.Size {
 			return false
 		}
-		j.Size = told.Fewer
+		j.Size = projection.Fewer
 		s.Fewer++
 		return true
 	}
@@ -62,9 +62,9 @@ func (s *Supposed) addLine(j *workload.Job, told advise.Projection) bool {
 		choices []core.EP
 		work    []core.Time
 	)
-	for i, ep := range told.Choices {
+	for i, ep := range projection.Choices {
 		if ep.Peak() <= s.Machine.Nodes && ep.Total() <= workload.MaxTime {
-			choices, work = append(choices, ep), append(work, told.Runs[i])
+			choices, work = append(choices, ep), append(work, projection.Runs[i])
 		}
 	}
 	if len(choices) == 0 || len(choices) == 1 && len(choices[0]) == 1 && choices[0][0].Nodes == j.Size {

@@ -48,7 +48,7 @@ func (d *Data) draw(f figure, w io.Writer) error {
 		}
 		drawn, err := plotter.NewBarChart(b.Values, width)
 		if err != nil {
-			return fmt.Errorf("drawing %s: %w", f.name, err)
+			return fmt.Errorf("draw %s: %w", f.name, err)
 		}
 		drawn.Color, drawn.LineStyle.Width = colors[i], 0
 		drawn.Offset = width * vg.Length(2*i-len(shown)+1) / 2

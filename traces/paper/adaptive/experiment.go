@@ -181,7 +181,7 @@ func (s setting) run(jobs int, seed uint64, some []approach, others *sizing.Stat
 	for _, a := range some {
 		statistics, err := a.knows(others, &w)
 		if err != nil {
-			return runs{}, fmt.Errorf("counting arrivals of %s with seed %d: %w", s.load, seed, err)
+			return runs{}, fmt.Errorf("count arrivals of %s with seed %d: %w", s.load, seed, err)
 		}
 		p, err := a.policy(statistics)
 		if err != nil {

@@ -103,10 +103,10 @@ func (e Experiment) logUnits() []logUnit {
 }
 
 // runLogs replays the logs. Requested times come from the logs. scojo-p learns its statistics during the replay.
-func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
+func (e Experiment) runLogs(ctx context.Context, progress func(int)) ([]logRun, error) {
 	units, each := e.logUnits(), len(onReal)
 	all := make([]logRun, len(units))
-	err := paper.Each(ctx, len(units)/each, func(n int) { told(n * each) }, func(i int) error {
+	err := paper.Each(ctx, len(units)/each, func(n int) { progress(n * each) }, func(i int) error {
 		return e.onLog(units[i*each:(i+1)*each], all[i*each:])
 	})
 	return all, err
@@ -117,7 +117,7 @@ func (e Experiment) onLog(units []logUnit, into []logRun) error {
 	log := units[0].log
 	selected, err := log.Select(log.Log)
 	if err != nil {
-		return fmt.Errorf("replaying %s: %w", log.Name, err)
+		return fmt.Errorf("replay %s: %w", log.Name, err)
 	}
 	logged := selected.Workload
 	logged.Jobs = slices.Clone(logged.Jobs)

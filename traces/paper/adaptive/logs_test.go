@@ -95,3 +95,10 @@ func TestClaimsOnLogsHaveVerdicts(t *testing.T) {
 		}
 	}
 }
+
+func TestMissingLogsAreNamed(t *testing.T) {
+	all, missing, err := ReadLogs(t.TempDir())
+	if err != nil || len(all) != 0 || len(missing) != len(realLogs) || missing[0] != realLogs[0].File {
+		t.Errorf("%d logs, missing %v, %v", len(all), missing, err)
+	}
+}

@@ -47,7 +47,7 @@ func (s setting) plain(jobs int, seed uint64) (workload.Workload, error) {
 	log := model.Lublin{Jobs: jobs, Nodes: nodes, Alpha: s.alpha(), Seed: seed}.Log()
 	selected, err := workload.Selection{}.Select(log)
 	if err != nil {
-		return workload.Workload{}, fmt.Errorf("making %s with seed %d: %w", s.load, seed, err)
+		return workload.Workload{}, fmt.Errorf("make %s with seed %d: %w", s.load, seed, err)
 	}
 	return selected.Workload, nil
 }
@@ -96,7 +96,7 @@ func (s setting) statistics(jobs int, seed uint64) (*sizing.Statistics, error) {
 		w = s.mold(w, other)
 		file, err := w.Arrivals(0)
 		if err != nil {
-			return nil, fmt.Errorf("counting arrivals of %s with seed %d: %w", s.load, other, err)
+			return nil, fmt.Errorf("count arrivals of %s with seed %d: %w", s.load, other, err)
 		}
 		for c := range sizing.Classes {
 			mean.Nodes[c] += file.Nodes[c] / others
