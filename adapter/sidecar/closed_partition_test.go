@@ -15,7 +15,7 @@ type closedPartition struct {
 	adapter.BatchSystem
 	refusal error
 	away    string
-	nudges  atomic.Int64
+	repairs  atomic.Int64
 }
 
 func (c *closedPartition) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
@@ -25,7 +25,7 @@ func (c *closedPartition) Expand(ctx context.Context, job *adapter.Job, nodes []
 	return c.BatchSystem.Expand(ctx, job, nodes, reservation)
 }
 
-func (c *closedPartition) Repair(context.Context, []string) error { c.nudges.Add(1); return nil }
+func (c *closedPartition) Repair(context.Context, []string) error { c.repairs.Add(1); return nil }
 
 func (c *closedPartition) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := c.BatchSystem.Observe(ctx)
@@ -41,7 +41,7 @@ func (c *closedPartition) Observe(ctx context.Context) (*adapter.Snapshot, error
 
 // If the partition is drained, no node is repaired.
 func TestNoNodeIsRepairedBecauseThePartitionTakesNoJobs(t *testing.T) {
-	for refusal, nudged := range map[error]bool{adapter.ErrShut: false, adapter.ErrReserved: false, adapter.ErrBusy: true} {
+	for refusal, repaired := range map[error]bool{adapter.ErrShut: false, adapter.ErrReserved: false, adapter.ErrBusy: true} {
 		inWorld(t, slurmish, func(w *world) {
 			w.halt()
 			shut := &closedPartition{BatchSystem: w.System, refusal: refusal}
@@ -49,8 +49,8 @@ func TestNoNodeIsRepairedBecauseThePartitionTakesNoJobs(t *testing.T) {
 			w.serve()
 			w.evolving("2x20s,4x20s")
 			w.at(60)
-			if got := shut.nudges.Load() > 0; got != nudged {
-				t.Errorf("after %q nodes were nudged: %v, want %v", refusal, got, nudged)
+			if got := shut.repairs.Load() > 0; got != repaired {
+				t.Errorf("after %q nodes were repaired: %v, want %v", refusal, got, repaired)
 			}
 			w.halt()
 			w.killing.BatchSystem = w.System

@@ -166,7 +166,7 @@ func TestSmallMovesOfAPlannedStartAreNotReported(t *testing.T) {
 		job := w.evolving("10x300s,12x200s")
 		w.after(5100)
 		if got := strings.Count(w.events(job), "replanned"); got < 2 || got > 7 || !strings.Contains(w.events(job), "started") {
-			t.Errorf("its start was told anew %d times:\n%s", got, w.explained(job))
+			t.Errorf("its start was reported %d times:\n%s", got, w.explained(job))
 		}
 	})
 	inWorld(t, slurmish, func(w *world) {

@@ -246,12 +246,12 @@ func TestManyGrowthsShareTheMachine(t *testing.T) {
 
 func TestANodeThatIsIdleAndStillRefusedIsRepaired(t *testing.T) {
 	o := slurmish
-	nudged := ""
+	repaired := ""
 	o.Faults = func(c embedded.Call) embedded.Fault {
 		switch {
 		case c.Verb == "Nudge":
-			nudged = strings.Join(c.Nodes, ",")
-		case c.Verb == "Expand" && nudged == "":
+			repaired = strings.Join(c.Nodes, ",")
+		case c.Verb == "Expand" && repaired == "":
 			return embedded.Fault{Refuse: adapter.ErrBusy}
 		}
 		return embedded.Fault{}
@@ -259,8 +259,8 @@ func TestANodeThatIsIdleAndStillRefusedIsRepaired(t *testing.T) {
 	inWorld(t, o, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.quiet(120)
-		if nudged != "n3,n4,n5" {
-			t.Errorf("nudged nodes are %q, want the three of the growth", nudged)
+		if repaired != "n3,n4,n5" {
+			t.Errorf("repaired nodes are %q, want the three of the growth", repaired)
 		}
 		if got := w.steps(job); got != "2 5" {
 			t.Errorf("it ran on %s nodes, want 2, then 5", got)

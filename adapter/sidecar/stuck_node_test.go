@@ -16,14 +16,14 @@ type stuckNode struct {
 	adapter.BatchSystem
 	node   string
 	lock   sync.Mutex
-	nudged []string
+	repaired []string
 }
 
 func (f *stuckNode) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := f.BatchSystem.Observe(ctx)
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if err == nil && f.nudged == nil {
+	if err == nil && f.repaired == nil {
 		i := slices.IndexFunc(s.Nodes, func(n adapter.Node) bool { return n.Name == f.node })
 		s.Nodes[i].Idle = false
 	}
@@ -33,7 +33,7 @@ func (f *stuckNode) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 func (f *stuckNode) Repair(_ context.Context, nodes []string) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.nudged = nodes
+	f.repaired = nodes
 	return nil
 }
 
@@ -45,8 +45,8 @@ func TestANodeInUseByNoJobIsRepairedAndUsedAgain(t *testing.T) {
 		w.serve()
 		job := w.evolving("16x20s")
 		w.quiet(120)
-		if !slices.Equal(lossy.nudged, []string{"n16"}) {
-			t.Errorf("nudged: %v, want the lost node alone", lossy.nudged)
+		if !slices.Equal(lossy.repaired, []string{"n16"}) {
+			t.Errorf("repaired: %v, want the lost node alone", lossy.repaired)
 		}
 		if got := w.steps(job); got != "16" {
 			t.Errorf("it ran on %q nodes, want all 16", got)
