@@ -28,7 +28,7 @@ func (s Situation) again(r *managed.Job) Decision {
 		return Decision{Do: op}
 	case s.World.Now > r.Since+reclaim+s.Outages.Within(r.Since, s.World.Now) || s.lost(add) != nil:
 		return Decision{
-			Changes: []managed.Change{managed.ForgottenLost{Nodes: add}},
+			Changes: []managed.Change{managed.ForgottenNodesLost{Nodes: add}},
 			Events:  []Event{{"changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil}},
 		}
 	case !s.idle(add) || r.Returned.Has(add, s.World.Now):

@@ -28,14 +28,14 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // a job that asks gets a hosts file only after a loss
 		return d, false
 	case r.Voice != managed.SilentVoice:
-		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.HoldingTold{Generation: r.Resizes}), true
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.NodesTold{Generation: r.Resizes}), true
 	case r.Told <= r.Resizes: // it holds other nodes than it was told
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
 		if r.Told > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
 			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // of a shrink it was told before
 		}
-		return s.publish(r, m, managed.HoldingTold{Generation: r.Resizes}), true
+		return s.publish(r, m, managed.NodesTold{Generation: r.Resizes}), true
 	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
 		return s.announceShrink(r), true
 	}
@@ -59,7 +59,7 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 	return s.publish(r, message{
 		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
 		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(r.Untold), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
-	}, managed.HoldingTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
+	}, managed.NodesTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
 }
 
 // tellWord writes r.Word into the job's output. If the job has a hosts file, that is written again, because the end of the step in it

@@ -15,7 +15,7 @@ type closedPartition struct {
 	adapter.BatchSystem
 	refusal error
 	away    string
-	repairs  atomic.Int64
+	repairs atomic.Int64
 }
 
 func (c *closedPartition) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {

@@ -14,8 +14,8 @@ import (
 // stuckNode shows a node as in use that no job holds, until the node is repaired.
 type stuckNode struct {
 	adapter.BatchSystem
-	node   string
-	lock   sync.Mutex
+	node     string
+	lock     sync.Mutex
 	repaired []string
 }
 
