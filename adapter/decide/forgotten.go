@@ -14,8 +14,8 @@ import (
 // reclaim is for how many seconds a job waits for the nodes of a growth that the batch system forgot.
 const reclaim core.Time = 60
 
-// again repeats a resize that the batch system forgot when it was killed and lost its last seconds.
-func (s Situation) again(r *managed.Job) Decision {
+// repeatResize repeats a resize that the batch system forgot when it was killed and lost its last seconds.
+func (s Situation) repeatResize(r *managed.Job) Decision {
 	target := slices.Clone(r.Again)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return contains(r.Nodes, n) })
 	op := &Operation{Verb: "resize", Resize: true, Nodes: target}

@@ -37,7 +37,7 @@ func (s Situation) running(r *managed.Job) Decision {
 		return d
 	}
 	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
-		return s.again(r)
+		return s.repeatResize(r)
 	}
 	switch {
 	case r.Late:

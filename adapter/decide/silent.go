@@ -22,7 +22,7 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	}
 	switch {
 	case r.Voice == managed.UnheardVoice:
-		return listen(r), true
+		return readVoice(r), true
 	case r.Untold != nil:
 		return s.tellLoss(r), true
 	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // a job that asks gets a hosts file only after a loss
@@ -74,8 +74,8 @@ func (s Situation) tellWord(r *managed.Job) Decision {
 	return Decision{Do: op}
 }
 
-// listen finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
-func listen(r *managed.Job) Decision {
+// readVoice finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
+func readVoice(r *managed.Job) Decision {
 	op := call("listen", actions.ReadVoice{Job: r.Key})
 	op.Talk = true
 	return Decision{Do: op}
@@ -93,9 +93,9 @@ type message struct {
 // promised to others. The file is tried once more at each change.
 const tries = 3
 
-// heed is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
+// leastNotice is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
 // runs there would be killed in the same moment.
-const heed core.Time = 2
+const leastNotice core.Time = 2
 
 // publish writes the job's hosts file, and then sends the message. told are the changes that follow, also if the file could not be
 // written and is not tried again.
@@ -118,8 +118,8 @@ func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) De
 func published(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
 	o := op.Then
 	if got.Unwritten == "" {
-		if o.Changes = slices.Concat([]managed.Change{managed.HostsWritten{}}, o.Changes); op.ShrinkAt > 0 && now.Unix()+heed > op.ShrinkAt {
-			o.Changes = append(o.Changes, managed.ShrinkNotBefore{At: now.Unix() + heed})
+		if o.Changes = slices.Concat([]managed.Change{managed.HostsWritten{}}, o.Changes); op.ShrinkAt > 0 && now.Unix()+leastNotice > op.ShrinkAt {
+			o.Changes = append(o.Changes, managed.ShrinkNotBefore{At: now.Unix() + leastNotice})
 		}
 		if got.Elsewhere != "" {
 			o.Notices = []string{fmt.Sprintf("the job's hosts file is %s: another user has the usual folder", got.Elsewhere)}
