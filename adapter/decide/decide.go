@@ -123,8 +123,8 @@ func About(r *managed.Job, s Situation) Decision {
 // Booting is what a job waits for if its nodes are powered down.
 const Booting = "nodes that boot"
 
-// EndAgain is the pause until the batch system is asked again to end a job that still runs.
-const EndAgain = 40 * time.Second
+// endAgain is the pause until the batch system is asked again to end a job that still runs.
+const endAgain = 40 * time.Second
 
 // tellsFor is the number of seconds for which a job whose output does not say yet why it ends is not ended. Seconds in which the
 // batch system did not answer do not count.
@@ -135,7 +135,7 @@ const tellsFor core.Time = 30
 // without a reason.
 func (s Situation) end(r *managed.Job, why string) Decision {
 	now := s.World.Now
-	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: EndAgain}}
+	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: endAgain}}
 	if r.Phase != managed.Ending {
 		return Decision{
 			Changes: []managed.Change{managed.EndDecided{Why: why, At: now}}, Events: []Event{{"ending", why, nil}}, Do: op,

@@ -71,7 +71,7 @@ func (s Situation) resize(r *managed.Job) Decision {
 	case next < have:
 		return s.shrink(r, next)
 	case next == have: // it has lost the others
-		o := Resized(r, r.Nodes, s.World.Settings, nil, s.Now)
+		o := NextStep(r, r.Nodes, s.World.Settings, nil, s.Now)
 		return Decision{AtOnce: &o}
 	}
 	if from, why := s.World.Settings.Limits.NextResize(r); s.World.Now < from {

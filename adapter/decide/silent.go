@@ -114,8 +114,8 @@ func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) De
 	return Decision{Do: &Operation{Verb: "publish", Talk: true, Calls: []actions.Call{c}, Then: Outcome{Changes: told}}}
 }
 
-// published returns what follows from a call of actions.Publish.
-func published(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
+// afterPublish returns what follows from a call of actions.Publish.
+func afterPublish(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
 	o := op.Then
 	if got.Unwritten == "" {
 		if o.Changes = slices.Concat([]managed.Change{managed.HostsWritten{}}, o.Changes); op.ShrinkAt > 0 && now.Unix()+leastNotice > op.ShrinkAt {
