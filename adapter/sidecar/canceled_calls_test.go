@@ -57,6 +57,6 @@ func TestResultsOfCallsAreTakenTogether(t *testing.T) {
 		s.workers.finished <- end
 	}
 	if err := s.finishAll(end); err != nil || taken != 10 || len(s.workers.finished) != 0 {
-		t.Errorf("%d of 10 were taken in, %d are left: %v", taken, len(s.workers.finished), err)
+		t.Errorf("%d of 10 results were taken, %d are left: %v", taken, len(s.workers.finished), err)
 	}
 }

@@ -50,7 +50,7 @@ func TestASidecarKilledBetweenAnyTwoActionsLosesNothing(t *testing.T) {
 						t.Errorf("it ran on %s nodes, want 2 5 3\n%s", got, w.history())
 					}
 					if strings.Contains(w.journalled(), "changed without us") {
-						t.Errorf("a resize of its own is taken for somebody else's:\n%s", w.journalled())
+						t.Errorf("a resize of its own is taken for one of others:\n%s", w.journalled())
 					}
 					w.clean()
 				})

@@ -31,7 +31,7 @@ func TestAPartOfAnApplicationIsLeftToItsLauncher(t *testing.T) {
 			t.Errorf("a part that runs: %q, %s", got, w.sizes(runs))
 		}
 		if got := w.steps(evolving); got != "8 16" {
-			t.Errorf("the evolving job beside them ran on %s nodes, want 8 16", got)
+			t.Errorf("the evolving job next to them ran on %s nodes, want 8 16", got)
 		}
 		for _, part := range []adapter.Key{held, marked, nonsense} {
 			if err := w.Cancel(part); err != nil {

@@ -20,7 +20,7 @@ func TestAnEarlyApplicationGoesOnEarlyWhereThatDelaysNobody(t *testing.T) {
 			t.Errorf("it ran on %s nodes, want 2 5 3", got)
 		}
 		if over := w.record(job).End.Sub(w.begin); over > 50*time.Second {
-			t.Errorf("it was over after %v: it was 50 s early, and nobody was in its way\n%s", over, w.journalled())
+			t.Errorf("it ended after %v: it was 50 s early, and delayed no other job\n%s", over, w.journalled())
 		}
 		if want := "from 2 to 5 nodes; 53 s before the planned second, which delays nobody"; !strings.Contains(w.journalled(), want) {
 			t.Errorf("the journal does not say %q\n%s", want, w.journalled())
@@ -60,7 +60,7 @@ func TestAnEarlyApplicationDelaysNoOrdinaryJobThatWaits(t *testing.T) {
 		return begin
 	}
 	if early, onTime := start(70*time.Second), start(299*time.Second); early > onTime {
-		t.Errorf("the ordinary job started after %v, and after %v beside an application that was early", onTime, early)
+		t.Errorf("the ordinary job started after %v, and after %v next to an application that was early", onTime, early)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 			"accordion: step 3 of 3: 3 nodes, n[1-3]",
 		}
 		if got := w.record(job).Output; strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("it was told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("it received\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		w.clean()
 	})
@@ -161,7 +161,7 @@ func TestSilentJobLearnsWhereItsHostsFileIsWhenAnotherUserHasTheFolder(t *testin
 		const want = "accordion: the hosts file of this job is " + path + ": another user has the usual folder"
 		// At the start, and after the growth: Slurm loses a line that is written before the script runs.
 		if got := strings.Join(w.record(job).Output, "\n"); strings.Count(got, want) != 2 {
-			t.Errorf("it was told\n%s\nwant twice\n%s", got, want)
+			t.Errorf("it received\n%s\nwant twice\n%s", got, want)
 		}
 		w.clean()
 	})
@@ -204,7 +204,7 @@ func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAnyway(t *testi
 		output := strings.Join(w.record(job).Output, "\n")
 		for _, want := range []string{"not the user's own folder", "gives back n[2-4]", "B:URG"} {
 			if !strings.Contains(output, want) {
-				t.Errorf("it was told\n%s\nwant %q in it", output, want)
+				t.Errorf("it received\n%s\nwant %q in it", output, want)
 			}
 		}
 		if n := strings.Count(output, "cannot be written"); n != 1 {

@@ -50,7 +50,7 @@ func TestARecordIsDeletedOnlyAfterTheJournalHasTheEndOfItsJob(t *testing.T) {
 			t.Errorf("after %d writes: %v", writes, err)
 		}
 		if said := slices.Contains(b.events, "ended after step 1 of 3: it was late"); b.forgotten && !said || writes == 2 && !b.forgotten {
-			t.Errorf("a sidecar that dies after %d writes has said %q and has forgotten the job: %v", writes, b.events, b.forgotten)
+			t.Errorf("a sidecar that ends after %d writes has written %q and has deleted the record: %v", writes, b.events, b.forgotten)
 		}
 	}
 }

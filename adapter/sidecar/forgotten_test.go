@@ -24,7 +24,7 @@ func TestAResizeThatTheBatchSystemForgotIsDoneAgainOnTheSameNodes(t *testing.T) 
 				w.Restart(saved)
 				w.at(c.crash + 4)
 				if got := w.nodesAt(job, c.crash+3); got != told || got != c.holds {
-					t.Errorf("it holds %s, was told %s, want %s\n%s", got, told, c.holds, w.journalled())
+					t.Errorf("it holds %s, and knows of %s, want %s\n%s", got, told, c.holds, w.journalled())
 				}
 				w.quiet(200)
 				if events := w.events(job); !strings.Contains(events, "forgotten resized") {

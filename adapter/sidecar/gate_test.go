@@ -51,7 +51,7 @@ func TestTheGateIsSetOnlyWhenItChanges(t *testing.T) {
 		tend(false)
 		over()
 		if want := []bool{true, false}; !slices.Equal(d.told, want) {
-			t.Errorf("it was told %v, want %v", d.told, want)
+			t.Errorf("it was set to %v, want %v", d.told, want)
 		}
 		d.told, d.fails = nil, true
 		tend(true)
@@ -63,12 +63,12 @@ func TestTheGateIsSetOnlyWhenItChanges(t *testing.T) {
 		over()
 		tend(true)
 		if want := []bool{true, true}; !slices.Equal(d.told, want) {
-			t.Errorf("after a failure it was told %v, want %v", d.told, want)
+			t.Errorf("after a failure it was set to %v, want %v", d.told, want)
 		}
 		d.told = nil
 		other := newGateKeeper(acts, false, adapter.Wall{}, func(do func() error, then func(error)) { then(do()) })
 		if other.set(t.Context(), true); d.told != nil {
-			t.Errorf("where jobs say so it was told %v", d.told)
+			t.Errorf("although not all jobs are the sidecar's it was set to %v", d.told)
 		}
 	})
 }

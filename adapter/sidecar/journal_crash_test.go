@@ -44,7 +44,7 @@ func (d *killingJournal) Put(r journal.Record, happened ...journal.Event) error 
 // A record and its events are written together. So no event is missing or written twice, wherever the sidecar is killed.
 func TestEventsAreWrittenOnceWhereverTheSidecarIsKilled(t *testing.T) {
 	for at := 0; ; at++ {
-		died := true
+		killed := true
 		t.Run(fmt.Sprintf("after %d writes", at), func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
 				w.halt()
@@ -58,7 +58,7 @@ func TestEventsAreWrittenOnceWhereverTheSidecarIsKilled(t *testing.T) {
 					time.Sleep(2 * time.Second)
 					w.restart()
 				case <-time.After(100 * time.Second):
-					died = false
+					killed = false
 				}
 				w.quiet(200)
 				if got := w.steps(job); got != "2 5 3" {
@@ -75,13 +75,13 @@ func TestEventsAreWrittenOnceWhereverTheSidecarIsKilled(t *testing.T) {
 				}
 				for _, kind := range []string{"accepted", "started", "grew", "shrank"} {
 					if told[kind] != 1 {
-						t.Errorf("%s is told %d times\n%s", kind, told[kind], w.journalled())
+						t.Errorf("%s is written %d times\n%s", kind, told[kind], w.journalled())
 					}
 				}
 				w.clean()
 			})
 		})
-		if !died {
+		if !killed {
 			if at < 8 {
 				t.Errorf("only %d writes were seen in a start, a growth and a shrink", at)
 			}

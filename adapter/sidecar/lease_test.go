@@ -15,9 +15,9 @@ import (
 // unreliableLeaser is a Leaser whose calls can fail.
 type unreliableLeaser struct {
 	adapter.Leaser
-	away atomic.Bool  // renewals fail
+	failing atomic.Bool  // renewals fail
 	left atomic.Int32 // number of calls for which a lease that has run out is still there
-	mute atomic.Bool  // TakeLease succeeds, and does not answer
+	silent atomic.Bool  // TakeLease succeeds, and does not answer
 }
 
 func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
@@ -25,7 +25,7 @@ func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error
 		return &adapter.Leased{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
 	}
 	err := d.Leaser.TakeLease(ctx, c)
-	if d.mute.Load() {
+	if d.silent.Load() {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -33,7 +33,7 @@ func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error
 }
 
 func (d *unreliableLeaser) RenewLease(ctx context.Context, c adapter.Claim) error {
-	if d.away.Load() {
+	if d.failing.Load() {
 		return errors.New("no answer")
 	}
 	return d.Leaser.RenewLease(ctx, c)
@@ -84,7 +84,7 @@ func TestASecondSidecarDoesNothing(t *testing.T) {
 		w.serve()
 		time.Sleep(10 * time.Second)
 		if r := w.record(key); !r.Start.IsZero() || w.killing.count != 0 {
-			t.Errorf("beside another sidecar it did %d acts, and the job began at %v", w.killing.count, r.Start)
+			t.Errorf("next to another sidecar it made %d calls, and the job started at %v", w.killing.count, r.Start)
 		}
 		w.endsLeased("other")
 		w.quiet(120)
@@ -137,7 +137,7 @@ func TestALeaseThatHasRunOutIsWaitedForUntilTheBatchSystemAgrees(t *testing.T) {
 func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
 	inLeasedWorld(t, func(w *world, d *unreliableLeaser) {
 		w.halt()
-		d.mute.Store(true)
+		d.silent.Store(true)
 		w.serve()
 		w.at(5)
 		if got := w.LeaseOf(); got != "ours" {
@@ -145,9 +145,9 @@ func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
 		}
 		w.halt()
 		if got := w.LeaseOf(); got != "" {
-			t.Errorf("the sidecar is told to end, and the lease stays %q's", got)
+			t.Errorf("the sidecar ended, and the lease is still %q's", got)
 		}
-		d.mute.Store(false)
+		d.silent.Store(false)
 		w.serve()
 	})
 }
@@ -155,7 +155,7 @@ func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
 func TestNothingIsDoneWhileTheLeaseCannotBeRenewed(t *testing.T) {
 	inLeasedWorld(t, func(w *world, d *unreliableLeaser) {
 		w.at(21) // renewed at 20
-		d.away.Store(true)
+		d.failing.Store(true)
 		w.at(50)
 		early := w.evolving("2x10s")
 		w.at(66) // three quarters of a minute later
@@ -167,7 +167,7 @@ func TestNothingIsDoneWhileTheLeaseCannotBeRenewed(t *testing.T) {
 		if r := w.record(late); !r.Start.IsZero() {
 			t.Errorf("the lease had run out, and a job was begun at %v", r.Start.Sub(w.begin))
 		}
-		d.away.Store(false)
+		d.failing.Store(false)
 		w.at(106) // the renewal is tried every five seconds
 		synctest.Wait()
 		if got := w.LeaseOf(); got != "ours" {

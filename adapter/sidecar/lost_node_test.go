@@ -25,7 +25,7 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
 			"B:URG with 4: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5"
 		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
-			t.Errorf("three seconds after the loss it was told\n%s\nwant at the end of it\n%s\n%s", got, want, w.journalled())
+			t.Errorf("three seconds after the loss it received\n%s\nwant at the end of it\n%s\n%s", got, want, w.journalled())
 		}
 		w.quiet(200)
 		if got, want := w.steps(job), "2 5 4 3"; got != want {
@@ -33,7 +33,7 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 		}
 		want = "B:URG with 4: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3\naccordion: step 3 of 3: 3 nodes, n[1-3]"
 		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
-			t.Errorf("it was told\n%s\nwant at the end of it\n%s", got, want)
+			t.Errorf("it received\n%s\nwant at the end of it\n%s", got, want)
 		}
 		w.clean()
 	})
@@ -52,14 +52,14 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 		}
 		w.at(31)
 		if got, want := strings.Join(w.record(job).Output, "\n"), "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]"; got != want {
-			t.Errorf("three seconds after the loss it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+			t.Errorf("three seconds after the loss it received\n%s\nwant\n%s\n%s", got, want, w.journalled())
 		}
 		w.quiet(200)
 		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
 			"at the end of step 2: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5\n" +
 			"at the end of step 3: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3"
 		if got := strings.Join(w.record(job).Output, "\n"); got != want {
-			t.Errorf("it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+			t.Errorf("it received\n%s\nwant\n%s\n%s", got, want, w.journalled())
 		}
 		if strings.Contains(w.journalled(), "forgotten") {
 			t.Errorf("the loss was taken for a growth that was forgotten:\n%s", w.journalled())

@@ -137,7 +137,7 @@ func TestASwitchedSizingRuleAppliesToWaitingJobs(t *testing.T) {
 		second := w.moldable("2x200s|4x130s|16x104s", 60*time.Second)
 		w.after(20)
 		if x := w.announced(second); x != nil {
-			t.Errorf("without a rule %+v is told", x)
+			t.Errorf("without a rule %+v is reported", x)
 		}
 		w.says(second, "Of its choices this is the one that is over first.", "starts on 16 nodes")
 		w.sizedBy(sizing.Least{})

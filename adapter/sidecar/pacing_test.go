@@ -116,7 +116,7 @@ func TestACalmClusterIsReadTwelveTimesAMinute(t *testing.T) {
 			w.submit(embedded.JobSpec{Nodes: 14, Limit: 7200, Runs: 7000, User: "bob"})
 			w.evolving("2x2h,4x10s", time.Minute, time.Second)
 		},
-		"an application that is late and in nobody's way": func(w *world) {
+		"an application that is late and delays no other": func(w *world) {
 			w.settings.Overrun.Least = 7000
 			w.halt()
 			w.serve()

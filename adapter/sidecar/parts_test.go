@@ -250,7 +250,7 @@ func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 		if starts {
 			t.Errorf("a pass starts it at once, and its cluster says %+v", w.order(o, mailbox.Refused))
 		} else if after := at - w.begin.Unix(); after < 100 || after > 150 {
-			t.Errorf("a pass estimates it %d s after the beginning, want when the ordinary job is over", after)
+			t.Errorf("a pass estimates it %d s after the beginning, want at the end of the ordinary job", after)
 		}
 		if _, starts := w.passes(2, 300); !starts {
 			t.Error("two nodes are free for long, and a pass does not start a part on them")
@@ -287,7 +287,7 @@ func TestAPartIsPreparedOnIdleNodes(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		for _, s := range w.box.State().Parts {
 			if s.Application == 8 && (s.Stand != mailbox.Prepared || slices.ContainsFunc(s.Nodes, func(n string) bool { return slices.Contains(held.Nodes, n) })) {
-				t.Errorf("beside one that runs late on %v it is %+v", held.Nodes, s)
+				t.Errorf("next to one that runs late on %v it is %+v", held.Nodes, s)
 			}
 		}
 		w.box.Order([]mailbox.Order{{Application: 7, User: "ada", Want: mailbox.End, Try: 1, Why: "late"}})
@@ -331,7 +331,7 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 			t.Error("a minute later no pass starts it")
 		}
 		if len(system.woken) != 1 {
-			t.Errorf("woken: %v, want one node beside the one that is up", system.woken)
+			t.Errorf("woken: %v, want one node besides the one that runs", system.woken)
 		}
 		o.Want, o.Try = mailbox.Prepare, 2
 		w.order(o, mailbox.Prepared)

@@ -67,7 +67,7 @@ func (a *launcherSession) run(ctx context.Context, t *testing.T, hosts int, wall
 			a.say(&launcher.Ack{View: m.View})
 		case *launcher.Okay, *launcher.Clusters:
 		default:
-			t.Errorf("launcher %d is told %s: %+v", a.number, m.Type(), m)
+			t.Errorf("launcher %d received %s: %+v", a.number, m.Type(), m)
 			return
 		}
 	}

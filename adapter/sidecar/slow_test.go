@@ -80,7 +80,7 @@ func TestAnEarlyApplicationThatTheBatchSystemDelaysReadsThatAsTheReason(t *testi
 				trapped.Store(false)
 				w.quiet(200)
 				if said := w.journalled(); strings.Contains(said, "would have delayed others") || !strings.Contains(said, "might have gone on") {
-					t.Errorf("nobody else is there, and the journal says\n%s", said)
+					t.Errorf("there is no other job, and the journal has\n%s", said)
 				}
 			})
 		})

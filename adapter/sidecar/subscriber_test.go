@@ -85,7 +85,7 @@ func TestSnapshotsDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 			}
 		}
 		if got := strings.Join(sizes, " "); got != "2 5 3" || !waited {
-			t.Errorf("the job is seen on %s nodes, want 2 5 3; somebody waits: %v", got, waited)
+			t.Errorf("snapshots show the job on %s nodes, want 2 5 3; a job waits: %v", got, waited)
 		}
 	})
 }

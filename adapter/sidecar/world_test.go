@@ -202,28 +202,28 @@ func (m *killingSystem) killed() <-chan struct{} {
 	return m.dead
 }
 
-// next counts a call. dies: the sidecar is killed at this call, before or after it.
-func (m *killingSystem) next() (dies, after bool, dead, grave chan struct{}) {
+// next counts a call. kills: the sidecar is killed at this call, before or after it.
+func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	dies = m.count == m.at
+	kills = m.count == m.at
 	m.count++
-	return dies, m.after, m.dead, m.confirmed
+	return kills, m.after, m.dead, m.confirmed
 }
 
 var errKilled = errors.New("killed")
 
 // act makes a call. The call at which the sidecar is killed returns only after the sidecar was killed.
 func (m *killingSystem) act(action func() error) error {
-	dies, after, dead, grave := m.next()
-	if !dies {
+	kills, after, dead, confirmed := m.next()
+	if !kills {
 		return action()
 	}
 	if after {
 		_ = action()
 	}
 	close(dead)
-	<-grave
+	<-confirmed
 	return errKilled
 }
 
