@@ -16,8 +16,8 @@ import (
 type unreliableLeaser struct {
 	adapter.Leaser
 	failing atomic.Bool  // renewals fail
-	left atomic.Int32 // number of calls for which a lease that has run out is still there
-	silent atomic.Bool  // TakeLease succeeds, and does not answer
+	left    atomic.Int32 // number of calls for which a lease that has run out is still there
+	silent  atomic.Bool  // TakeLease succeeds, and does not answer
 }
 
 func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
