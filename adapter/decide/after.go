@@ -18,7 +18,7 @@ func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings manag
 	case actions.Launch:
 		return op.Then.with(managed.Released{At: now})
 	case actions.Grow, actions.Shrink:
-		return resized(r, op, got, settings, now)
+		return afterResize(r, op, got, settings, now)
 	case actions.ReadVoice:
 		voice := managed.SpeakingVoice
 		if got.Silent && r.Asks == nil {
@@ -28,7 +28,7 @@ func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings manag
 	case actions.ReadPrograms:
 		return op.Then.with(managed.ProgramsSeen{Programs: got.Programs, At: now.Unix()})
 	case actions.Publish:
-		return published(op, c, got, now)
+		return afterPublish(op, c, got, now)
 	}
 	return op.Then
 }
@@ -39,8 +39,8 @@ func (o Outcome) with(c managed.Change) Outcome {
 	return o
 }
 
-// resized returns what follows from a resize: the next step begins, or the job has what the batch system forgot again.
-func resized(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
+// afterResize returns what follows from a resize: the next step begins, or the job has what the batch system forgot again.
+func afterResize(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	held := []managed.Change{managed.NodesHeld{Nodes: op.Nodes, Parts: got.Parts, At: now.Unix()}}
 	if !op.Next {
 		return Outcome{
@@ -48,7 +48,7 @@ func resized(r *managed.Job, op *Operation, got actions.Result, settings managed
 			Events:  []Event{{"resized", fmt.Sprintf("to %d nodes again", len(op.Nodes)), map[string]any{"nodes": nodesOf(op.Nodes)}}},
 		}
 	}
-	o := Resized(r, op.Nodes, settings, nil, now)
+	o := NextStep(r, op.Nodes, settings, nil, now)
 	o.Changes, o.GaveBack = append(held, o.Changes...), op.Shrink
 	return o
 }

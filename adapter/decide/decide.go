@@ -25,8 +25,8 @@ type Situation struct {
 	Now     time.Time
 	World   *plan.World
 	Trapped time.Time // no job is resized before
-	// Awaited reports whether another job waited for nodes of the job in the last cycle.
-	Awaited func(core.JobID) bool
+	// Awaited has the jobs whose nodes another job waited for in the last cycle, and the user of that job.
+	Awaited map[core.JobID]uint32
 	// Outages has when the batch system did not answer.
 	Outages managed.Outages
 	// Reserved returns the sidecar's reservation of that name, as the batch system has it now. Tending reports whether a call for
@@ -123,25 +123,25 @@ func About(r *managed.Job, s Situation) Decision {
 // Booting is what a job waits for if its nodes are powered down.
 const Booting = "nodes that boot"
 
-// EndAgain is the pause until the batch system is asked again to end a job that still runs.
-const EndAgain = 40 * time.Second
+// endAgain is the pause until the batch system is asked again to end a job that still runs.
+const endAgain = 40 * time.Second
 
-// tellEnd is the number of seconds for which a job whose output does not say yet why it ends is not ended. Seconds in which the
+// tellsFor is the number of seconds for which a job whose output does not say yet why it ends is not ended. Seconds in which the
 // batch system did not answer do not count.
-const tellEnd core.Time = 30
+const tellsFor core.Time = 30
 
 // end ends a job, and writes the reason into the job's output first. If that cannot be written, the
-// call fails and is made again, also after a restart of the sidecar. After tellEnd the job ends
+// call fails and is made again, also after a restart of the sidecar. After tellsFor the job ends
 // without a reason.
 func (s Situation) end(r *managed.Job, why string) Decision {
 	now := s.World.Now
-	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: EndAgain}}
+	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: endAgain}}
 	if r.Phase != managed.Ending {
 		return Decision{
 			Changes: []managed.Change{managed.EndDecided{Why: why, At: now}}, Events: []Event{{"ending", why, nil}}, Do: op,
 		}
 	}
-	if r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellEnd {
+	if r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellsFor {
 		op.Calls = []actions.Call{actions.End{Job: r.Key}}
 		op.Then.Events = []Event{{"untold", "ended; its output may not say why: " + why, nil}}
 	}

@@ -14,8 +14,8 @@ import (
 // reclaim is for how many seconds a job waits for the nodes of a growth that the batch system forgot.
 const reclaim core.Time = 60
 
-// again repeats a resize that the batch system forgot when it was killed and lost its last seconds.
-func (s Situation) again(r *managed.Job) Decision {
+// repeatResize repeats a resize that the batch system forgot when it was killed and lost its last seconds.
+func (s Situation) repeatResize(r *managed.Job) Decision {
 	target := slices.Clone(r.Again)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return contains(r.Nodes, n) })
 	op := &Operation{Verb: "resize", Resize: true, Nodes: target}
@@ -28,7 +28,7 @@ func (s Situation) again(r *managed.Job) Decision {
 		return Decision{Do: op}
 	case s.World.Now > r.Since+reclaim+s.Outages.Within(r.Since, s.World.Now) || s.lost(add) != nil:
 		return Decision{
-			Changes: []managed.Change{managed.ForgottenLost{Nodes: add}},
+			Changes: []managed.Change{managed.ForgottenNodesLost{Nodes: add}},
 			Events:  []Event{{"changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil}},
 		}
 	case !s.idle(add) || r.Returned.Has(add, s.World.Now):

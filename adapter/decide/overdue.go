@@ -17,12 +17,12 @@ import (
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
 	allowance, used, limit := r.Allowance(o), r.Overran+late, r.UntilLimit(s.World.Now)
-	inTheWay := s.Awaited(r.ID)
+	_, inTheWay := s.Awaited[r.ID]
 	warned := s.World.Now - r.Warned - s.Outages.Within(r.Warned, s.World.Now)
 	var d Decision
 	switch {
 	case r.LooksDue(s.Outages, s.World.Now):
-		d = look(r)
+		d = readPrograms(r)
 	case used > allowance:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
 	case r.Warned == 0 && o.Signal != "" && (inTheWay || limit > 0 && limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
@@ -55,9 +55,9 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 	}
 }
 
-// look finds out which programs of the job run, because an outage of the batch system may have kept
+// readPrograms finds out which programs of the job run, because an outage of the batch system may have kept
 // one from starting.
-func look(r *managed.Job) Decision {
+func readPrograms(r *managed.Job) Decision {
 	return Decision{Do: &Operation{Verb: "look", Talk: true, Calls: []actions.Call{actions.ReadPrograms{Job: r.Key}}}}
 }
 

@@ -10,7 +10,7 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	lets := s.World.Lets(r)
 	switch {
 	case !r.Seen.Held && (lets || r.Let > 0 || r.Seen.Blocked):
-		return Decision{Waits: word("the batch system starts it", r.Seen.Why)}
+		return Decision{Waits: withReason("the batch system starts it", r.Seen.Why)}
 	case !r.Seen.Held:
 		return Decision{Do: call("keep out", actions.KeepOut{Job: r.Key})}
 	case r.Stopped():
@@ -25,8 +25,8 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	return s.letIn(r)
 }
 
-// word returns what a job waits for, with the batch system's own word for it.
-func word(what, why string) string {
+// withReason returns what a job waits for, with the batch system's own word for it.
+func withReason(what, why string) string {
 	if why == "" || why == "None" {
 		return what
 	}

@@ -37,7 +37,7 @@ func (s Situation) running(r *managed.Job) Decision {
 		return d
 	}
 	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
-		return s.again(r)
+		return s.repeatResize(r)
 	}
 	switch {
 	case r.Late:
@@ -71,7 +71,7 @@ func (s Situation) resize(r *managed.Job) Decision {
 	case next < have:
 		return s.shrink(r, next)
 	case next == have: // it has lost the others
-		o := Resized(r, r.Nodes, s.World.Settings, nil, s.Now)
+		o := NextStep(r, r.Nodes, s.World.Settings, nil, s.Now)
 		return Decision{AtOnce: &o}
 	}
 	if from, why := s.World.Settings.Limits.NextResize(r); s.World.Now < from {

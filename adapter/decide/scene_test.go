@@ -60,7 +60,7 @@ func set(job *managed.Job, options ...option) *scene {
 			Silent: managed.Silent{Notice: 10, Signal: "B:USR1"},
 		},
 		s: Situation{
-			Now: at(0), Awaited: func(core.JobID) bool { return false }, Tending: func(string) bool { return false },
+			Now: at(0), Tending: func(string) bool { return false },
 			Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{}, false },
 		},
 	}
@@ -224,7 +224,7 @@ func tending(step int) option {
 func trapped(c *scene) { c.s.Trapped = at(1) }
 
 // awaited has another job wait for nodes of the job.
-func awaited(c *scene) { c.s.Awaited = func(core.JobID) bool { return true } }
+func awaited(c *scene) { c.s.Awaited = map[core.JobID]uint32{c.job.ID: 1000} }
 
 // limits sets [limits].
 func limits(l managed.Limits) option { return func(c *scene) { c.settings.Limits = l } }

@@ -22,20 +22,20 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	}
 	switch {
 	case r.Voice == managed.UnheardVoice:
-		return listen(r), true
+		return readVoice(r), true
 	case r.Untold != nil:
 		return s.tellLoss(r), true
 	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // a job that asks gets a hosts file only after a loss
 		return d, false
 	case r.Voice != managed.SilentVoice:
-		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.HoldingTold{Generation: r.Resizes}), true
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.NodesTold{Generation: r.Resizes}), true
 	case r.Told <= r.Resizes: // it holds other nodes than it was told
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
 		if r.Told > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
 			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // of a shrink it was told before
 		}
-		return s.publish(r, m, managed.HoldingTold{Generation: r.Resizes}), true
+		return s.publish(r, m, managed.NodesTold{Generation: r.Resizes}), true
 	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
 		return s.announceShrink(r), true
 	}
@@ -59,7 +59,7 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 	return s.publish(r, message{
 		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
 		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(r.Untold), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
-	}, managed.HoldingTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
+	}, managed.NodesTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
 }
 
 // tellWord writes r.Word into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
@@ -74,8 +74,8 @@ func (s Situation) tellWord(r *managed.Job) Decision {
 	return Decision{Do: op}
 }
 
-// listen finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
-func listen(r *managed.Job) Decision {
+// readVoice finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
+func readVoice(r *managed.Job) Decision {
 	op := call("listen", actions.ReadVoice{Job: r.Key})
 	op.Talk = true
 	return Decision{Do: op}
@@ -93,9 +93,9 @@ type message struct {
 // promised to others. The file is tried once more at each change.
 const tries = 3
 
-// heed is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
+// leastNotice is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
 // runs there would be killed in the same moment.
-const heed core.Time = 2
+const leastNotice core.Time = 2
 
 // publish writes the job's hosts file, and then sends the message. told are the changes that follow, also if the file could not be
 // written and is not tried again.
@@ -114,12 +114,12 @@ func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) De
 	return Decision{Do: &Operation{Verb: "publish", Talk: true, Calls: []actions.Call{c}, Then: Outcome{Changes: told}}}
 }
 
-// published returns what follows from a call of actions.Publish.
-func published(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
+// afterPublish returns what follows from a call of actions.Publish.
+func afterPublish(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
 	o := op.Then
 	if got.Unwritten == "" {
-		if o.Changes = slices.Concat([]managed.Change{managed.HostsWritten{}}, o.Changes); op.ShrinkAt > 0 && now.Unix()+heed > op.ShrinkAt {
-			o.Changes = append(o.Changes, managed.ShrinkNotBefore{At: now.Unix() + heed})
+		if o.Changes = slices.Concat([]managed.Change{managed.HostsWritten{}}, o.Changes); op.ShrinkAt > 0 && now.Unix()+leastNotice > op.ShrinkAt {
+			o.Changes = append(o.Changes, managed.ShrinkNotBefore{At: now.Unix() + leastNotice})
 		}
 		if got.Elsewhere != "" {
 			o.Notices = []string{fmt.Sprintf("the job's hosts file is %s: another user has the usual folder", got.Elsewhere)}

@@ -33,7 +33,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		return d
 	}
 	if r.Rejected.Lasts(s.Now) {
-		return s.aside(r)
+		return s.setAside(r)
 	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || r.Seen.HeldBy != "" || !r.Seen.Held {
 		op := call("adopt", actions.Adopt{Job: r.Key})
@@ -56,7 +56,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if free, who := s.World.Free(c.Added(0)); !free {
 		return Decision{Waits: who.String(), For: lateShrinker(who)}
 	}
-	if why := s.obstructed(c); why != "" {
+	if why := s.reachesInto(c); why != "" {
 		return Decision{Waits: why}
 	}
 	if s.anyAsleep(c.Added(0)) {
@@ -93,15 +93,15 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	case c == nil && s.World.Waits(r):
 		return "nodes", true
 	case c == nil:
-		return s.homeless(r), true
+		return s.noPlace(r), true
 	case c.Err != nil:
 		return c.Err.Error(), true
 	}
 	return "", false
 }
 
-// homeless returns why no place in the plan is possible: nodes are out of service, or a reservation of others repeats too soon.
-func (s Situation) homeless(r *managed.Job) string {
+// noPlace returns why no place in the plan is possible: nodes are out of service, or a reservation of others repeats too soon.
+func (s Situation) noPlace(r *managed.Job) string {
 	if m := s.World.Missing(r); m != nil {
 		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
 	}
@@ -154,9 +154,9 @@ func lateShrinker(who plan.Holder) core.JobID {
 	return 0
 }
 
-// abandoned is for how many seconds the reservation of a start lasts without its job. It must not stay for long if the sidecar ends
+// unusedFor is for how many seconds the reservation of a start lasts without its job. It must not stay for long if the sidecar ends
 // before it releases the job.
-const abandoned core.Time = 60
+const unusedFor core.Time = 60
 
 // start starts a waiting job on the nodes that the plan names. It reserves them, gives the job its size and limit, and releases it.
 // When a later reading shows that the job runs, it is untied from the reservation. The reservation lasts longer than the job may
@@ -166,7 +166,7 @@ func (s Situation) start(r *managed.Job) Decision {
 	limit := s.limit(c)
 	reservation := adapter.Reservation{
 		Name: r.Reservation(0), Nodes: nodes, Start: now, End: now + settings.StartLead + limit + settings.Guard + plan.Expiry, User: r.User,
-		Idle: abandoned,
+		Idle: unusedFor,
 	}
 	if _, at := s.World.Closes(nodes, now+1); at < reservation.End {
 		reservation.End = at
@@ -196,9 +196,9 @@ func (s Situation) limit(c *managed.Course) core.Time {
 	return limit
 }
 
-// obstructed returns the reservation of others into which the time limit of a job that starts now would reach, as a reason to wait;
+// reachesInto returns the reservation of others into which the time limit of a job that starts now would reach, as a reason to wait;
 // "": there is none.
-func (s Situation) obstructed(c *managed.Course) string {
+func (s Situation) reachesInto(c *managed.Course) string {
 	ends := s.World.Now + s.World.Settings.StartLead + (s.limit(c)+plan.Grain-1)/plan.Grain*plan.Grain
 	if r, at := s.World.Closes(c.Added(0), s.World.Now+1); at < ends {
 		return reservedAhead(s.reservationName(r.Name), at)
@@ -226,8 +226,8 @@ func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	return fields
 }
 
-// patience is for how many seconds a released job may not run before its start is taken back.
-const patience core.Time = 60
+// startsWithin is for how many seconds a released job may not run before its start is taken back.
+const startsWithin core.Time = 60
 
 // starting decides about a job whose start was decided. If the sidecar ended before it released the job, the job is still held: then it
 // goes back to the queue, because other nodes may be free now.
@@ -244,11 +244,11 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.Held {
 		return s.sentBack(r)
 	}
-	d := Decision{Waits: word("the batch system starts it", r.Seen.Why)}
+	d := Decision{Waits: withReason("the batch system starts it", r.Seen.Why)}
 	if lost := s.lost(r.Nodes); lost != nil {
 		return s.takeBack(r, d, fmt.Sprintf("%s was lost before it began; its start is planned anew", nodesOf(lost)))
 	}
-	if s.World.Now >= r.Planned+patience+s.Outages.Within(r.Planned, s.World.Now) {
+	if s.World.Now >= r.Planned+startsWithin+s.Outages.Within(r.Planned, s.World.Now) {
 		return s.unstarted(r, d)
 	}
 	return d
@@ -281,9 +281,9 @@ func Rejected(why string, times int) Event {
 	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", why, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
 }
 
-// aside decides about a job that is set aside: it waits. If it is still tied to its reservation, it is
+// setAside decides about a job that is set aside: it waits. If it is still tied to its reservation, it is
 // untied now.
-func (s Situation) aside(r *managed.Job) Decision {
+func (s Situation) setAside(r *managed.Job) Decision {
 	d := Decision{Waits: r.Rejected.Text()}
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
 		d.Do = call("hold", actions.Hold{Job: r.Key})
@@ -294,7 +294,7 @@ func (s Situation) aside(r *managed.Job) Decision {
 // unstarted takes back a start that takes too long, and sets the job aside.
 func (s Situation) unstarted(r *managed.Job, d Decision) Decision {
 	d = s.takeBack(r, d, "did not start in time; its start is planned anew")
-	d.Do.Then.Changes = []managed.Change{s.rejected(word("not started in time", r.Seen.Why))}
+	d.Do.Then.Changes = []managed.Change{s.rejected(withReason("not started in time", r.Seen.Why))}
 	return d
 }
 

@@ -16,7 +16,7 @@ func (r *Job) Apply(changes []Change) (save bool) {
 	for _, c := range changes {
 		c.apply(r)
 		switch c.(type) {
-		case Released, ProgramsSeen, HostsUnwritten, CallFailed: // of what is remembered they change nothing
+		case Released, ProgramsSeen, HostsUnwritten, CallFailed: // they change nothing in the record
 		default:
 			save = true
 		}
@@ -26,10 +26,10 @@ func (r *Job) Apply(changes []Change) (save bool) {
 
 // Changes of a job that waits or starts.
 type (
-	// Adopted: the job waits as the batch system's Adopt leaves it.
+	// Adopted records that the job waits as the batch system's Adopt leaves it.
 	Adopted struct{}
 
-	// StartDecided: the job starts at the second At on these nodes. EP is the chosen profile.
+	// StartDecided records that the job starts at the second At, on these nodes. EP is the chosen profile.
 	StartDecided struct {
 		At         core.Time
 		Choice     int
@@ -38,45 +38,45 @@ type (
 		Unreserved bool
 	}
 
-	// Released: the batch system was asked to start the job at this instant.
+	// Released records that the batch system was asked to start the job at this instant.
 	Released struct{ At time.Time }
 
-	// StartUnsure: the call that was to start the job failed, and may be carried out until this instant.
+	// StartUnsure records that the call that starts the job failed, and may still be carried out until this instant.
 	StartUnsure struct{ Until time.Time }
 
-	// BackToQueue: the start was taken back. The job waits again, from its beginning.
+	// BackToQueue records that the start was taken back. The job waits again, from its first step.
 	BackToQueue struct{}
 
-	// SentBack: the batch system did not start the job. It is set aside.
+	// SentBack records that the batch system did not start the job. The job is set aside.
 	SentBack struct {
 		Why   string
 		At    core.Time
 		Kinds string // KindsOf the pool
 	}
 
-	// LetIn: a rigid job was moved into the batch system's queue in this second.
+	// LetIn records that a rigid job was moved into the batch system's queue in this second.
 	LetIn struct{ At core.Time }
 )
 
 // Changes of a running job by a resize.
 type (
-	// ResizeBegun: a resize to these nodes and to the next step begins.
+	// ResizeBegun records that a resize to these nodes, and to the next step, begins.
 	ResizeBegun struct {
 		Nodes []string
 		Ready time.Time // when all of them were seen free; zero: that is not measured
 	}
 
-	// ResizeFailed: the resize under way failed. The job stays in its step.
+	// ResizeFailed records that the resize under way failed. The job stays in its step.
 	ResizeFailed struct{}
 
-	// NodesHeld: the job holds these nodes since a second, in these allocations.
+	// NodesHeld records that the job holds these nodes since a second, in these allocations.
 	NodesHeld struct {
 		Nodes []string
 		Parts []adapter.Part
 		At    core.Time
 	}
 
-	// StepBegun: the next step is the present one since a second. The other fields replace those of the job.
+	// StepBegun records that the next step begins at the second At. The other fields replace those of the job.
 	StepBegun struct {
 		At               core.Time
 		Overran, Delayed core.Time
@@ -84,64 +84,64 @@ type (
 		MovedBy          Obstacle
 	}
 
-	// ResizeRepeated: a resize that the batch system had forgotten was done again in this second.
+	// ResizeRepeated records that a resize that the batch system had forgotten was repeated in this second.
 	ResizeRepeated struct{ At core.Time }
 
-	// ForgottenLost: nodes that the batch system forgot do not come back. The job goes on without them.
-	ForgottenLost struct{ Nodes []string }
+	// ForgottenNodesLost records that nodes that the batch system forgot do not come back. The job goes on without them.
+	ForgottenNodesLost struct{ Nodes []string }
 )
 
 // Changes of a running job by what it was asked or told.
 type (
-	// Detached: the job is not tied to the reservation of its start any more.
+	// Detached records that the job is not tied to the reservation of its start any more.
 	Detached struct{}
 
-	// LimitAsked: the longer limit of the job is being asked for.
+	// LimitAsked records that the longer limit is being requested.
 	LimitAsked struct{}
 
-	// VoiceKnown: it is known whether the job asks for its steps.
+	// VoiceKnown records whether the job asks for its steps.
 	VoiceKnown struct{ Voice Voice }
 
-	// Warned: the job was warned in this second that its step should have ended.
+	// Warned records that the job was warned in this second that its step should have ended.
 	Warned struct{ At core.Time }
 
-	// Excused: the job's user is to be told that its step may end later.
+	// Excused records that the job's step may end later, and what its user has to be told about that.
 	Excused struct{ Word string }
 
-	// ProgramsSeen: the job's programs were read in this second; nil: that was not possible.
+	// ProgramsSeen records the programs of the job in this second; nil: they could not be read.
 	ProgramsSeen struct {
 		Programs *adapter.Programs
 		At       core.Time
 	}
 
-	// HostsUnwritten: the job's hosts file could not be written.
+	// HostsUnwritten records that the job's hosts file could not be written.
 	HostsUnwritten struct{}
 
-	// HostsWritten: the job's hosts file was written.
+	// HostsWritten records that the job's hosts file was written.
 	HostsWritten struct{}
 
-	// HoldingTold: the job knows what it holds at this generation, or goes on without knowing it.
-	HoldingTold struct{ Generation int }
+	// NodesTold records that the job knows its nodes of this generation, or goes on without knowing them.
+	NodesTold struct{ Generation int }
 
-	// LossTold: the job knows that it has lost these nodes.
+	// LossTold records that the job knows that it has lost these nodes.
 	LossTold struct{ Nodes []string }
 
-	// ShrinkTold: the job knows which nodes it gives back next.
+	// ShrinkTold records that the job knows which nodes it releases next.
 	ShrinkTold struct{}
 
-	// ShrinkNotBefore: the job was told late of a shrink, and does not shrink before this second.
+	// ShrinkNotBefore records that the job learned late of a shrink, and does not shrink before this second.
 	ShrinkNotBefore struct{ At core.Time }
 
-	// WordTold: this word is in the job's output.
+	// WordTold records that this word is in the job's output.
 	WordTold struct{ Word string }
 
-	// EndDecided: the job is to end, for a reason, since this second.
+	// EndDecided records that the job is ended for a reason, since this second.
 	EndDecided struct {
 		Why string
 		At  core.Time
 	}
 
-	// CallFailed: an operation failed. The fields replace those of the job.
+	// CallFailed records that an operation failed. The fields replace those of the job.
 	CallFailed struct {
 		Blocked  string
 		Failures int
@@ -195,7 +195,7 @@ func (c StepBegun) apply(r *Job) {
 
 func (c ResizeRepeated) apply(r *Job) { r.Again, r.Resized = nil, c.At }
 
-func (c ForgottenLost) apply(r *Job) {
+func (c ForgottenNodesLost) apply(r *Job) {
 	r.Again = nil
 	r.Lack(c.Nodes)
 }
@@ -208,7 +208,7 @@ func (c Excused) apply(r *Job)         { r.Excused, r.Word = true, c.Word }
 func (c ProgramsSeen) apply(r *Job)    { r.Programs, r.Looked = c.Programs, c.At }
 func (HostsUnwritten) apply(r *Job)    { r.Unwritten++ }
 func (HostsWritten) apply(r *Job)      { r.Unwritten = 0 }
-func (c HoldingTold) apply(r *Job)     { r.Told = c.Generation + 1 }
+func (c NodesTold) apply(r *Job)       { r.Told = c.Generation + 1 }
 func (ShrinkTold) apply(r *Job)        { r.Noticed = true }
 func (c ShrinkNotBefore) apply(r *Job) { r.Heeds = c.At }
 func (c EndDecided) apply(r *Job)      { r.Phase, r.Why, r.Ends = Ending, c.Why, c.At }

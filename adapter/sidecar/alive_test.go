@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// With this the watchdog of systemd detects a sidecar that hangs.
-func TestASidecarThatDoesNotLookUpFromItsWorkIsNotAlive(t *testing.T) {
+// So the watchdog of systemd detects a sidecar that hangs.
+func TestASidecarWhoseLoopHangsIsNotAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Journal: mute{}})
+		s := New(Options{Journal: nullJournal{}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if s.Alive(ctx) == nil {

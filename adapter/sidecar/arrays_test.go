@@ -23,7 +23,7 @@ func taskOf(array, id core.JobID) *managed.Job {
 	return r
 }
 
-// launching is a batch system in which preparing a start takes as long as its job's limit says, and launches are sent to a channel.
+// launching is a batch system in which preparing a start takes the job's limit, in seconds. It sends launches to a channel.
 type launching struct {
 	adapter.BatchSystem
 	actions.Journal
@@ -58,7 +58,7 @@ func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 			}}, nil)
 		}
 		begin(taskOf(50, 51), 2*time.Second, 1)
-		begin(taskOf(50, 52), time.Second, 0) // its reservation was refused
+		begin(taskOf(50, 52), time.Second, 0) // preparing it fails
 		begin(taskOf(50, 53), 0, 1)
 		begin(taskOf(60, 61), 0, 1) // of another array
 		begin(taskOf(0, 7), 0, 1)   // of none
@@ -96,7 +96,7 @@ func TestJobsOfOneSecondAreStartedInTheOrderOfTheQueue(t *testing.T) {
 	}
 }
 
-// Seen on a busy machine: the third task was still being adopted when those behind it started.
+// On a busy machine the third task was still being adopted when later tasks started.
 func TestATaskWaitsForAnEarlierOneThatIsAboutToStart(t *testing.T) {
 	var o taskOrder
 	at := time.Unix(1000, 0)

@@ -16,11 +16,11 @@ import (
 	"accordion/core/sched"
 )
 
-// size is how much there is on a cluster.
+// size is the size of a cluster and its numbers of jobs.
 type size struct{ waiting, running, nodes int }
 
-// crowded is a sidecar that has just read a cluster whose nodes are nine tenths in use: of the running jobs every eighth is
-// managed, of those that wait every seventh. Where there are not nodes enough for all, the last ordinary jobs share theirs.
+// crowded returns a sidecar that has just read a cluster with 90 % of its nodes in use. Every eighth running job and every seventh
+// waiting job is managed. If there are too few nodes, the last ordinary jobs share theirs.
 func crowded(b testing.TB, size size) *Sidecar {
 	j, err := journal.Open(filepath.Join(b.TempDir(), "journal.db"))
 	if err != nil {
@@ -30,7 +30,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 	return crowdedOn(b, size, j)
 }
 
-// crowdedOn is crowded with another journal.
+// crowdedOn is like crowded, with another journal.
 func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
@@ -72,9 +72,8 @@ func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	return s
 }
 
-// BenchmarkCycle is one look, plan, naming and difference of a crowded cluster, without the batch system's own answers
-// (BenchmarkParse in slurm) and without acts. The bound is 250 ms for all of it; measured 2026-11 on two cores: see
-// docs/performance.md.
+// BenchmarkCycle measures one cycle of a crowded cluster, without reading the batch system (BenchmarkParse in slurm) and
+// without calls. The bound for a cycle is 250 ms. For figures see docs/performance.md.
 func BenchmarkCycle(b *testing.B) {
 	for _, size := range []size{{8, 4, 64}, {2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
 		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
@@ -91,7 +90,7 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// turn is a cycle that finds nothing to do.
+// turn runs a cycle that makes no calls.
 func turn(s *Sidecar) error {
 	s.time.last = s.time.clock.Now()
 	v := plan.Make(s.input())
@@ -99,7 +98,7 @@ func turn(s *Sidecar) error {
 	return s.publisher.Publish(v)
 }
 
-// The quickest of some rounds is the one that the machine's other work, and the collector, disturbed least.
+// Other work of the machine and the garbage collector disturb the quickest of some rounds least.
 func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	bound, quickest := 200*time.Millisecond, time.Hour
@@ -118,16 +117,17 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 }
 
-// mute is a journal that keeps nothing, for sizes at which a disk would be measured.
-type mute struct{ actions.Journal }
+// nullJournal is a journal that keeps nothing.
+type nullJournal struct{ actions.Journal }
 
-func (mute) Put(journal.Record, ...journal.Event) error { return nil }
-func (mute) Event(journal.Event) error                  { return nil }
-func (mute) PutView([]byte) error                       { return nil }
-func (mute) PutQueue([]byte) error                      { return nil }
+func (nullJournal) Put(journal.Record, ...journal.Event) error { return nil }
+func (nullJournal) Event(journal.Event) error                  { return nil }
+func (nullJournal) Delete(_, _ int64) error                    { return nil }
+func (nullJournal) PutView([]byte) error                       { return nil }
+func (nullJournal) PutQueue([]byte) error                      { return nil }
 
-// Of the 250 MiB that the sidecar may have with 10,000 waiting and 2,000 running jobs, the rest is for reading Slurm's answers,
-// for the journal and for garbage.
+// The sidecar may use 250 MiB with 10,000 waiting and 2,000 running jobs. Reading Slurm's answers, the journal and garbage need
+// the rest of that.
 func TestACycleOfAVeryLargeClusterFitsItsBounds(t *testing.T) {
 	held := func() int64 {
 		runtime.GC()
@@ -136,7 +136,7 @@ func TestACycleOfAVeryLargeClusterFitsItsBounds(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := held()
-	s := crowdedOn(t, size{10_000, 2_000, 5_000}, mute{})
+	s := crowdedOn(t, size{10_000, 2_000, 5_000}, nullJournal{})
 	bound, quickest := time.Second, time.Hour
 	if raceDetector {
 		bound *= 10

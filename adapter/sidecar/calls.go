@@ -21,7 +21,7 @@ func (s *Sidecar) receive(call session.Call) {
 			"job %d is not a running job that Accordion manages on cluster %s: submit it with an evolution profile (#EP 2x20s,5x20s)", call.Request.Job, s.settings.Cluster)})
 		return
 	case call.UID != 0 && call.UID != r.UID:
-		s.eventLog.Warn("refused: speaks for another user's job", "job", r.ID, "uid", call.UID, "pid", call.PID)
+		s.eventLog.Warn("request refused: not the owner of the job", "job", r.ID, "uid", call.UID, "pid", call.PID)
 		call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not yours", r.ID)})
 		return
 	}

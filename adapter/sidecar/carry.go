@@ -8,7 +8,6 @@ import (
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
-	"accordion/core"
 	"accordion/shim/wire"
 )
 
@@ -16,7 +15,7 @@ import (
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
 		Now: s.time.clock.Now(), World: v, Trapped: s.workers.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
-		Awaited: func(id core.JobID) bool { _, awaited := s.jobs.awaited[id]; return awaited },
+		Awaited: s.jobs.awaited,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// asking works, asks for the next step with a wish, and works as long again.
+// asking is a script that works, asks for the next step with a choice of nodes, and works as long again.
 func asking(work time.Duration, keep, release string) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		if err := h.Work(ctx, work); err != nil {
@@ -36,11 +36,11 @@ func TestASidecarKilledBetweenAnyTwoActionsLosesNothing(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s action %d", when, at+1), func(t *testing.T) {
 				inWorld(t, slurmish, func(w *world) {
-					w.mortal.dieAt(at, after)
+					w.killing.killAt(at, after)
 					job := w.evolving("2x20s,5x20s,3x20s")
 					select {
-					case <-w.mortal.death():
-						time.Sleep(2 * time.Second) // nobody is there for a while
+					case <-w.killing.killed():
+						time.Sleep(2 * time.Second) // no sidecar runs for a while
 						w.restart()
 					case <-time.After(100 * time.Second):
 						reached = false
@@ -50,7 +50,7 @@ func TestASidecarKilledBetweenAnyTwoActionsLosesNothing(t *testing.T) {
 						t.Errorf("it ran on %s nodes, want 2 5 3\n%s", got, w.history())
 					}
 					if strings.Contains(w.journalled(), "changed without us") {
-						t.Errorf("a resize of its own is taken for somebody else's:\n%s", w.journalled())
+						t.Errorf("a resize of its own is taken for one of others:\n%s", w.journalled())
 					}
 					w.clean()
 				})

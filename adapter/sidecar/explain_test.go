@@ -13,7 +13,7 @@ import (
 	"accordion/core"
 )
 
-// explained is what `accordion explain` says of a job now.
+// explained returns what `accordion explain` prints for a job now.
 func (w *world) explained(key adapter.Key) string {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
@@ -27,7 +27,7 @@ func (w *world) explained(key adapter.Key) string {
 	return b.String()
 }
 
-// says fails the test unless the explanation has every one of the texts.
+// says fails the test unless the explanation has all of the texts.
 func (w *world) says(key adapter.Key, texts ...string) {
 	w.t.Helper()
 	got := w.explained(key)
@@ -38,7 +38,8 @@ func (w *world) says(key adapter.Key, texts ...string) {
 	}
 }
 
-// queued is the queue in short: "1 ordinary running 8@2, 3 ordinary waiting 12@632": from the world's begin on.
+// queued returns the queue, such as "1 ordinary running 8@2, 3 ordinary waiting 12@632": number, kind, phase, nodes and start of each job.
+// Starts are seconds since the begin of the world.
 func (w *world) queued() string {
 	w.t.Helper()
 	r, err := status.ReadQueue(w.journal)
@@ -56,7 +57,7 @@ func (w *world) queued() string {
 	return strings.Join(all, ", ")
 }
 
-// between two seconds of the sidecar: what it wrote in the one before is there, and nothing is under way.
+// after waits until half a second after a second of the sidecar: what it wrote then is there, and no call is under way.
 func (w *world) after(second int) {
 	w.at(second)
 	time.Sleep(500 * time.Millisecond)
@@ -70,8 +71,8 @@ func TestEveryJobIsInTheQueueWithItsPlannedStartAndSize(t *testing.T) {
 		job := w.evolving("5x300s,10x200s,2x100s")
 		w.submit(embedded.JobSpec{Nodes: 1, Hold: true, User: "bob"})
 		w.after(20)
-		// The first ends at 602 and may hold its nodes for 30 s more; the second may begin 45 s late and hold them for 30 s
-		// more as well, to 1007, when the evolving one needs ten.
+		// The first ends at 602, and may hold its nodes for 30 s more. The second may begin 45 s late, and may hold its nodes for
+		// 30 s more, too, until 1007, when the evolving job needs ten.
 		if got, want := w.queued(), "1 ordinary running 12@2, 2 ordinary waiting 10@632, 3 evolving waiting 5@707, 4 ordinary held 1@?"; got != want {
 			t.Errorf("the queue is\n%s, want\n%s", got, want)
 		}
@@ -81,7 +82,7 @@ func TestEveryJobIsInTheQueueWithItsPlannedStartAndSize(t *testing.T) {
 	})
 }
 
-func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
+func TestExplainSaysThatAStartMovedAndWhy(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		long := w.submit(embedded.JobSpec{Nodes: 12, Limit: 3600, Runs: 3600, User: "bob"})
 		w.submit(embedded.JobSpec{Nodes: 2, Limit: 7200, Runs: 7200, User: "bob"})
@@ -89,7 +90,7 @@ func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
 		job := w.evolving("10x300s,12x200s")
 		w.after(15)
 		w.says(job, "It can start when job 1 of bob gives back its 12 nodes", "planned to start at")
-		away := []string{"n1", "n15", "n16"} // 13 are left, and 2 of them are held for two hours
+		away := []string{"n1", "n15", "n16"} // 13 nodes are left, of which a job holds 2 for two hours
 		for _, n := range away {
 			if err := w.DrainNode(n); err != nil {
 				t.Fatal(err)
@@ -115,14 +116,14 @@ func TestAWaitingJobIsToldWhenItsStartMovesAndWhy(t *testing.T) {
 	})
 }
 
-func TestAWaitingJobIsToldWhoCameBeforeItAndWhoLeft(t *testing.T) {
+func TestExplainNamesJobsThatCameBeforeAndJobsThatLeft(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 600, User: "bob"})
 		older := w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 600, User: "carol", Hold: true})
 		w.after(10)
 		job := w.evolving("10x300s,12x200s")
 		w.after(20)
-		if err := w.Release(t.Context(), older); err != nil { // it was submitted first, and takes its place
+		if err := w.Release(t.Context(), older); err != nil { // it was submitted first, and comes first again
 			t.Fatal(err)
 		}
 		w.after(40)
@@ -135,8 +136,8 @@ func TestAWaitingJobIsToldWhoCameBeforeItAndWhoLeft(t *testing.T) {
 	})
 }
 
-// More jobs move at once than are told in one cycle: the last ones are told the same reason.
-func TestEveryJobThatMovesIsToldTheReasonAlsoWhenManyDo(t *testing.T) {
+// More starts move at once than are reported in one cycle. The last ones are reported with the same reason.
+func TestExplainHasTheReasonForEachOfManyMovedStarts(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		long := w.submit(embedded.JobSpec{Nodes: 16, Limit: 7200, Runs: 7200, User: "bob"})
 		w.after(10)
@@ -155,9 +156,9 @@ func TestEveryJobThatMovesIsToldTheReasonAlsoWhenManyDo(t *testing.T) {
 	})
 }
 
-// A plan that changes a little in every cycle is not told in every cycle: ten jobs end early one after the other, and each
-// end moves the start by two minutes of at first 100.
-func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
+// Ten jobs end early, one after the other. Each end moves the start by two minutes, of 100 at first. That is not reported each
+// time.
+func TestSmallMovesOfAPlannedStartAreNotReported(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		for range 10 {
 			w.submit(embedded.JobSpec{Nodes: 16, Limit: 600, Runs: 500, User: "bob"})
@@ -165,7 +166,7 @@ func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
 		job := w.evolving("10x300s,12x200s")
 		w.after(5100)
 		if got := strings.Count(w.events(job), "replanned"); got < 2 || got > 7 || !strings.Contains(w.events(job), "started") {
-			t.Errorf("its start was told anew %d times:\n%s", got, w.explained(job))
+			t.Errorf("its start was reported %d times:\n%s", got, w.explained(job))
 		}
 	})
 	inWorld(t, slurmish, func(w *world) {
@@ -179,7 +180,7 @@ func TestSmallMovesOfAPlannedStartAreNotTold(t *testing.T) {
 	})
 }
 
-// counter is a Meter for the tests.
+// counter is a Meter that keeps what it counts.
 type counter struct {
 	mu      sync.Mutex
 	calls   map[string]int
@@ -259,7 +260,7 @@ func TestWhatTheSidecarDoesIsCounted(t *testing.T) {
 			if len(c.late) != 1 || c.late[0] < 0 || c.late[0] > 2*time.Second {
 				t.Errorf("growths were late by %v, want one by less than 2 s", c.late)
 			}
-			// 3 nodes fewer than the peak for 20 s, then 2 fewer for 20 s: 100, and a second or so of the start more.
+			// 3 nodes fewer than the peak for 20 s, then 2 fewer for 20 s: 100 node-seconds, and about a second of the start more.
 			if c.spared < 95 || c.spared > 120 {
 				t.Errorf("%d node-seconds were spared, want about 100:\n%s", c.spared, w.history())
 			}
@@ -274,7 +275,7 @@ func TestWhatTheSidecarDoesIsCounted(t *testing.T) {
 	})
 }
 
-func TestABrokenPromiseIsToldWithItsCauseAndCountedOnce(t *testing.T) {
+func TestABrokenPromiseIsReportedWithItsCauseAndCountedOnce(t *testing.T) {
 	for _, c := range []struct {
 		cause string
 		story func(w *world) adapter.Key
@@ -287,7 +288,7 @@ func TestABrokenPromiseIsToldWithItsCauseAndCountedOnce(t *testing.T) {
 		}},
 		{"ordinary overrun", func(w *world) adapter.Key {
 			w.halt()
-			w.settings.Guard = 5 // less than the 30 s of the sweep
+			w.settings.Guard = 5 // less than the 30 s after which the batch system ends jobs past their limit
 			w.serve()
 			w.submit(embedded.JobSpec{Nodes: 10, Limit: 32, Runs: 300, User: "bob"})
 			w.after(1)
@@ -324,7 +325,7 @@ func TestABrokenPromiseIsToldWithItsCauseAndCountedOnce(t *testing.T) {
 	}
 }
 
-// A growth in four changes of size takes Slurm up to four seconds: a promise is not broken by that.
+// A growth in four changes of size takes Slurm up to four seconds. That breaks no promise.
 func TestAGrowthThatTakesFourSecondsBreaksNoPromise(t *testing.T) {
 	for delay, broken := range map[time.Duration]int{1900 * time.Millisecond: 0, 3900 * time.Millisecond: 0, 6 * time.Second: 1} {
 		o := slurmish

@@ -12,26 +12,26 @@ import (
 	"accordion/adapter/view"
 )
 
-// stiff does not let one job be changed, as Slurm when it has lost the job's number in its database.
-type stiff struct {
+// unchangeable refuses to change one job, as Slurm does if it has lost the job's number in its database.
+type unchangeable struct {
 	adapter.BatchSystem
 	job adapter.Key
 }
 
-func (s *stiff) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
+func (s *unchangeable) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	if job == s.job {
 		return fmt.Errorf("shaping job %d: %w", job.ID, adapter.ErrFrozen)
 	}
 	return s.BatchSystem.Shape(ctx, job, shape)
 }
 
-func TestAJobThatTheBatchSystemDoesNotChangeHoldsUpNobodyForLong(t *testing.T) {
+func TestAJobThatCannotBeChangedDelaysNoOtherForLong(t *testing.T) {
 	o := slurmish
 	o.Nodes = 6
 	inWorld(t, o, func(w *world) {
 		w.halt()
-		frozen := &stiff{BatchSystem: w.System}
-		w.mortal.BatchSystem = frozen
+		frozen := &unchangeable{BatchSystem: w.System}
+		w.killing.BatchSystem = frozen
 		frozen.job = w.evolving("6x20s,2x20s")
 		w.serve()
 		other := w.evolving("4x20s,6x20s")
@@ -55,7 +55,7 @@ func TestAJobThatTheBatchSystemDoesNotChangeHoldsUpNobodyForLong(t *testing.T) {
 	})
 }
 
-// why is what status says of a job.
+// why returns why a job waits, as status shows it.
 func (w *world) why(key adapter.Key) string {
 	w.t.Helper()
 	data, err := w.journal.View()

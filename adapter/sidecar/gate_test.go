@@ -15,8 +15,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// door is a batch system with a gate, and a journal that keeps nothing.
-type door struct {
+// gatedSystem is a batch system with a gate, and a journal that keeps nothing.
+type gatedSystem struct {
 	adapter.BatchSystem
 	adapter.Gatekeeper
 	actions.Journal
@@ -24,19 +24,19 @@ type door struct {
 	fails bool
 }
 
-func (d *door) Open(_ context.Context, open bool) error {
+func (d *gatedSystem) Open(_ context.Context, open bool) error {
 	d.told = append(d.told, open)
 	if d.fails {
 		return errors.New("no answer")
 	}
 	return nil
 }
-func (*door) Begin(journal.Intent) (int64, error)  { return 1, nil }
-func (*door) Finish(int64, time.Time, error) error { return nil }
+func (*gatedSystem) Begin(journal.Intent) (int64, error)  { return 1, nil }
+func (*gatedSystem) Finish(int64, time.Time, error) error { return nil }
 
-func TestTheGateIsToldOfChangesOnly(t *testing.T) {
+func TestTheGateIsSetOnlyWhenItChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &door{}
+		d := &gatedSystem{}
 		acts := &actions.Acts{System: d, Journal: d, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		var over func()
 		k := newGateKeeper(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
@@ -51,7 +51,7 @@ func TestTheGateIsToldOfChangesOnly(t *testing.T) {
 		tend(false)
 		over()
 		if want := []bool{true, false}; !slices.Equal(d.told, want) {
-			t.Errorf("it was told %v, want %v", d.told, want)
+			t.Errorf("it was set to %v, want %v", d.told, want)
 		}
 		d.told, d.fails = nil, true
 		tend(true)
@@ -63,12 +63,12 @@ func TestTheGateIsToldOfChangesOnly(t *testing.T) {
 		over()
 		tend(true)
 		if want := []bool{true, true}; !slices.Equal(d.told, want) {
-			t.Errorf("after a failure it was told %v, want %v", d.told, want)
+			t.Errorf("after a failure it was set to %v, want %v", d.told, want)
 		}
 		d.told = nil
 		other := newGateKeeper(acts, false, adapter.Wall{}, func(do func() error, then func(error)) { then(do()) })
 		if other.set(t.Context(), true); d.told != nil {
-			t.Errorf("where jobs say so it was told %v", d.told)
+			t.Errorf("although not all jobs are the sidecar's it was set to %v", d.told)
 		}
 	})
 }

@@ -131,7 +131,7 @@ func (s *jobs) recall() error {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &shown); err != nil {
-			s.eventLog.Warn("what users left unused is counted anew", "error", err)
+			s.eventLog.Warn("usage of users cannot be read from the journal: it is counted from zero", "error", err)
 			shown.Usage = nil
 		}
 	}

@@ -10,7 +10,7 @@ func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // released on n1 and n2, and not yet started
+		time.Sleep(500 * time.Millisecond) // it is released on n1 and n2, and has not started yet
 		if err := w.DrainNode("n1"); err != nil {
 			t.Fatal(err)
 		}
@@ -25,12 +25,12 @@ func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
 	})
 }
 
-// A node that is lost does not come back in a moment: a job that was released on it is not left to wait for it.
+// A lost node does not come back at once, so that a job that was released on it does not wait for it.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // released on n1 and n2, and not yet started
+		time.Sleep(500 * time.Millisecond) // it is released on n1 and n2, and has not started yet
 		if err := w.KillNode("n1"); err != nil {
 			t.Fatal(err)
 		}

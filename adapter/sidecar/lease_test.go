@@ -12,39 +12,39 @@ import (
 	"accordion/adapter/sidecar"
 )
 
-// doubtful is a batch system's lease that at times cannot be had.
-type doubtful struct {
+// unreliableLeaser is a Leaser whose calls can fail.
+type unreliableLeaser struct {
 	adapter.Leaser
-	away atomic.Bool  // renewals fail
-	left atomic.Int32 // so often a lease that has run out is still there
-	mute atomic.Bool  // a lease is taken, and nobody is told
+	failing atomic.Bool  // renewals fail
+	left    atomic.Int32 // number of calls for which a lease that has run out is still there
+	silent  atomic.Bool  // TakeLease succeeds, and does not answer
 }
 
-func (d *doubtful) TakeLease(ctx context.Context, c adapter.Claim) error {
+func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
 	if d.left.Add(-1) >= 0 {
 		return &adapter.Leased{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
 	}
 	err := d.Leaser.TakeLease(ctx, c)
-	if d.mute.Load() {
+	if d.silent.Load() {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	return err
 }
 
-func (d *doubtful) RenewLease(ctx context.Context, c adapter.Claim) error {
-	if d.away.Load() {
+func (d *unreliableLeaser) RenewLease(ctx context.Context, c adapter.Claim) error {
+	if d.failing.Load() {
 		return errors.New("no answer")
 	}
 	return d.Leaser.RenewLease(ctx, c)
 }
 
-// leased is a world whose sidecar keeps a lease of a minute.
-func leased(t *testing.T, story func(w *world, d *doubtful)) {
+// inLeasedWorld is like inWorld, with a sidecar that has a lease of a minute.
+func inLeasedWorld(t *testing.T, story func(w *world, d *unreliableLeaser)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
-		d := &doubtful{Leaser: w.System}
+		d := &unreliableLeaser{Leaser: w.System}
 		w.lease = sidecar.Lease{Leaser: d, Claim: claim("ours")}
 		w.serve()
 		story(w, d)
@@ -55,7 +55,8 @@ func claim(id string) adapter.Claim {
 	return adapter.Claim{Holder: adapter.Holder{ID: id, Host: id}, Length: time.Minute}
 }
 
-// endsLeased waits for the sidecar to end because the other one has the lease, and starts one without a lease for the story's end.
+// endsLeased waits until the sidecar ends because another one has the lease. Then it starts a sidecar without a lease, which the end of the
+// story needs.
 func (w *world) endsLeased(other string) {
 	w.t.Helper()
 	err := <-w.stopped
@@ -69,8 +70,8 @@ func (w *world) endsLeased(other string) {
 	w.serve()
 }
 
-func TestASidecarBesideAnotherDoesNothing(t *testing.T) {
-	leased(t, func(w *world, _ *doubtful) {
+func TestASecondSidecarDoesNothing(t *testing.T) {
+	inLeasedWorld(t, func(w *world, _ *unreliableLeaser) {
 		w.halt()
 		if got := w.LeaseOf(); got != "" {
 			t.Errorf("after an orderly end the lease is %q's", got)
@@ -82,17 +83,17 @@ func TestASidecarBesideAnotherDoesNothing(t *testing.T) {
 		}
 		w.serve()
 		time.Sleep(10 * time.Second)
-		if r := w.record(key); !r.Start.IsZero() || w.mortal.count != 0 {
-			t.Errorf("beside another sidecar it did %d acts, and the job began at %v", w.mortal.count, r.Start)
+		if r := w.record(key); !r.Start.IsZero() || w.killing.count != 0 {
+			t.Errorf("next to another sidecar it made %d calls, and the job started at %v", w.killing.count, r.Start)
 		}
 		w.endsLeased("other")
 		w.quiet(120)
 	})
 }
 
-func TestASidecarThatFindsAnotherInTheLeaseEnds(t *testing.T) {
-	leased(t, func(w *world, _ *doubtful) {
-		w.at(70) // it was renewed
+func TestASidecarThatLosesItsLeaseToAnotherEnds(t *testing.T) {
+	inLeasedWorld(t, func(w *world, _ *unreliableLeaser) {
+		w.at(70) // the lease was renewed
 		other := claim("other")
 		other.Over = true
 		if err := w.TakeLease(t.Context(), other); err != nil {
@@ -107,7 +108,7 @@ func TestASidecarThatFindsAnotherInTheLeaseEnds(t *testing.T) {
 }
 
 func TestASidecarThatWasKilledTakesItsOwnLeaseBack(t *testing.T) {
-	leased(t, func(w *world, _ *doubtful) {
+	inLeasedWorld(t, func(w *world, _ *unreliableLeaser) {
 		w.restart()
 		key := w.evolving("2x10s")
 		w.quiet(60)
@@ -118,7 +119,7 @@ func TestASidecarThatWasKilledTakesItsOwnLeaseBack(t *testing.T) {
 }
 
 func TestALeaseThatHasRunOutIsWaitedForUntilTheBatchSystemAgrees(t *testing.T) {
-	leased(t, func(w *world, d *doubtful) {
+	inLeasedWorld(t, func(w *world, d *unreliableLeaser) {
 		w.halt()
 		d.left.Store(5)
 		w.serve()
@@ -134,9 +135,9 @@ func TestALeaseThatHasRunOutIsWaitedForUntilTheBatchSystemAgrees(t *testing.T) {
 }
 
 func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
-	leased(t, func(w *world, d *doubtful) {
+	inLeasedWorld(t, func(w *world, d *unreliableLeaser) {
 		w.halt()
-		d.mute.Store(true)
+		d.silent.Store(true)
 		w.serve()
 		w.at(5)
 		if got := w.LeaseOf(); got != "ours" {
@@ -144,17 +145,17 @@ func TestASidecarThatEndsWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
 		}
 		w.halt()
 		if got := w.LeaseOf(); got != "" {
-			t.Errorf("the sidecar is told to end, and the lease stays %q's", got)
+			t.Errorf("the sidecar ended, and the lease is still %q's", got)
 		}
-		d.mute.Store(false)
+		d.silent.Store(false)
 		w.serve()
 	})
 }
 
 func TestNothingIsDoneWhileTheLeaseCannotBeRenewed(t *testing.T) {
-	leased(t, func(w *world, d *doubtful) {
+	inLeasedWorld(t, func(w *world, d *unreliableLeaser) {
 		w.at(21) // renewed at 20
-		d.away.Store(true)
+		d.failing.Store(true)
 		w.at(50)
 		early := w.evolving("2x10s")
 		w.at(66) // three quarters of a minute later
@@ -166,8 +167,8 @@ func TestNothingIsDoneWhileTheLeaseCannotBeRenewed(t *testing.T) {
 		if r := w.record(late); !r.Start.IsZero() {
 			t.Errorf("the lease had run out, and a job was begun at %v", r.Start.Sub(w.begin))
 		}
-		d.away.Store(false)
-		w.at(106) // it is tried every five seconds
+		d.failing.Store(false)
+		w.at(106) // the renewal is tried every five seconds
 		synctest.Wait()
 		if got := w.LeaseOf(); got != "ours" {
 			t.Errorf("the batch system answers again, and the lease is %q's", got)

@@ -38,7 +38,7 @@ func TestAJobWithoutThePluginIsAdoptedOnceAndHeldByRoot(t *testing.T) {
 
 func TestAMoldableJobTakesTheEarliestCompletion(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		w.submit(embedded.JobSpec{Nodes: 10, Limit: 600, Runs: 500}) // leaves 6 nodes
+		w.submit(embedded.JobSpec{Nodes: 10, Limit: 600, Runs: 500}) // 6 nodes are left
 		w.at(5)
 		job := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "mold=4x200s|8x150s|16x90s", Script: embedded.Phases(60 * time.Second)})
 		w.at(60)
@@ -88,7 +88,7 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	}
 }
 
-// askingOnce is a script that asks for one step at once, and prints what it was answered and the nodes that it has then.
+// askingOnce is a script that asks for one step at once, and prints the answer and the nodes that it has then.
 func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		reply, err := h.Step(ctx, ask)
@@ -145,15 +145,15 @@ func TestAnApplicationLateBeyondItsAllowanceIsEndedWithTheReasonInItsOutput(t *t
 	})
 }
 
-// raised shows all running jobs with a limit that was raised since they began.
-type raised struct {
+// raisedLimits shows all running jobs with a longer limit than they started with.
+type raisedLimits struct {
 	adapter.BatchSystem
 	by core.Time
 }
 
-func (r raised) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (r raisedLimits) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := r.BatchSystem.Observe(ctx)
-	if err == nil && s.At.Unix()%86400 >= 10 { // a bubble begins at midnight
+	if err == nil && s.At.Unix()%86400 >= 10 { // virtual time begins at midnight
 		for i := range s.Jobs {
 			s.Jobs[i].Limit += r.by
 		}
@@ -161,14 +161,14 @@ func (r raised) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-func TestWhatALimitIsRaisedByIsTheApplicationsToBeLate(t *testing.T) {
+func TestARaisedLimitAddsToTheAllowance(t *testing.T) {
 	for _, test := range []struct {
 		by   core.Time
 		want string
 	}{{40, "2@2-72 5@72-91"}, {0, "2@2-56"}} {
 		inWorld(t, slurmish, func(w *world) {
 			w.halt()
-			w.outer = raised{BatchSystem: w.mortal, by: test.by}
+			w.outer = raisedLimits{BatchSystem: w.killing, by: test.by}
 			w.serve()
 			job := w.evolving("2x20s,5x20s", 70*time.Second, 19*time.Second)
 			w.quiet(150)
@@ -181,7 +181,7 @@ func TestOrdinaryJobsInTheWayDelayAGrowthByNoMoreThanTheirOverrun(t *testing.T) 
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,16x20s")
 		w.at(8)
-		// Would fit beside the two nodes, but not end before the growth: it must wait behind it.
+		// It would fit next to the two nodes, but would not end before the growth. So it must wait.
 		behind := w.submit(embedded.JobSpec{Nodes: 14, Limit: 60, Runs: 10})
 		w.quiet(300)
 		if got := w.sizes(job); !strings.Contains(got, "16@25-") {
@@ -199,7 +199,7 @@ func TestAManagedJobNeverJumpsTheQueue(t *testing.T) {
 		w.at(3)
 		first := w.submit(embedded.JobSpec{Nodes: 16, Limit: 60, Runs: 30}) // waits for the whole machine
 		w.at(4)
-		job := w.evolving("4x200s,2x20s") // would fit now, and delay it
+		job := w.evolving("4x200s,2x20s") // it would fit now, and delay the first one
 		w.quiet(600)
 		if w.record(job).Start.Before(w.record(first).Start) {
 			t.Errorf("the managed job started before the ordinary one that was first:\n%s", w.history())
@@ -210,9 +210,9 @@ func TestAManagedJobNeverJumpsTheQueue(t *testing.T) {
 func TestTheApplicationChoosesWhatItGivesBack(t *testing.T) {
 	for _, c := range []struct{ keep, release, want string }{
 		{"n1,n4", "", "n[1,4]"},
-		{"n4", "", "n[1,4]"}, // the batch host stays as well
+		{"n4", "", "n[1,4]"}, // the batch host stays, too
 		{"", "n2,n3", "n[1,4]"},
-		{"", "n3", "n[1-2]"}, // one more has to go: the one that came last
+		{"", "n3", "n[1-2]"}, // one more has to leave: the one that came last
 	} {
 		t.Run(fmt.Sprintf("keep %s release %s", c.keep, c.release), func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
@@ -244,14 +244,14 @@ func TestManyGrowthsShareTheMachine(t *testing.T) {
 	})
 }
 
-func TestANodeThatIsIdleAndStillRefusedIsNudged(t *testing.T) {
+func TestANodeThatIsIdleAndStillRefusedIsRepaired(t *testing.T) {
 	o := slurmish
-	nudged := ""
+	repaired := ""
 	o.Faults = func(c embedded.Call) embedded.Fault {
 		switch {
 		case c.Verb == "Nudge":
-			nudged = strings.Join(c.Nodes, ",")
-		case c.Verb == "Expand" && nudged == "":
+			repaired = strings.Join(c.Nodes, ",")
+		case c.Verb == "Expand" && repaired == "":
 			return embedded.Fault{Refuse: adapter.ErrBusy}
 		}
 		return embedded.Fault{}
@@ -259,8 +259,8 @@ func TestANodeThatIsIdleAndStillRefusedIsNudged(t *testing.T) {
 	inWorld(t, o, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.quiet(120)
-		if nudged != "n3,n4,n5" {
-			t.Errorf("nudged nodes are %q, want the three of the growth", nudged)
+		if repaired != "n3,n4,n5" {
+			t.Errorf("repaired nodes are %q, want the three of the growth", repaired)
 		}
 		if got := w.steps(job); got != "2 5" {
 			t.Errorf("it ran on %s nodes, want 2, then 5", got)
@@ -269,7 +269,7 @@ func TestANodeThatIsIdleAndStillRefusedIsNudged(t *testing.T) {
 	})
 }
 
-func TestAShimThatLosesItsPatienceIsToldOfTheAllocationAsItIs(t *testing.T) {
+func TestAShimThatTimesOutReceivesTheAllocationAsItIs(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		var got wire.Reply
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x60s,5x20s", Script: func(ctx context.Context, h *embedded.Handle) error {

@@ -164,7 +164,7 @@ func (s *nodes) repair(ctx context.Context, v *plan.World) {
 			s.idle[n] = now
 		}
 	}
-	s.eventLog.Warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
+	s.eventLog.Warn("nodes are idle and not allocated, or in use by no job: repaired", "nodes", names(nodes))
 	s.workers.background(func() error { return s.workers.acts.Repair(ctx, nodes) }, func(error) {})
 }
 

@@ -2,5 +2,5 @@
 
 package sidecar
 
-// raceDetector: it makes everything several times slower.
+// raceDetector reports whether the race detector is on. It makes tests several times slower.
 const raceDetector = false

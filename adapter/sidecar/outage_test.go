@@ -15,14 +15,14 @@ import (
 	"accordion/shim/wire"
 )
 
-// A flaky is a batch system whose controller stops at one call and starts again some seconds later.
-// Programs that a job starts meanwhile begin a minute after that, as srun does: it was refused while
-// the nodes were not known yet, and asks again only then.
+// A flaky is a batch system whose controller stops at one call and starts again some seconds later. A
+// program that a job starts meanwhile begins a minute after that. So does srun, which is refused while
+// the nodes are not known, and asks again after a minute.
 type flaky struct {
 	adapter.BatchSystem
 	lasts time.Duration // of the outage
 	stall time.Duration // of a program that was refused
-	quick bool          // the controller is back before any call fails; only Snapshot.Booted shows it
+	quick bool          // the controller is back before a call fails: only Snapshot.Booted shows the outage
 
 	mu       sync.Mutex
 	at       int // index of the call; negative: none
@@ -40,14 +40,14 @@ func newFlaky(system adapter.BatchSystem, at int, after bool) *flaky {
 		begun: map[adapter.Key]core.Time{}, stalled: map[adapter.Key]bool{}}
 }
 
-// set changes how it behaves.
+// set changes the fields of f.
 func (f *flaky) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
 }
 
-// stop stops the controller now.
+// stop stops the controller.
 func (f *flaky) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *flaky) away() error {
 	return nil
 }
 
-// call carries out a call, unless the controller is away or stops before it.
+// call makes a call, unless the controller does not run or stops before it.
 func (f *flaky) call(act func() error) error {
 	f.mu.Lock()
 	fatal, after := f.count == f.at, f.after
@@ -199,7 +199,7 @@ func (f *flaky) run(ctx context.Context, h *embedded.Handle, d time.Duration) er
 	return err
 }
 
-// programs is the script of an application that runs a program for so long in each step.
+// programs is the script of an application that runs one program in each step.
 func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {
@@ -216,19 +216,19 @@ func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	}
 }
 
-// inFlakyWorld is inWorld with a controller that stops at a call of the sidecar.
+// inFlakyWorld is like inWorld, with a controller that stops at a call of the sidecar.
 func inFlakyWorld(t *testing.T, at int, after bool, story func(w *world, f *flaky)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		f := newFlaky(w.System, at, after)
-		w.mortal.BatchSystem, w.outer = f, f
+		w.killing.BatchSystem, w.outer = f, f
 		w.serve()
 		story(w, f)
 	})
 }
 
-// stepping submits an application that works as long as its profile says, less a second a step.
+// stepping submits an application that works for each step of its profile, less a second.
 func (f *flaky) stepping(w *world, ep string) adapter.Key {
 	choices, err := adapter.ParseRequest("ep=" + ep)
 	if err != nil {
@@ -241,8 +241,8 @@ func (f *flaky) stepping(w *world, ep string) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "ep=" + ep, Managed: true, Script: f.programs(work...)})
 }
 
-// The controller stops at every call of a job's life in turn, before it and after it. The job runs
-// all of its steps: what it lost by that does not count against it.
+// The controller stops at each call for a job in turn, before the call and after it. The job runs all of
+// its steps: the delay does not count as late.
 func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for at := range 60 {
@@ -268,7 +268,7 @@ func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 	}
 }
 
-// A short restart that no call met is seen by the second in which the controller started.
+// A short restart in which no call failed shows by the second in which the controller started.
 func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.quick = true })
@@ -294,7 +294,7 @@ func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	})
 }
 
-// The sidecar is killed in the middle of it, and knows of the outage after its restart.
+// The sidecar is killed during the outage, and knows of it after its restart.
 func TestAnOutageCountsAgainstNoJobAfterARestartOfTheSidecar(t *testing.T) {
 	for _, second := range []int{29, 40, 55, 80, 91} {
 		inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
@@ -314,7 +314,7 @@ func TestAnOutageCountsAgainstNoJobAfterARestartOfTheSidecar(t *testing.T) {
 	}
 }
 
-// What an outage costs is bounded: an application that hangs is ended, and its user reads why.
+// The time that an outage adds is bounded: an application that hangs is ended, and its output says why.
 func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.stall = time.Hour })
@@ -333,7 +333,7 @@ func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 	})
 }
 
-// The batch system ends a job at its limit. It is raised by what the outage costs, also in the last step.
+// The batch system ends a job at its limit. The limit is raised by the delay of the outage, also in the last step.
 func TestAJobsLimitIsRaisedByWhatAnOutageCosts(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.stall = 130 * time.Second })

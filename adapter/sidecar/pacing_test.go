@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// counted is a batch system whose readings are counted, and which can be slow or away.
+// counted is a batch system that counts its readings. It can be slow, or not answer.
 type counted struct {
 	adapter.BatchSystem
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ func (c *counted) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return c.BatchSystem.Reserve(ctx, r)
 }
 
-// deny makes every reservation fail, or no more.
+// deny makes all calls for reservations fail, or stops that.
 func (c *counted) deny(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,21 +55,21 @@ func (c *counted) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 }
 
-// is makes the batch system slow, or away.
+// is sets whether the batch system does not answer, and how long a reading takes.
 func (c *counted) is(away bool, slow time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.away, c.slow = away, slow
 }
 
-// readings is how many began so far.
+// readings returns how many readings have begun.
 func (c *counted) readings() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.begun)
 }
 
-// most is the greatest number of readings that began within so long, from the time since on.
+// most returns the greatest number of readings that began within d, from since on.
 func (c *counted) most(d time.Duration, since time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,13 +87,14 @@ func (c *counted) most(d time.Duration, since time.Time) int {
 	return most
 }
 
-// thrifty is a world whose sidecar reads each 5 seconds while nothing is due, as it does by default; the readings are counted.
-func thrifty(t *testing.T, o embedded.Options, story func(w *world, c *counted)) {
+// inRestingWorld is like inWorld. Its sidecar reads the batch system every 5 seconds while nothing is due, which is the default, and the
+// readings are counted.
+func inRestingWorld(t *testing.T, o embedded.Options, story func(w *world, c *counted)) {
 	t.Helper()
 	inWorld(t, o, func(w *world) {
 		w.halt()
-		c := &counted{BatchSystem: w.mortal.BatchSystem}
-		w.mortal.BatchSystem = c
+		c := &counted{BatchSystem: w.killing.BatchSystem}
+		w.killing.BatchSystem = c
 		w.settings.Rest = 5 * time.Second
 		w.serve()
 		story(w, c)
@@ -115,7 +116,7 @@ func TestACalmClusterIsReadTwelveTimesAMinute(t *testing.T) {
 			w.submit(embedded.JobSpec{Nodes: 14, Limit: 7200, Runs: 7000, User: "bob"})
 			w.evolving("2x2h,4x10s", time.Minute, time.Second)
 		},
-		"an application that is late and in nobody's way": func(w *world) {
+		"an application that is late and delays no other": func(w *world) {
 			w.settings.Overrun.Least = 7000
 			w.halt()
 			w.serve()
@@ -124,7 +125,7 @@ func TestACalmClusterIsReadTwelveTimesAMinute(t *testing.T) {
 	}
 	for name, begin := range stories {
 		t.Run(name, func(t *testing.T) {
-			thrifty(t, slurmish, func(w *world, c *counted) {
+			inRestingWorld(t, slurmish, func(w *world, c *counted) {
 				begin(w)
 				w.at(150)
 				calm := time.Now()
@@ -137,10 +138,10 @@ func TestACalmClusterIsReadTwelveTimesAMinute(t *testing.T) {
 	}
 }
 
-func TestAJobIsNoticedWithinTheRest(t *testing.T) {
+func TestANewJobIsSeenAfterTheLongPauseAtTheLatest(t *testing.T) {
 	for second := range 5 {
 		t.Run(fmt.Sprintf("submitted %d s later", second), func(t *testing.T) {
-			thrifty(t, slurmish, func(w *world, _ *counted) {
+			inRestingWorld(t, slurmish, func(w *world, _ *counted) {
 				w.at(300 + second)
 				job := w.evolving("2x10s")
 				w.quiet(400)
@@ -152,7 +153,7 @@ func TestAJobIsNoticedWithinTheRest(t *testing.T) {
 	}
 }
 
-// What follows from the readings must not be later because they are few: the world of a second's pacing is the judge.
+// Steps must not be later because readings are few. They are compared with those of a world with a reading each second.
 func TestFewReadingsMakeNoStepLater(t *testing.T) {
 	profiles := []string{"2x20s,5x20s,3x20s", "2x61s,9x20s", "4x33s,2x33s,8x33s", "1x40s,2x7s,3x7s,4x7s,1x7s"}
 	for _, ep := range profiles {
@@ -162,8 +163,8 @@ func TestFewReadingsMakeNoStepLater(t *testing.T) {
 			w.quiet(400)
 			usual = w.sizes(job)
 		})
-		thrifty(t, slurmish, func(w *world, _ *counted) {
-			time.Sleep(4 * time.Second) // the next reading is in a second, as that of the other world
+		inRestingWorld(t, slurmish, func(w *world, _ *counted) {
+			time.Sleep(4 * time.Second) // the next reading is in a second, as in the other world
 			w.begin = time.Now()
 			job := w.evolving(ep)
 			w.quiet(400)
@@ -176,8 +177,8 @@ func TestFewReadingsMakeNoStepLater(t *testing.T) {
 }
 
 func TestAGrowthThatWaitsForAnOverrunComesSoonAfterIt(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, c *counted) {
-		w.submit(embedded.JobSpec{Nodes: 13, Limit: 60, Runs: 1000, User: "bob"}) // ended by the sweep
+	inRestingWorld(t, slurmish, func(w *world, c *counted) {
+		w.submit(embedded.JobSpec{Nodes: 13, Limit: 60, Runs: 1000, User: "bob"}) // the batch system ends it after its limit
 		job := w.evolving("3x70s,16x20s")
 		w.quiet(300)
 		if w.steps(job) != "3 16" {
@@ -189,9 +190,9 @@ func TestAGrowthThatWaitsForAnOverrunComesSoonAfterIt(t *testing.T) {
 	})
 }
 
-func TestABatchSystemThatDoesNotAnswerIsLeftInPeace(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, c *counted) {
-		w.evolving("2x20s,5x900s") // a change is due all the time
+func TestABatchSystemThatDoesNotAnswerIsReadSeldom(t *testing.T) {
+	inRestingWorld(t, slurmish, func(w *world, c *counted) {
+		w.evolving("2x20s,5x900s") // a change is always due
 		w.at(10)
 		c.is(true, 0)
 		w.at(30)
@@ -211,18 +212,18 @@ func TestABatchSystemThatDoesNotAnswerIsLeftInPeace(t *testing.T) {
 	})
 }
 
-// While nothing can be seen nothing is done: a reservation that fails is not tried again and again.
-func TestNothingIsDoneWhileNothingCanBeSeen(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, c *counted) {
+// A reservation that fails is not tried again while readings fail.
+func TestNoCallIsMadeWhileReadingsFail(t *testing.T) {
+	inRestingWorld(t, slurmish, func(w *world, c *counted) {
 		acts := func() int {
-			w.mortal.mu.Lock()
-			defer w.mortal.mu.Unlock()
-			return w.mortal.count
+			w.killing.mu.Lock()
+			defer w.killing.mu.Unlock()
+			return w.killing.count
 		}
 		c.deny(true)
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 300, Runs: 290, User: "bob"})
 		w.at(3)
-		w.evolving("2x20s,5x20s") // waits, and wants its reservations
+		w.evolving("2x20s,5x20s") // it waits, and needs reservations
 		w.at(60)
 		before := acts()
 		w.at(90)
@@ -230,7 +231,7 @@ func TestNothingIsDoneWhileNothingCanBeSeen(t *testing.T) {
 			t.Fatal("reservations that fail are not tried again")
 		}
 		c.is(true, 0)
-		w.at(100) // what was under way is over
+		w.at(100) // no call is under way any more
 		before = acts()
 		w.at(200)
 		if later := acts(); later != before {
@@ -246,9 +247,9 @@ func TestNothingIsDoneWhileNothingCanBeSeen(t *testing.T) {
 func TestASlowBatchSystemIsReadForAFifthOfItsTime(t *testing.T) {
 	for slow, most := range map[time.Duration]int{2 * time.Second: 7, 3 * time.Second: 7, 8 * time.Second: 7} {
 		t.Run(slow.String(), func(t *testing.T) {
-			thrifty(t, slurmish, func(w *world, c *counted) {
+			inRestingWorld(t, slurmish, func(w *world, c *counted) {
 				c.is(false, slow)
-				for i := range 7 { // something is due at any second
+				for i := range 7 { // something is due in each second
 					w.evolving(fmt.Sprintf("1x%ds,2x20s,1x20s", 30+20*i))
 				}
 				w.at(40)
@@ -266,14 +267,14 @@ func TestASlowBatchSystemIsReadForAFifthOfItsTime(t *testing.T) {
 
 func TestAPlanIsMadeOncePerReading(t *testing.T) {
 	for name, c := range map[string]struct {
-		slow time.Duration // one reading
-		most int           // plans in 100 seconds
+		slow time.Duration // how long a reading takes
+		most int           // number of plans in 100 seconds
 	}{
 		"all are prompt":              {0, 25},
-		"one takes as long as it may": {9 * time.Second, 35}, // a plan each second meanwhile, for what falls due by itself
+		"one takes as long as it may": {9 * time.Second, 35}, // a plan each second meanwhile, because something may be due
 	} {
 		t.Run(name, func(t *testing.T) {
-			thrifty(t, slurmish, func(w *world, b *counted) {
+			inRestingWorld(t, slurmish, func(w *world, b *counted) {
 				w.halt()
 				plans := newCounter()
 				w.meter = plans
@@ -295,7 +296,7 @@ func TestAPlanIsMadeOncePerReading(t *testing.T) {
 	}
 }
 
-// paced is a batch system with an allowance: an act has to wait for it.
+// paced is a batch system that limits calls: each waits until it is admitted.
 type paced struct {
 	adapter.BatchSystem
 	mu   sync.Mutex
@@ -317,12 +318,12 @@ func (p *paced) Admit(ctx context.Context, verb string) (context.Context, func()
 	return ctx, func() { p.mu.Lock(); p.kept--; p.mu.Unlock() }, nil
 }
 
-// TryAdmit admits each resize at once: it waits where it is carried out.
+// TryAdmit admits each resize at once. Its calls wait in Admit.
 func (p *paced) TryAdmit(ctx context.Context, _ ...string) (context.Context, func(), time.Duration, string) {
 	return ctx, func() {}, 0, ""
 }
 
-func TestAnActWaitsForItsTurnAndItsDeadlineBeginsThen(t *testing.T) {
+func TestTheDeadlineOfACallBeginsWhenItIsAdmitted(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		p := &paced{BatchSystem: w.System, seen: map[string]int{}, wait: 2 * w.settings.Deadline}
@@ -336,7 +337,7 @@ func TestAnActWaitsForItsTurnAndItsDeadlineBeginsThen(t *testing.T) {
 		w.evolving("2x20s,5x20s")
 		time.Sleep(70 * time.Second)
 		begin := time.Now()
-		w.halt() // in the middle of a start: what waits for its turn is not begun
+		w.halt() // during a start: calls that were not admitted are not made
 		if took := time.Since(begin); took > w.settings.Deadline || p.kept != 0 {
 			t.Errorf("the sidecar took %v to end, and left %d turns", took, p.kept)
 		}
@@ -347,15 +348,15 @@ func TestAnActWaitsForItsTurnAndItsDeadlineBeginsThen(t *testing.T) {
 	})
 }
 
-// The sidecar lives for months: what it remembered of jobs that are over must be gone.
-func TestNothingIsRememberedOfJobsThatAreOver(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, _ *counted) {
+// The sidecar runs for months, and must forget jobs that have ended.
+func TestNothingIsRememberedOfJobsThatHaveEnded(t *testing.T) {
+	inRestingWorld(t, slurmish, func(w *world, _ *counted) {
 		for i := range 60 {
 			switch i % 4 {
 			case 0:
 				w.evolving("2x20s,5x20s,3x20s")
 			case 1:
-				w.evolving("1x20s,4x20s,2x20s", 10*time.Second, 90*time.Second) // late, and ended
+				w.evolving("1x20s,4x20s,2x20s", 10*time.Second, 90*time.Second) // it is late, and is ended
 			case 2:
 				w.submit(embedded.JobSpec{Nodes: 2, Comment: "ep=nonsense", Managed: true, Limit: 60, Runs: 10})
 			default:

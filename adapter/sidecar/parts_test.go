@@ -31,13 +31,13 @@ func servingParts(t *testing.T, o embedded.Options, story func(w *partsWorld)) {
 		in.halt()
 		w := &partsWorld{world: in, box: mailbox.New()}
 		w.parts = func(h sidecar.PartsHost) sidecar.Parts { return orders.New(w.box, h) }
-		w.outer = w.System // which makes jobs, too
+		w.outer = w.System // it submits jobs, too
 		w.serve()
 		story(w)
 	})
 }
 
-// order gives one, and waits until it stands so; that is its standing.
+// order gives an order, waits until it has come as far as stand, and returns its standing.
 func (w *partsWorld) order(o mailbox.Order, stand mailbox.Stand) mailbox.Standing {
 	w.t.Helper()
 	w.box.Order([]mailbox.Order{o})
@@ -56,7 +56,7 @@ func (w *partsWorld) order(o mailbox.Order, stand mailbox.Stand) mailbox.Standin
 
 func (w *partsWorld) second() core.Time { return time.Now().Unix() }
 
-// reservations are the names of all that there are.
+// reservations returns the names of all reservations.
 func (w *partsWorld) reservations() (all []string) {
 	s, err := w.Observe(w.t.Context())
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *partsWorld) reservations() (all []string) {
 	return all
 }
 
-// shown says that people see the one part there is, as what it is, in status and in the queue.
+// shown fails the test unless status and the queue show the only part as delegated, in the phase.
 func (w *partsWorld) shown(phase string) {
 	w.t.Helper()
 	report, err1 := status.Read(w.journal)
@@ -108,7 +108,7 @@ func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 			t.Errorf("prepared on %v it is %+v: it is not to be tied yet", ready.Nodes, j)
 		}
 		w.halt()
-		w.serve() // which finds what is prepared
+		w.serve() // it finds the prepared part
 		if again := w.order(o, mailbox.Prepared); !slices.Equal(again.Nodes, ready.Nodes) {
 			t.Errorf("after a restart it is prepared on %v, and was on %v", again.Nodes, ready.Nodes)
 		}
@@ -217,7 +217,7 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 	})
 }
 
-// passes is the second at which a pass by a state would start a request, and whether that is the pass's own.
+// passes returns the second at which a pass over the cluster's state would start a request, and whether that is now.
 func (w *partsWorld) passes(hosts int, walltime core.Time) (at core.Time, starts bool) {
 	w.t.Helper()
 	b, now := w.box.State(), w.second()
@@ -235,7 +235,7 @@ func (w *partsWorld) passes(hosts int, walltime core.Time) (at core.Time, starts
 	return rms.Estimate(7), false
 }
 
-// As many as a part needs are free at each second, and none of them for as long: what a pass starts can be prepared, and before that it waits.
+// Enough nodes are free in each second, and none of them for as long as the part needs. A pass starts only what can be prepared.
 func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
 		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 100, Runs: 100}); err != nil { // on n1
@@ -250,7 +250,7 @@ func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 		if starts {
 			t.Errorf("a pass starts it at once, and its cluster says %+v", w.order(o, mailbox.Refused))
 		} else if after := at - w.begin.Unix(); after < 100 || after > 150 {
-			t.Errorf("a pass estimates it %d s after the beginning, want when the ordinary job is over", after)
+			t.Errorf("a pass estimates it %d s after the beginning, want at the end of the ordinary job", after)
 		}
 		if _, starts := w.passes(2, 300); !starts {
 			t.Error("two nodes are free for long, and a pass does not start a part on them")
@@ -272,8 +272,8 @@ func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 	})
 }
 
-// One that runs past its walltime is planned to be gone in a moment, and has its nodes: another takes those that are idle.
-func TestAPartIsPreparedOnNodesThatNobodyHas(t *testing.T) {
+// A part that runs past its walltime is planned to end at once, but still has its nodes. Another part gets the idle ones.
+func TestAPartIsPreparedOnIdleNodes(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
 		late := mailbox.Order{Application: 7, User: "ada", Want: mailbox.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 20, Limit: 300}
 		w.order(late, mailbox.Prepared)
@@ -287,7 +287,7 @@ func TestAPartIsPreparedOnNodesThatNobodyHas(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		for _, s := range w.box.State().Parts {
 			if s.Application == 8 && (s.Stand != mailbox.Prepared || slices.ContainsFunc(s.Nodes, func(n string) bool { return slices.Contains(held.Nodes, n) })) {
-				t.Errorf("beside one that runs late on %v it is %+v", held.Nodes, s)
+				t.Errorf("next to one that runs late on %v it is %+v", held.Nodes, s)
 			}
 		}
 		w.box.Order([]mailbox.Order{{Application: 7, User: "ada", Want: mailbox.End, Try: 1, Why: "late"}})
@@ -297,11 +297,11 @@ func TestAPartIsPreparedOnNodesThatNobodyHas(t *testing.T) {
 	})
 }
 
-// A pass counts on nodes that are up now, and those that sleep are woken for parts as for jobs.
+// A pass uses nodes that run now. Nodes that are powered down are booted for parts as they are for jobs.
 func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
 		w.halt()
-		system := &sleepy{BatchSystem: w.System, boot: 40, up: "n3", woken: map[string]time.Time{}}
+		system := &poweredDown{BatchSystem: w.System, boot: 40, up: "n3", woken: map[string]time.Time{}}
 		w.outer = system
 		w.serve()
 		time.Sleep(3 * time.Second)
@@ -331,7 +331,7 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 			t.Error("a minute later no pass starts it")
 		}
 		if len(system.woken) != 1 {
-			t.Errorf("woken: %v, want one node beside the one that is up", system.woken)
+			t.Errorf("woken: %v, want one node besides the one that runs", system.woken)
 		}
 		o.Want, o.Try = mailbox.Prepare, 2
 		w.order(o, mailbox.Prepared)
@@ -341,7 +341,7 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 	})
 }
 
-func TestAPartThatIsCancelledWhileNoSidecarLooksIsSaidToHaveFailed(t *testing.T) {
+func TestAPartThatIsCanceledWhileNoSidecarRunsIsReportedAsFailed(t *testing.T) {
 	for name, end := range map[string]struct {
 		by     func(w *partsWorld, key adapter.Key)
 		failed bool

@@ -14,7 +14,7 @@ import (
 	"accordion/core"
 )
 
-// published is how often the sidecar's queue was written, and the last one.
+// published counts the writes of the sidecar's queue, and keeps the last one.
 type published struct {
 	*journal.Journal
 	count int
@@ -27,7 +27,7 @@ func (p *published) PutQueue(data []byte) error {
 	return p.Journal.PutQueue(data)
 }
 
-// viewed is a sidecar of a crowded cluster with its plan, and what it shows.
+// viewed is a sidecar of a crowded cluster, its plan, and its queue.
 func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.eventLog.journal.(*journal.Journal)}
@@ -84,8 +84,8 @@ func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 	}
 }
 
-// A job that may start at any second would otherwise start another second later in every plan.
-func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
+// A job that may start at any second starts a second later in each plan.
+func TestAJobThatMayStartNowDoesNotChangeTheQueueEachSecond(t *testing.T) {
 	s, p, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
 	s.publisher.Clock = clock
@@ -112,7 +112,7 @@ func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
 	}
 }
 
-// handClock stands still unless it is set.
+// handClock does not run: tests set it.
 type handClock struct {
 	adapter.Wall
 	now time.Time
@@ -171,8 +171,7 @@ func TestAJobHoldsWhatItsPlanSays(t *testing.T) {
 	}
 }
 
-// The bound is 10 ms of a cycle for 2,000 that wait. The quickest of some rounds is the one that the machine's other work
-// disturbed least.
+// The bound is 10 ms in a cycle with 2,000 waiting jobs. Other work of the machine disturbs the quickest of some rounds least.
 func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s, _, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
@@ -197,8 +196,8 @@ func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue is what the queue of `accordion queue` costs a cycle with 2,000 pending and 500 running jobs, by whether
-// it is written.
+// BenchmarkQueue measures what the queue of `accordion queue` costs in a cycle with 2,000 pending and 500 running jobs, when it is
+// written and when not.
 func BenchmarkQueue(b *testing.B) {
 	s, _, v, views := viewed(b)
 	clock := &handClock{now: time.Unix(v.Now, 0)}

@@ -202,7 +202,7 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 		done := len(held) == r.EP()[r.Target].Nodes
 		r.Hold(held, s.eventLog.clock.Now().Unix())
 		if done {
-			return s.apply(r, decide.Resized(r, r.Nodes, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
+			return s.apply(r, decide.NextStep(r, r.Nodes, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
 		}
 		r.Target = r.Step
 		return s.save(r)

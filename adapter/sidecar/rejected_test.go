@@ -13,16 +13,16 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// picky is a batch system that sends one job back unstarted, as Slurm does with one whose constraints no node satisfies.
+// picky is a batch system that holds one job again instead of starting it, as Slurm does if no node has what the job requires.
 type picky struct {
 	adapter.BatchSystem
 	job   adapter.Key
-	shape error // instead: it refuses to shape the job
+	shape error // if not nil: it refuses to shape the job instead
 
 	mu    sync.Mutex
 	tries []time.Time
 	calls int
-	tasks int // what the job is shown with
+	tasks int // the number of tasks that readings show
 }
 
 func (p *picky) try(k adapter.Key) bool {
@@ -79,14 +79,14 @@ func (p *picky) Hold(ctx context.Context, k adapter.Key) error {
 	return p.BatchSystem.Hold(ctx, k)
 }
 
-// seen returns how often it was tried, and how many calls there were.
+// seen returns how often the job was released, and the number of calls.
 func (p *picky) seen() (tries, calls int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.tries), p.calls
 }
 
-// pauses returns the whole seconds between tries.
+// pauses returns the seconds between tries.
 func (p *picky) pauses() (all []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func inPickyWorld(t *testing.T, refusal error, story func(w *world, p *picky)) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		p := &picky{BatchSystem: w.System, shape: refusal}
-		w.mortal.BatchSystem = p
+		w.killing.BatchSystem = p
 		p.job = w.evolving("1x20s,2x20s")
 		w.serve()
 		story(w, p)
@@ -121,7 +121,7 @@ func TestAJobThatIsSentBackHoldsNoNodesAndCostsFewCalls(t *testing.T) {
 				other := w.submit(embedded.JobSpec{Nodes: 16, Runs: 20, Limit: 60, User: "bob"})
 				w.at(300)
 				pauses := p.pauses()
-				if refusal != nil { // one failure alone may be a moment's
+				if refusal != nil { // the job is not set aside after the first failure
 					pauses = pauses[1:]
 				}
 				if len(pauses) < 4 || len(pauses) > 6 || !slices.IsSorted(pauses) || pauses[0] < 9 || pauses[3] < 75 {
@@ -151,7 +151,7 @@ func TestAJobThatIsSentBackHoldsNoNodesAndCostsFewCalls(t *testing.T) {
 
 func TestAJobThatIsSentBackStaysSetAsideOverARestartAndNotOverAChange(t *testing.T) {
 	inPickyWorld(t, nil, func(w *world, p *picky) {
-		w.at(120) // tried at about 0, 10, 30, 70; next at 150
+		w.at(120) // it was tried at about 0, 10, 30 and 70, and is next at 150
 		tries, _ := p.seen()
 		w.restart()
 		w.at(135)
@@ -159,7 +159,7 @@ func TestAJobThatIsSentBackStaysSetAsideOverARestartAndNotOverAChange(t *testing
 			t.Errorf("after a restart it was tried at once: %v\n%s", p.pauses(), w.journalled())
 		}
 		p.mu.Lock()
-		p.tasks = 2 // an operator has changed it
+		p.tasks = 2 // an operator has changed the job
 		p.mu.Unlock()
 		w.at(143)
 		if now, _ := p.seen(); now != tries+1 {

@@ -12,14 +12,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// vague is a batch system that cannot tell something of a job.
-type vague struct {
+// remarking is a batch system whose readings have a remark about a job.
+type remarking struct {
 	adapter.BatchSystem
 	of   func() adapter.Key
 	what string
 }
 
-func (v *vague) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (v *remarking) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := v.BatchSystem.Observe(ctx)
 	if err == nil && v.what != "" {
 		s.Remarks = []adapter.Remark{{Job: v.of(), Text: v.what}}
@@ -27,13 +27,13 @@ func (v *vague) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// A word that is not known is logged once for good, though it goes and comes again, and the nodes that have it change.
+// An unknown state is logged only once, although it disappears and comes again, and on other nodes.
 func TestARemarkWithANameIsLoggedOnceForGood(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		var said strings.Builder
-		v := &unnamed{BatchSystem: w.mortal.BatchSystem}
-		w.mortal.BatchSystem, w.log = v, hclog.New(&hclog.LoggerOptions{Output: &said, Level: hclog.Warn})
+		v := &unknownStates{BatchSystem: w.killing.BatchSystem}
+		w.killing.BatchSystem, w.log = v, hclog.New(&hclog.LoggerOptions{Output: &said, Level: hclog.Warn})
 		w.serve()
 		w.at(60)
 		for _, word := range []string{"SLEEPWALKING", "HAUNTED"} {
@@ -44,13 +44,13 @@ func TestARemarkWithANameIsLoggedOnceForGood(t *testing.T) {
 	})
 }
 
-// unnamed is a batch system whose nodes have, in every second reading, states that are not known.
-type unnamed struct {
+// unknownStates is a batch system whose nodes have unknown states in every second reading.
+type unknownStates struct {
 	adapter.BatchSystem
 	readings int
 }
 
-func (u *unnamed) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (u *unknownStates) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := u.BatchSystem.Observe(ctx)
 	if u.readings++; err == nil && u.readings%2 == 0 {
 		for _, word := range []string{"SLEEPWALKING", "HAUNTED"} {
@@ -64,8 +64,8 @@ func TestWhatAReadingCannotTellIsLoggedOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		var said strings.Builder
-		v := &vague{BatchSystem: w.mortal.BatchSystem, what: "its size cannot be read", of: func() adapter.Key { return adapter.Key{ID: 4711, Submitted: 1} }}
-		w.mortal.BatchSystem, w.log = v, hclog.New(&hclog.LoggerOptions{Output: &said, Level: hclog.Warn})
+		v := &remarking{BatchSystem: w.killing.BatchSystem, what: "its size cannot be read", of: func() adapter.Key { return adapter.Key{ID: 4711, Submitted: 1} }}
+		w.killing.BatchSystem, w.log = v, hclog.New(&hclog.LoggerOptions{Output: &said, Level: hclog.Warn})
 		w.serve()
 		w.submit(embedded.JobSpec{Nodes: 3, Managed: true, Comment: "ep=2x20s", Runs: 15})
 		w.at(60)

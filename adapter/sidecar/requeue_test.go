@@ -10,35 +10,27 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
 )
 
-// willing is a journal that takes everything.
-type willing struct{ actions.Journal }
+// steppedClock is a clock that tests set.
+type steppedClock struct{ at *time.Time }
 
-func (willing) Event(journal.Event) error                  { return nil }
-func (willing) Put(journal.Record, ...journal.Event) error { return nil }
-func (willing) Delete(_, _ int64) error                    { return nil }
+func (h steppedClock) Now() time.Time                       { return *h.at }
+func (h steppedClock) After(time.Duration) <-chan time.Time { return nil }
 
-// hands is a clock that is set by hand.
-type hands struct{ at *time.Time }
-
-func (h hands) Now() time.Time                       { return *h.at }
-func (h hands) After(time.Duration) <-chan time.Time { return nil }
-
-// A run may leave something unused because of a requeue by the batch system, or by its owner
-// (sbatch --requeue, scontrol requeue).
+// A run may leave reserved nodes unused because the batch system or its owner requeued it (sbatch
+// --requeue, scontrol requeue).
 func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T) {
-	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted, gone. Of a wait again the job may have a new second
-	// of submission (new), as in Slurm.
+	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted, gone. The word new is a wait with a new second of
+	// submission, as in Slurm.
 	for _, c := range []struct {
 		name     string
 		readings []string
-		unused   int // runs that are counted as having left theirs unused
+		unused   int // number of runs whose unused nodes count
 	}{
 		{"it ends before it grows", []string{"run", "gone"}, 1},
 		{"requeued, and it grows", []string{"run", "wait", "run", "grown", "gone"}, 0},
@@ -52,7 +44,7 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 	} {
 		at := time.Unix(100_000, 0)
 		readings := &readings{}
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: willing{}, lastNotice: map[adapter.Key]string{}}, usage: view.NewUsageLedger(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: steppedClock{&at}, journal: nullJournal{}, lastNotice: map[adapter.Key]string{}}, usage: view.NewUsageLedger(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {
 			snapshot := &adapter.Snapshot{At: at}
@@ -97,27 +89,27 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 	}
 }
 
-// spoken is a journal that keeps the events of jobs.
-type spoken struct {
-	willing
+// eventJournal is a journal that keeps the events of jobs.
+type eventJournal struct {
+	nullJournal
 	said *[]string
 }
 
-func (s spoken) Event(e journal.Event) error { s.keep(e); return nil }
-func (s spoken) Put(_ journal.Record, all ...journal.Event) error {
+func (s eventJournal) Event(e journal.Event) error { s.keep(e); return nil }
+func (s eventJournal) Put(_ journal.Record, all ...journal.Event) error {
 	for _, e := range all {
 		s.keep(e)
 	}
 	return nil
 }
 
-func (s spoken) keep(e journal.Event) {
+func (s eventJournal) keep(e journal.Event) {
 	if e.Kind != "planned" {
 		*s.said = append(*s.said, fmt.Sprintf("%d %s: %s", e.Submitted%1000, e.Kind, e.Text))
 	}
 }
 
-// A job that the batch system puts back into the queue has not ended.
+// A job that the batch system requeues has not ended.
 func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 	const accepted, started = "0 accepted: ep=1x600s,3x600s", "0 started: on 1 nodes"
 	const requeued = "0 requeued: after step 1 of 2: put back into the queue, and waits again from its first step"
@@ -143,7 +135,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 	} {
 		at := time.Unix(100_000, 0)
 		var said []string
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: spoken{said: &said}, lastNotice: map[adapter.Key]string{}},
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: steppedClock{&at}, journal: eventJournal{said: &said}, lastNotice: map[adapter.Key]string{}},
 			usage: view.NewUsageLedger(0, nil), readings: &readings{}, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", UID: 7, Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {

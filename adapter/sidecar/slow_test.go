@@ -11,10 +11,10 @@ import (
 )
 
 func TestAShrinkThatIsAnnouncedDuringASlowReadingIsInTime(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, c *counted) {
+	inRestingWorld(t, slurmish, func(w *world, c *counted) {
 		job := w.submit(embedded.JobSpec{Nodes: 3, Managed: true, Silent: true, Comment: "ep=3x20s,1x20s", Script: listening(40 * time.Second)})
 		w.at(22)
-		c.is(false, 3500*time.Millisecond) // from here until after the announcement, which comes at 24
+		c.is(false, 3500*time.Millisecond) // from now until after the announcement, which is at second 24
 		w.at(25)
 		c.is(false, 0)
 		w.quiet(200)
@@ -22,7 +22,7 @@ func TestAShrinkThatIsAnnouncedDuringASlowReadingIsInTime(t *testing.T) {
 	})
 }
 
-func TestAnApplicationThatHasAskedIsNotLookedThroughForWhetherItAsks(t *testing.T) {
+func TestTheScriptOfAnApplicationThatHasAskedIsNotRead(t *testing.T) {
 	looked := 0
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
@@ -46,7 +46,7 @@ func TestAnApplicationThatHasAskedIsNotLookedThroughForWhetherItAsks(t *testing.
 }
 
 func TestTheJournalSaysWhenTheBatchSystemIsSlow(t *testing.T) {
-	thrifty(t, slurmish, func(w *world, c *counted) {
+	inRestingWorld(t, slurmish, func(w *world, c *counted) {
 		w.at(20)
 		c.is(false, 3*time.Second)
 		w.at(80)
@@ -61,8 +61,8 @@ func TestTheJournalSaysWhenTheBatchSystemIsSlow(t *testing.T) {
 	})
 }
 
-func TestAnEarlyApplicationIsNotToldThatOthersWereInItsWayWhenTheBatchSystemWas(t *testing.T) {
-	var trapped atomic.Bool // the sidecar's calls look at it
+func TestAnEarlyApplicationThatTheBatchSystemDelaysReadsThatAsTheReason(t *testing.T) {
+	var trapped atomic.Bool // it applies to the calls of the sidecar
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Shrink" && trapped.Load() {
@@ -80,7 +80,7 @@ func TestAnEarlyApplicationIsNotToldThatOthersWereInItsWayWhenTheBatchSystemWas(
 				trapped.Store(false)
 				w.quiet(200)
 				if said := w.journalled(); strings.Contains(said, "would have delayed others") || !strings.Contains(said, "might have gone on") {
-					t.Errorf("nobody else is there, and the journal says\n%s", said)
+					t.Errorf("there is no other job, and the journal has\n%s", said)
 				}
 			})
 		})

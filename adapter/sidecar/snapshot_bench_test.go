@@ -7,19 +7,19 @@ import (
 	"accordion/adapter/view"
 )
 
-// always is a subscriber that wants every snapshot.
-type always bool
+// alwaysWants is a subscriber that wants every snapshot.
+type alwaysWants bool
 
-func (a always) WantsSnapshot() bool    { return bool(a) }
-func (a always) Receive(*view.Snapshot) {}
+func (a alwaysWants) WantsSnapshot() bool    { return bool(a) }
+func (a alwaysWants) Receive(*view.Snapshot) {}
 
-// What a snapshot for browsers costs the loop, beside what it writes down anyway: it is asked for one at most once a second.
-func BenchmarkScenesOf12000Jobs(b *testing.B) {
+// BenchmarkSnapshotsOf12000Jobs measures what a snapshot for browsers costs the loop, besides what it writes anyway. There is at most one in a second.
+func BenchmarkSnapshotsOf12000Jobs(b *testing.B) {
 	for _, wanted := range []bool{false, true} {
-		name := map[bool]string{false: "nobody looks", true: "a scene each cycle"}[wanted]
+		name := map[bool]string{false: "not wanted", true: "a snapshot each cycle"}[wanted]
 		b.Run(name, func(b *testing.B) {
 			s := crowded(b, size{10_000, 2_000, 2_500})
-			s.publisher.Subscriber = always(wanted)
+			s.publisher.Subscriber = alwaysWants(wanted)
 			s.time.last = s.time.clock.Now()
 			v := plan.Make(s.input())
 			b.ReportAllocs()

@@ -9,14 +9,14 @@ import (
 	"accordion/adapter/view"
 )
 
-// A sleeper is a subscriber at which the loop stands still once, from at on for lasts.
-type sleeper struct {
+// A slowSubscriber makes the loop stand still once, from at on for lasts.
+type slowSubscriber struct {
 	at    time.Time
 	lasts time.Duration
 	slept bool
 }
 
-func (s *sleeper) WantsSnapshot() bool {
+func (s *slowSubscriber) WantsSnapshot() bool {
 	if !s.slept && !time.Now().Before(s.at) {
 		s.slept = true
 		time.Sleep(s.lasts)
@@ -24,10 +24,10 @@ func (s *sleeper) WantsSnapshot() bool {
 	return false
 }
 
-func (s *sleeper) Receive(*view.Snapshot) {}
+func (s *slowSubscriber) Receive(*view.Snapshot) {}
 
-// TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem: where the machine was busy, or the process stopped.
-func TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem(t *testing.T) {
+// The sidecar stands still if the machine is busy or the process is stopped.
+func TestAGrowthThatAStandstillOfTheSidecarDelaysIsNotCountedAgainstTheBatchSystem(t *testing.T) {
 	for name, away := range map[string]func(w *world){
 		"its loop stood still": func(w *world) {},
 		"it was not there": func(w *world) {
@@ -41,7 +41,7 @@ func TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem(t *tes
 			inWorld(t, slurmish, func(w *world) {
 				if name == "its loop stood still" {
 					w.halt()
-					w.subscriber = &sleeper{at: time.Now().Add(15 * time.Second), lasts: 20 * time.Second}
+					w.subscriber = &slowSubscriber{at: time.Now().Add(15 * time.Second), lasts: 20 * time.Second}
 					w.serve()
 				}
 				w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Comment: "ep=2x20s,5x20s", Script: listening(80 * time.Second)})

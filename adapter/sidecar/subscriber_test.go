@@ -12,28 +12,28 @@ import (
 	"accordion/adapter/view"
 )
 
-// gallery keeps every snapshot that it wants, and what it looked like when it came.
-type gallery struct {
-	mu        sync.Mutex // the loop is another goroutine
-	full      bool       // no more are wanted
+// keptSnapshots keeps the snapshots that it receives, and their JSON at that time.
+type keptSnapshots struct {
+	mu        sync.Mutex // the loop runs in another goroutine
+	full      bool       // it wants no more
 	snapshots []*view.Snapshot
 	looked    []string
 }
 
-func (g *gallery) WantsSnapshot() bool {
+func (g *keptSnapshots) WantsSnapshot() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.full
 }
 
-func (g *gallery) Receive(s *view.Snapshot) {
+func (g *keptSnapshots) Receive(s *view.Snapshot) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.snapshots, g.looked = append(g.snapshots, s), append(g.looked, look(s))
 }
 
-// kept is all that came, and whether more are wanted from now on.
-func (g *gallery) kept(full bool) ([]*view.Snapshot, []string) {
+// kept returns the snapshots so far, and sets whether more are wanted.
+func (g *keptSnapshots) kept(full bool) ([]*view.Snapshot, []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.full = full
@@ -48,10 +48,10 @@ func look(s *view.Snapshot) string {
 	return fmt.Sprint(string(text), s.Nodes, s.Closed, s.Broken, s.Now, s.Read)
 }
 
-// The loop hands over what it shows, where that is wanted, and changes nothing of it afterwards.
+// The loop does not change a snapshot after it sent it.
 func TestSnapshotsDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		g := &gallery{}
+		g := &keptSnapshots{}
 		w.halt()
 		w.subscriber = g
 		w.serve()
@@ -85,15 +85,15 @@ func TestSnapshotsDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 			}
 		}
 		if got := strings.Join(sizes, " "); got != "2 5 3" || !waited {
-			t.Errorf("the job is seen on %s nodes, want 2 5 3; somebody waits: %v", got, waited)
+			t.Errorf("snapshots show the job on %s nodes, want 2 5 3; a job waits: %v", got, waited)
 		}
 	})
 }
 
-// A node that is lost is seen as lost, and that nobody plans with it.
-func TestALostNodeIsSeen(t *testing.T) {
+// A snapshot shows that a node is lost, and that plans do without it.
+func TestSubscribersSeeALostNode(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		g := &gallery{}
+		g := &keptSnapshots{}
 		w.halt()
 		w.subscriber = g
 		w.serve()

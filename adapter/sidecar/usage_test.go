@@ -15,7 +15,7 @@ import (
 	"accordion/adapter/view"
 )
 
-// wasteful submits a job of a user that ends before it grows.
+// wasteful submits a user's job that ends before it grows.
 func (w *world) wasteful(user string) adapter.Key {
 	w.t.Helper()
 	return w.submit(embedded.JobSpec{User: user, Nodes: 1, Comment: "ep=1x60s,15x60s", Managed: true, Script: embedded.Phases(50 * time.Second)})
@@ -36,7 +36,7 @@ func (w *world) ahead() (names []string) {
 	return names
 }
 
-// queue returns what accordion queue shows.
+// queue returns what `accordion queue` shows.
 func (w *world) queue() (q view.Queue) {
 	w.t.Helper()
 	data, err := w.journal.Queue()
@@ -74,8 +74,8 @@ func TestLaterStepsOfAUserWhoLeavesThemUnusedAreNotReservedAhead(t *testing.T) {
 			}
 		})
 
-		// From now on nothing is reserved ahead, also after a restart. Other jobs are as before,
-		// and the job grows anyway.
+		// From now on no nodes are reserved ahead for the user, also after a restart. Nothing
+		// changes for other users, and the job still grows.
 		w.restart()
 		job := w.wasteful("mallory")
 		w.at(180)
@@ -100,7 +100,7 @@ func TestLaterStepsOfAUserWhoLeavesThemUnusedAreNotReservedAhead(t *testing.T) {
 			t.Errorf("%v are reserved ahead for another user", all)
 		}
 
-		// An administrator resets it.
+		// An administrator resets the count.
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 		defer cancel()
 		if had, err := w.sidecar.ResetUnused(ctx, "mallory"); !had || err != nil {

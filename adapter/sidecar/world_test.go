@@ -29,23 +29,23 @@ import (
 	"accordion/adapter/sidecar"
 )
 
-// world is an embedded batch system with a sidecar beside it, in a bubble of virtual time.
+// world is an embedded batch system and its sidecar, in virtual time.
 type world struct {
 	*embedded.System
-	t          *testing.T
-	begin      time.Time
-	settings   managed.Settings
-	path       string // of the journal
-	calls      chan session.Call
-	mortal     *mortal
-	clock      adapter.Clock                         // of the sidecar; nil: the bubble's
-	meter      actions.Meter                         // nil: nothing is counted
-	outer      adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
-	log        hclog.Logger                          // nil: nowhere
-	parts      func(sidecar.PartsHost) sidecar.Parts // nil: no launchers are served
-	subscriber status.Subscriber                     // nil: nobody looks
-	lease      sidecar.Lease                         // the zero one: there is none
-	pen        func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself
+	t           *testing.T
+	begin       time.Time
+	settings    managed.Settings
+	path        string // of the journal
+	calls       chan session.Call
+	killing     *killingSystem
+	clock       adapter.Clock                         // of the sidecar; nil: the virtual clock
+	meter       actions.Meter                         // nil: nothing is counted
+	outer       adapter.BatchSystem                   // the batch system of the sidecar; nil: killing
+	log         hclog.Logger                          // nil: no log
+	parts       func(sidecar.PartsHost) sidecar.Parts // nil: no launchers are served
+	subscriber  status.Subscriber                     // nil: none
+	lease       sidecar.Lease                         // the zero Lease: none
+	wrapJournal func(actions.Journal) actions.Journal // wraps the journal of the next sidecar; nil: it is not
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -53,7 +53,7 @@ type world struct {
 	stopped chan error
 }
 
-// slurmish are the settings of a batch system as slow as Slurm with its defaults.
+// slurmish are the options of a batch system as slow as Slurm with its defaults.
 var slurmish = embedded.Options{Nodes: 16, Sweep: 30 * time.Second, Epilog: 300 * time.Millisecond, Think: 2 * time.Second}
 
 func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
@@ -71,7 +71,7 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 			t.Fatal(err)
 		}
 		w.System = system
-		w.mortal = &mortal{BatchSystem: system, at: -1}
+		w.killing = &killingSystem{BatchSystem: system, at: -1}
 		w.serve()
 		story(w)
 		w.halt()
@@ -80,7 +80,7 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	})
 }
 
-// eager lets early applications go on early from here on.
+// eager lets early applications go on early from now on.
 func (w *world) eager() {
 	w.t.Helper()
 	w.halt()
@@ -88,27 +88,27 @@ func (w *world) eager() {
 	w.serve()
 }
 
-// serve starts a sidecar on the world's journal.
+// serve starts a sidecar with the world's journal.
 func (w *world) serve() {
 	w.t.Helper()
 	j, err := journal.Open(w.path)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.mortal.revive()
-	var system adapter.BatchSystem = w.mortal
+	w.killing.reset()
+	var system adapter.BatchSystem = w.killing
 	if w.outer != nil {
 		system = w.outer
 	}
 	var pen actions.Journal = j
-	if w.pen != nil {
-		pen = w.pen(j)
+	if w.wrapJournal != nil {
+		pen = w.wrapJournal(j)
 	}
 	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts, Subscriber: w.subscriber})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
-	// Its first look is over before the story goes on: what a story submits next is seen a second later, always.
+	// Wait for its first reading, so that it always sees a second later what the story submits next.
 	synctest.Wait()
 }
 
@@ -124,19 +124,19 @@ func (w *world) halt() {
 	}
 }
 
-// restart is what follows a kill -9: nothing that was under way reaches the journal any more.
+// restart starts a new sidecar after a kill -9: calls that were under way do not write into the journal any more.
 func (w *world) restart() {
 	w.t.Helper()
 	if err := w.journal.Close(); err != nil {
 		w.t.Error(err)
 	}
 	w.stop()
-	w.mortal.bury()
+	w.killing.confirm()
 	<-w.stopped
 	w.serve()
 }
 
-// ask is the way from `accordion step` to the sidecar: it asks again when the sidecar goes away, as the shim does.
+// ask sends a question to the sidecar, as `accordion step` does. It asks again if the sidecar ends, as the shim does.
 func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
@@ -146,7 +146,7 @@ func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply
 			default:
 			}
 		}}
-		lost := w.mortal.death()
+		lost := w.killing.killed()
 		select {
 		case w.calls <- call:
 		case <-ctx.Done():
@@ -166,105 +166,105 @@ func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply
 	}
 }
 
-// mortal is a way to the batch system on which the sidecar can die: at its at-th action, before or after it is done.
-type mortal struct {
+// killingSystem is a batch system at which the sidecar is killed: at the call number at, before or after it is carried out.
+type killingSystem struct {
 	adapter.BatchSystem
-	mu    sync.Mutex // the sidecar acts in several goroutines
-	at    int        // count of the action to die at; negative: never
-	after bool
-	count int
-	dead  chan struct{} // closed when it dies
-	grave chan struct{} // closed when the test has taken note
+	mu        sync.Mutex // the sidecar makes calls in several goroutines
+	at        int        // number of the call; negative: never
+	after     bool
+	count     int
+	dead      chan struct{} // closed when the sidecar is to be killed
+	confirmed chan struct{} // closed when the test has killed it
 }
 
-func (m *mortal) dieAt(action int, after bool) {
+func (m *killingSystem) killAt(action int, after bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at, m.after = action, after
 }
 
-func (m *mortal) revive() {
+func (m *killingSystem) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dead, m.grave = make(chan struct{}), make(chan struct{})
+	m.dead, m.confirmed = make(chan struct{}), make(chan struct{})
 }
 
-func (m *mortal) bury() {
+func (m *killingSystem) confirm() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at = -1
-	close(m.grave)
+	close(m.confirmed)
 }
 
-func (m *mortal) death() <-chan struct{} {
+func (m *killingSystem) killed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.dead
 }
 
-// fatal counts an action; for the one to die at, it says how.
-func (m *mortal) fatal() (dies, after bool, dead, grave chan struct{}) {
+// next counts a call. kills: the sidecar is killed at this call, before or after it.
+func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	dies = m.count == m.at
+	kills = m.count == m.at
 	m.count++
-	return dies, m.after, m.dead, m.grave
+	return kills, m.after, m.dead, m.confirmed
 }
 
-var errDead = errors.New("killed")
+var errKilled = errors.New("killed")
 
-// act is one action: the fatal one never returns to the sidecar as long as that lives.
-func (m *mortal) act(action func() error) error {
-	dies, after, dead, grave := m.fatal()
-	if !dies {
+// act makes a call. The call at which the sidecar is killed returns only after the sidecar was killed.
+func (m *killingSystem) act(action func() error) error {
+	kills, after, dead, confirmed := m.next()
+	if !kills {
 		return action()
 	}
 	if after {
 		_ = action()
 	}
 	close(dead)
-	<-grave
-	return errDead
+	<-confirmed
+	return errKilled
 }
 
-func (m *mortal) Adopt(ctx context.Context, k adapter.Key) error {
+func (m *killingSystem) Adopt(ctx context.Context, k adapter.Key) error {
 	return m.act(func() error { return m.BatchSystem.Adopt(ctx, k) })
 }
-func (m *mortal) Reserve(ctx context.Context, r adapter.Reservation) error {
+func (m *killingSystem) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return m.act(func() error { return m.BatchSystem.Reserve(ctx, r) })
 }
-func (m *mortal) Unreserve(ctx context.Context, name string) error {
+func (m *killingSystem) Unreserve(ctx context.Context, name string) error {
 	return m.act(func() error { return m.BatchSystem.Unreserve(ctx, name) })
 }
-func (m *mortal) Shape(ctx context.Context, k adapter.Key, s adapter.Shape) error {
+func (m *killingSystem) Shape(ctx context.Context, k adapter.Key, s adapter.Shape) error {
 	return m.act(func() error { return m.BatchSystem.Shape(ctx, k, s) })
 }
-func (m *mortal) Attach(ctx context.Context, k adapter.Key, r string) error {
+func (m *killingSystem) Attach(ctx context.Context, k adapter.Key, r string) error {
 	return m.act(func() error { return m.BatchSystem.Attach(ctx, k, r) })
 }
-func (m *mortal) Release(ctx context.Context, k adapter.Key) error {
+func (m *killingSystem) Release(ctx context.Context, k adapter.Key) error {
 	return m.act(func() error { return m.BatchSystem.Release(ctx, k) })
 }
-func (m *mortal) Detach(ctx context.Context, k adapter.Key) error {
+func (m *killingSystem) Detach(ctx context.Context, k adapter.Key) error {
 	return m.act(func() error { return m.BatchSystem.Detach(ctx, k) })
 }
-func (m *mortal) Expand(ctx context.Context, j *adapter.Job, nodes []string, r string) (k adapter.Key, err error) {
+func (m *killingSystem) Expand(ctx context.Context, j *adapter.Job, nodes []string, r string) (k adapter.Key, err error) {
 	err = m.act(func() error { k, err = m.BatchSystem.Expand(ctx, j, nodes, r); return err })
 	return k, err
 }
-func (m *mortal) Merge(ctx context.Context, j, e adapter.Key) error {
+func (m *killingSystem) Merge(ctx context.Context, j, e adapter.Key) error {
 	return m.act(func() error { return m.BatchSystem.Merge(ctx, j, e) })
 }
-func (m *mortal) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
+func (m *killingSystem) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
 	return m.act(func() error { return m.BatchSystem.Shrink(ctx, k, keep) })
 }
 
-// at waits until the given second of the world.
+// at waits until a second of the world.
 func (w *world) at(second int) {
 	time.Sleep(time.Until(w.begin.Add(time.Duration(second) * time.Second)))
 }
 
-// submit puts a job into the queue, of user ada unless it says otherwise.
+// submit submits a job. Its user is ada if the spec names none.
 func (w *world) submit(spec embedded.JobSpec) adapter.Key {
 	w.t.Helper()
 	if spec.User == "" {
@@ -280,7 +280,7 @@ func (w *world) submit(spec embedded.JobSpec) adapter.Key {
 	return key
 }
 
-// evolving submits an application that works as long as its profile says, and asks between its steps.
+// evolving submits an application that works for each step of its profile, or for the given times, and asks after each step.
 func (w *world) evolving(ep string, work ...time.Duration) adapter.Key {
 	w.t.Helper()
 	choices, err := adapter.ParseRequest("ep=" + ep)
@@ -295,7 +295,7 @@ func (w *world) evolving(ep string, work ...time.Duration) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "ep=" + ep, Managed: true, Script: embedded.Phases(work...)})
 }
 
-// quiet waits until every job is over, at most so many seconds.
+// quiet waits until all jobs have ended, and fails the test after a number of seconds.
 func (w *world) quiet(second int) {
 	w.t.Helper()
 	ctx, cancel := context.WithDeadline(w.t.Context(), w.begin.Add(time.Duration(second)*time.Second))
@@ -303,10 +303,10 @@ func (w *world) quiet(second int) {
 	if err := w.Quiet(ctx); err != nil {
 		w.t.Errorf("at second %d jobs are not over:\n%s", second, w.history())
 	}
-	time.Sleep(5 * time.Second) // the sidecar clears up in the seconds after
+	time.Sleep(5 * time.Second) // the sidecar cleans up in these seconds
 }
 
-// record is the whole life of a job.
+// record returns the job's record of the batch system.
 func (w *world) record(key adapter.Key) embedded.Record {
 	for _, r := range w.Jobs() {
 		if r.Key == key {
@@ -317,7 +317,7 @@ func (w *world) record(key adapter.Key) embedded.Record {
 	return embedded.Record{}
 }
 
-// sizes is what the job held, as "2@4-24 5@24-44": nodes, from second to second.
+// sizes returns the numbers of nodes that the job held, and when, such as "2@4-24 5@24-44".
 func (w *world) sizes(key adapter.Key) string {
 	spans := w.record(key).Spans
 	var cuts []time.Time
@@ -339,7 +339,7 @@ func (w *world) sizes(key adapter.Key) string {
 	return strings.Join(b, " ")
 }
 
-// nodesAt is the job's nodes at a second.
+// nodesAt returns the nodes that the job held at a second.
 func (w *world) nodesAt(key adapter.Key, second int) string {
 	at := w.begin.Add(time.Duration(second) * time.Second)
 	var held []string
@@ -351,7 +351,7 @@ func (w *world) nodesAt(key adapter.Key, second int) string {
 	return hostlist.Compact(held)
 }
 
-// steps is only the sizes of sizes: "2 5 3".
+// steps returns the numbers of nodes that the job held, such as "2 5 3".
 func (w *world) steps(key adapter.Key) string {
 	var b []string
 	for _, f := range strings.Fields(w.sizes(key)) {
@@ -370,7 +370,7 @@ func (w *world) shows(key adapter.Key, want string) {
 	}
 }
 
-// history is every job's sizes, for a failing test.
+// history returns the sizes of all jobs, for failure messages.
 func (w *world) history() string {
 	var b strings.Builder
 	for _, r := range w.Jobs() {
@@ -379,8 +379,8 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit judges the whole story from the batch system's own records: no node in two jobs, none back in a job in the
-// second in which it left it.
+// audit checks the batch system's records of the whole story: no node is in two jobs, and none comes back to a job in the second in
+// which it left.
 func (w *world) audit() {
 	w.t.Helper()
 	type owned struct {
@@ -402,7 +402,7 @@ func (w *world) audit() {
 		}
 		left := map[core.JobID]time.Time{}
 		for _, s := range spans {
-			if back := left[s.job]; back.Unix() == s.From.Unix() && back.Before(s.From) { // else it stayed, and the batch system restarted
+			if back := left[s.job]; back.Unix() == s.From.Unix() && back.Before(s.From) { // else it stayed while the batch system was restarted
 				w.t.Errorf("node %s left job %d at %v and came back to it at %v, in the same second", node, s.job, back.Sub(w.begin), s.From.Sub(w.begin))
 			}
 			left[s.job] = s.To
@@ -410,7 +410,7 @@ func (w *world) audit() {
 	}
 }
 
-// clean says that nothing of ours is left in the batch system.
+// clean fails the test if something of the sidecar is left in the batch system.
 func (w *world) clean() {
 	w.t.Helper()
 	snapshot, err := w.Observe(context.Background())
@@ -427,7 +427,7 @@ func (w *world) clean() {
 	}
 }
 
-// events is the journal's events of one job, by kind: "accepted starting started grew ended".
+// events returns the kinds of a job's events in the journal, such as "accepted starting started grew ended".
 func (w *world) events(key adapter.Key) string {
 	w.t.Helper()
 	var kinds []string
@@ -442,7 +442,7 @@ func (w *world) events(key adapter.Key) string {
 	return strings.Join(kinds, " ")
 }
 
-// journalled is the whole journal, for a failing test.
+// journalled returns the whole journal, for failure messages.
 func (w *world) journalled() string {
 	var b strings.Builder
 	for e, err := range w.journal.Entries(0) {

@@ -11,20 +11,20 @@ import (
 	"accordion/core"
 )
 
-// sleepy is a batch system that powers all nodes down but one, and lets those boot that are woken.
-type sleepy struct {
+// poweredDown is a batch system that powers down all nodes but one, and boots nodes on request.
+type poweredDown struct {
 	adapter.BatchSystem
 	boot core.Time
-	up   string // that one; "": n1
+	up   string // the node that runs; "": n1
 
 	lock  sync.Mutex
 	woken map[string]time.Time
-	early []string // expanders on nodes that did not run
+	early []string // expanders that started on nodes that were down
 }
 
-func (s *sleepy) BootTime() core.Time { return s.boot }
+func (s *poweredDown) BootTime() core.Time { return s.boot }
 
-func (s *sleepy) Wake(_ context.Context, nodes []string) error {
+func (s *poweredDown) Wake(_ context.Context, nodes []string) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, n := range nodes {
@@ -35,14 +35,14 @@ func (s *sleepy) Wake(_ context.Context, nodes []string) error {
 	return nil
 }
 
-func (s *sleepy) asleep(node string) bool {
+func (s *poweredDown) asleep(node string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	at := s.woken[node]
 	return node != cmp.Or(s.up, "n1") && (at.IsZero() || time.Since(at) < time.Duration(s.boot)*time.Second)
 }
 
-func (s *sleepy) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (s *poweredDown) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	snapshot, err := s.BatchSystem.Observe(ctx)
 	if err == nil {
 		for i := range snapshot.Nodes {
@@ -52,7 +52,7 @@ func (s *sleepy) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snapshot, err
 }
 
-func (s *sleepy) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+func (s *poweredDown) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	for _, n := range nodes {
 		if s.asleep(n) {
 			s.early = append(s.early, n)
@@ -64,7 +64,7 @@ func (s *sleepy) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 func TestPoweredDownNodesAreWokenAheadOfTheStepThatNeedsThem(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
-		system := &sleepy{BatchSystem: w.System, boot: 40, woken: map[string]time.Time{}}
+		system := &poweredDown{BatchSystem: w.System, boot: 40, woken: map[string]time.Time{}}
 		w.outer = system
 		w.serve()
 		job := w.evolving("1x90s,3x20s")

@@ -9,11 +9,11 @@ import (
 	"accordion/core"
 )
 
-// The limit is 160 s as it begins. What the batch system will not let it run is planned for others, and its user is told.
-func TestAShortenedLimitCutsTheProfileAndIsTold(t *testing.T) {
+// The limit is 160 s at the start. Nodes that the job will not use after its limit are planned for others, and its output says so.
+func TestAShortenedLimitCutsTheProfileAndIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		again     core.Time // the limit in second 30; 0: as it was shortened
+		again     core.Time // the limit from second 30 on; 0: as it was shortened
 		sizes     string
 		events    string
 		otherFrom time.Duration // when a job that needs the whole machine may begin, at the earliest and the latest
@@ -65,7 +65,7 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x40s,9x40s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // released, and not yet started
+		time.Sleep(500 * time.Millisecond) // it is released, and has not started yet
 		if err := w.SetLimit(job, 50); err != nil {
 			t.Fatal(err)
 		}
@@ -77,9 +77,9 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 	})
 }
 
-// Growths that the batch system delays by more than the limit leaves room for: the end that is shown is one that the job will see, and its
-// user reads it before.
-func TestDelaysBeyondTheLimitCutTheProfileAndAreTold(t *testing.T) {
+// The batch system delays growths by more than the limit allows. Then the shown end is the one at which the batch system ends the job, and
+// the job's output says so before.
+func TestDelaysBeyondTheLimitCutTheProfileAndAreReported(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x40s,9x40s")
 		w.at(10)

@@ -13,24 +13,24 @@ import (
 	"accordion/shim/wire"
 )
 
-// unread cannot be read while it is told so.
-type unread struct {
+// unreadable is a batch system whose readings fail while a flag is set.
+type unreadable struct {
 	adapter.BatchSystem
 	shut atomic.Bool
 }
 
-func (u *unread) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (u *unreadable) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	if u.shut.Load() {
 		return nil, errors.New("no answer")
 	}
 	return u.BatchSystem.Observe(ctx)
 }
 
-// It is late from then on only from which it could have been on time.
+// An application is late only from the second at which it could have asked.
 func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		works  time.Duration // in its step of 20 s, which begins in second 2 and is seen a minute later
+		works  time.Duration // how long it works in its step of 20 s, which begins in second 2 and is seen a minute later
 		events string
 	}{
 		{"it is done a step's length after that", 75 * time.Second, "accepted starting started grew promise broken ended"},
@@ -39,12 +39,12 @@ func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
 				w.halt()
-				slow := &unread{BatchSystem: w.System}
-				w.mortal.BatchSystem = slow
+				slow := &unreadable{BatchSystem: w.System}
+				w.killing.BatchSystem = slow
 				w.serve()
 				job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x20s,5x20s", Script: stubborn(c.works, 19*time.Second)})
 				w.at(1)
-				time.Sleep(time.Second / 2) // it is released, and does not run yet
+				time.Sleep(time.Second / 2) // it is released, and has not started yet
 				slow.shut.Store(true)
 				w.at(60)
 				slow.shut.Store(false)
@@ -61,8 +61,8 @@ func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 	}
 }
 
-// Its shim asks over and over; nobody hears it before the next sidecar is there, which has seen the job before.
-func TestAnApplicationIsNotLateForASidecarThatDidNotHearIt(t *testing.T) {
+// Its shim asks again and again, until the next sidecar runs. That has seen the job before.
+func TestAnApplicationIsNotLateWhileNoSidecarReceivesItsQuestion(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s,3x20s")
 		w.at(15)
@@ -77,14 +77,14 @@ func TestAnApplicationIsNotLateForASidecarThatDidNotHearIt(t *testing.T) {
 	})
 }
 
-// The sidecar began its step, died before it said so, and the next one says it a minute later.
+// The sidecar begins the step and is killed before it answers. The next sidecar answers a minute later.
 func TestAnApplicationIsNotLateForAnAnswerThatCameLate(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x20s,5x70s,3x20s", Script: func(ctx context.Context, h *embedded.Handle) error {
 			if err := h.Work(ctx, 19*time.Second); err != nil {
 				return err
 			}
-			if _, err := h.Step(ctx, wire.Request{Step: 1}); err != nil { // which it does not hear
+			if _, err := h.Step(ctx, wire.Request{Step: 1}); err != nil { // the answer does not arrive
 				return err
 			}
 			if err := h.Work(ctx, 65*time.Second); err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime is what this process has used so far: unlike the wall clock it does not run while others do.
+// processorTime returns the processor time of this process. Unlike the wall clock it does not run while other processes do.
 func processorTime(t testing.TB) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -11,42 +11,42 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// forgetful shows a node as in use though no job holds it, until it is nudged.
-type forgetful struct {
+// stuckNode shows a node as in use that no job holds, until the node is repaired.
+type stuckNode struct {
 	adapter.BatchSystem
-	node   string
-	lock   sync.Mutex
-	nudged []string
+	node     string
+	lock     sync.Mutex
+	repaired []string
 }
 
-func (f *forgetful) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (f *stuckNode) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := f.BatchSystem.Observe(ctx)
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if err == nil && f.nudged == nil {
+	if err == nil && f.repaired == nil {
 		i := slices.IndexFunc(s.Nodes, func(n adapter.Node) bool { return n.Name == f.node })
 		s.Nodes[i].Idle = false
 	}
 	return s, err
 }
 
-func (f *forgetful) Repair(_ context.Context, nodes []string) error {
+func (f *stuckNode) Repair(_ context.Context, nodes []string) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.nudged = nodes
+	f.repaired = nodes
 	return nil
 }
 
-func TestANodeInUseByNoJobIsNudgedAndUsedAgain(t *testing.T) {
+func TestANodeInUseByNoJobIsRepairedAndUsedAgain(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
-		lossy := &forgetful{BatchSystem: w.System, node: "n16"}
-		w.mortal.BatchSystem = lossy
+		lossy := &stuckNode{BatchSystem: w.System, node: "n16"}
+		w.killing.BatchSystem = lossy
 		w.serve()
 		job := w.evolving("16x20s")
 		w.quiet(120)
-		if !slices.Equal(lossy.nudged, []string{"n16"}) {
-			t.Errorf("nudged: %v, want the lost node alone", lossy.nudged)
+		if !slices.Equal(lossy.repaired, []string{"n16"}) {
+			t.Errorf("repaired: %v, want the lost node alone", lossy.repaired)
 		}
 		if got := w.steps(job); got != "16" {
 			t.Errorf("it ran on %q nodes, want all 16", got)
@@ -55,7 +55,7 @@ func TestANodeInUseByNoJobIsNudgedAndUsedAgain(t *testing.T) {
 	})
 }
 
-func TestAJobThatCannotBeResizedIsRefusedInWords(t *testing.T) {
+func TestAJobThatCannotBeResizedIsRefusedWithAReason(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		const why = "an array's tasks cannot grow and shrink"
 		job := w.submit(embedded.JobSpec{Nodes: 2, Limit: 60, Hold: true, Comment: "ep=2x20s,5x20s", Unfit: why})

@@ -9,7 +9,7 @@ func TestAResizeThatTheBatchSystemForgotIsDoneAgainOnTheSameNodes(t *testing.T) 
 	for _, c := range []struct {
 		name, ep     string
 		saved, crash int    // seconds; the resize is at second 24
-		holds        string // two seconds after the crash, as the application was told
+		holds        string // two seconds after the crash, and as the application knows
 	}{
 		{"a growth", "2x20s,5x20s", 23, 26, "n[1-5]"},
 		{"a shrink", "5x20s,2x20s", 23, 26, "n[1-2]"},
@@ -24,7 +24,7 @@ func TestAResizeThatTheBatchSystemForgotIsDoneAgainOnTheSameNodes(t *testing.T) 
 				w.Restart(saved)
 				w.at(c.crash + 4)
 				if got := w.nodesAt(job, c.crash+3); got != told || got != c.holds {
-					t.Errorf("it holds %s, was told %s, want %s\n%s", got, told, c.holds, w.journalled())
+					t.Errorf("it holds %s, and knows of %s, want %s\n%s", got, told, c.holds, w.journalled())
 				}
 				w.quiet(200)
 				if events := w.events(job); !strings.Contains(events, "forgotten resized") {

@@ -15,8 +15,8 @@ import (
 	"accordion/core"
 )
 
-// brief is a journal that takes so many writes: its sidecar dies at the next.
-type brief struct {
+// limitedJournal is a journal that fails after a number of writes, so that its sidecar ends.
+type limitedJournal struct {
 	actions.Journal
 	writes    int
 	events    []string
@@ -25,7 +25,7 @@ type brief struct {
 
 var errFull = errors.New("no space left on device")
 
-func (b *brief) write(act func()) error {
+func (b *limitedJournal) write(act func()) error {
 	if b.writes == 0 {
 		return errFull
 	}
@@ -34,23 +34,23 @@ func (b *brief) write(act func()) error {
 	return nil
 }
 
-func (b *brief) Event(e journal.Event) error {
+func (b *limitedJournal) Event(e journal.Event) error {
 	return b.write(func() { b.events = append(b.events, e.Kind+" "+e.Text) })
 }
-func (b *brief) Delete(_, _ int64) error { return b.write(func() { b.forgotten = true }) }
+func (b *limitedJournal) Delete(_, _ int64) error { return b.write(func() { b.forgotten = true }) }
 
-func TestNoJobIsForgottenBeforeTheJournalSaysHowItEnded(t *testing.T) {
+func TestARecordIsDeletedOnlyAfterTheJournalHasTheEndOfItsJob(t *testing.T) {
 	for writes := range 3 {
 		first := managed.New(&adapter.Job{Key: adapter.Key{ID: 1}}, "", []core.EP{{{Duration: 36, Nodes: 2}}})
 		second := managed.New(&adapter.Job{Key: adapter.Key{ID: 2}}, "", []core.EP{{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}})
 		second.Why, second.Phase, second.Began = "it was late", managed.Ending, 1
-		b := &brief{writes: writes}
+		b := &limitedJournal{writes: writes}
 		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b}, usage: view.NewUsageLedger(0, nil), readings: &readings{snapshot: &adapter.Snapshot{}}, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}
 		if err := s.forget(second, "ended", nil); (err == nil) != (writes == 2) {
 			t.Errorf("after %d writes: %v", writes, err)
 		}
 		if said := slices.Contains(b.events, "ended after step 1 of 3: it was late"); b.forgotten && !said || writes == 2 && !b.forgotten {
-			t.Errorf("a sidecar that dies after %d writes has said %q and has forgotten the job: %v", writes, b.events, b.forgotten)
+			t.Errorf("a sidecar that ends after %d writes has written %q and has deleted the record: %v", writes, b.events, b.forgotten)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// sizedBy gives the sidecar a rule for sizes from here on.
+// sizedBy sets the rule for sizes of the sidecar.
 func (w *world) sizedBy(s sizing.Sizing) {
 	w.t.Helper()
 	w.halt()
@@ -22,7 +22,7 @@ func (w *world) sizedBy(s sizing.Sizing) {
 	w.serve()
 }
 
-// moldable submits a job that works so long on whatever it gets.
+// moldable submits a moldable job that works for a time, on whatever nodes it gets.
 func (w *world) moldable(list string, works time.Duration) adapter.Key {
 	w.t.Helper()
 	choices, err := adapter.ParseRequest("mold=" + list)
@@ -32,7 +32,7 @@ func (w *world) moldable(list string, works time.Duration) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "mold=" + list, Managed: true, Script: embedded.Phases(works)})
 }
 
-// announced is why a job that waits has its size, as explained now; nil: it does not wait, or has no place yet.
+// announced returns why a waiting job has its size, as explain shows it now; nil: the job does not wait, or has no place in the plan yet.
 func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
@@ -42,7 +42,7 @@ func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	return x.Sizes
 }
 
-// begun is what the journal says of a job's start: on how many nodes, and by which numbers.
+// begun returns what the journal has of a job's start: the number of nodes, and the numbers by which they were chosen.
 func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view.Sizing) {
 	w.t.Helper()
 	for e, err := range w.journal.JobEntries(int64(key.ID), 0) {
@@ -73,8 +73,8 @@ func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view
 	return nodes, sized, sizing
 }
 
-// A flood of moldable jobs, on an idle machine and on a full one: each begins on the size that was announced, as long as what it was
-// announced by holds; and the journal has the numbers that held when it began.
+// Many moldable jobs are submitted, on an idle machine and on a full one. Each starts with the size that was announced, as long as the
+// numbers by which it was chosen hold. The journal has the numbers at its start.
 func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 	const list = "2x200s|4x130s|8x104s"
 	for _, full := range []bool{false, true} {
@@ -89,7 +89,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 				keys = append(keys, w.moldable(list, 60*time.Second))
 			}
 			last := make([]*status.SizeExplanation, len(keys))
-			over := make([]bool, len(keys)) // it waits no more
+			over := make([]bool, len(keys)) // whether it does not wait any more
 			for range 100 {
 				time.Sleep(2 * time.Second)
 				for i, key := range keys {
@@ -128,16 +128,16 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 	}
 }
 
-// A rule that is switched while jobs wait and run is for those that wait.
-func TestASwitchedRuleIsForTheJobsThatWait(t *testing.T) {
+// The rule is switched while jobs wait and run.
+func TestASwitchedSizingRuleAppliesToWaitingJobs(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.sizedBy(nil)
-		first := w.moldable("2x200s|4x130s|16x104s", 90*time.Second) // of reference 4
+		first := w.moldable("2x200s|4x130s|16x104s", 90*time.Second) // its reference is 4 nodes
 		w.after(10)
 		second := w.moldable("2x200s|4x130s|16x104s", 60*time.Second)
 		w.after(20)
 		if x := w.announced(second); x != nil {
-			t.Errorf("without a rule %+v is told", x)
+			t.Errorf("without a rule %+v is reported", x)
 		}
 		w.says(second, "Of its choices this is the one that is over first.", "starts on 16 nodes")
 		w.sizedBy(sizing.Least{})
@@ -156,7 +156,7 @@ func TestASwitchedRuleIsForTheJobsThatWait(t *testing.T) {
 	})
 }
 
-func TestASizeThatLastsLongerThanASmallerOneIsSaidOnce(t *testing.T) {
+func TestASizeThatLastsLongerThanASmallerOneIsReportedOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.sizedBy(sizing.Share{})
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 300, Runs: 300, User: "bob"})

@@ -9,14 +9,14 @@ import (
 	"accordion/adapter"
 )
 
-// settable is the bubble's clock with somebody's hand on it.
+// settable is the virtual clock of synctest, which tests can set.
 type settable struct {
 	adapter.Wall
 	lock  sync.Mutex
 	ahead time.Duration
-	looks int                     // at the clock until it is set by itself; 0: it is not
-	then  time.Duration           // to so much ahead
-	real  map[time.Time]time.Time // the bubble's time of each reading
+	looks int                     // number of calls of Now until it is set; 0: it is not
+	then  time.Duration           // by how much it is ahead then
+	real  map[time.Time]time.Time // the virtual time of each result of Now
 }
 
 var _ adapter.Stopwatch = (*settable)(nil)
@@ -41,7 +41,7 @@ func (c *settable) Passed(from, to time.Time) time.Duration {
 	return c.real[to].Sub(c.real[from])
 }
 
-// setAfter sets it right before a look at it: 1 is the next.
+// setAfter sets the clock right before a call of Now: 1 is the next.
 func (c *settable) setAfter(looks int, ahead time.Duration) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -54,7 +54,7 @@ func (c *settable) set(ahead time.Duration) {
 	c.ahead = ahead
 }
 
-// The batch system has the true time, and so have the seconds that it writes down.
+// The batch system has the true time, and so have the seconds in its readings.
 func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"an hour forward": time.Hour, "an hour back": -time.Hour, "five seconds forward": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T)
 	}
 }
 
-// A cycle looks at the clock many times, and it may be set between any two of them.
+// A cycle reads the clock many times. It may be set between any two of them.
 func TestAClockThatIsSetAtAnyLookAtItEndsNoJobAndMovesNoStep(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		for looks := 1; looks <= 60; looks++ {

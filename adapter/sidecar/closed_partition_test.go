@@ -10,24 +10,24 @@ import (
 	"accordion/adapter"
 )
 
-// closing is a batch system whose partition takes no new allocations, and shows one of its nodes as away.
-type closing struct {
+// closedPartition is a batch system whose partition takes no new allocations, and that shows one node as out of service.
+type closedPartition struct {
 	adapter.BatchSystem
 	refusal error
 	away    string
-	nudges  atomic.Int64
+	repairs atomic.Int64
 }
 
-func (c *closing) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+func (c *closedPartition) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	if c.refusal != nil {
 		return adapter.Key{}, fmt.Errorf("salloc: %w", c.refusal)
 	}
 	return c.BatchSystem.Expand(ctx, job, nodes, reservation)
 }
 
-func (c *closing) Repair(context.Context, []string) error { c.nudges.Add(1); return nil }
+func (c *closedPartition) Repair(context.Context, []string) error { c.repairs.Add(1); return nil }
 
-func (c *closing) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (c *closedPartition) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := c.BatchSystem.Observe(ctx)
 	if err == nil {
 		for i := range s.Nodes {
@@ -39,21 +39,21 @@ func (c *closing) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// A partition that is drained is not the nodes' fault: nothing is done to them.
-func TestNoNodeIsNudgedBecauseThePartitionTakesNoJobs(t *testing.T) {
-	for refusal, nudged := range map[error]bool{adapter.ErrShut: false, adapter.ErrReserved: false, adapter.ErrBusy: true} {
+// If the partition is drained, no node is repaired.
+func TestNoNodeIsRepairedBecauseThePartitionTakesNoJobs(t *testing.T) {
+	for refusal, repaired := range map[error]bool{adapter.ErrShut: false, adapter.ErrReserved: false, adapter.ErrBusy: true} {
 		inWorld(t, slurmish, func(w *world) {
 			w.halt()
-			shut := &closing{BatchSystem: w.System, refusal: refusal}
-			w.mortal.BatchSystem = shut
+			shut := &closedPartition{BatchSystem: w.System, refusal: refusal}
+			w.killing.BatchSystem = shut
 			w.serve()
 			w.evolving("2x20s,4x20s")
 			w.at(60)
-			if got := shut.nudges.Load() > 0; got != nudged {
-				t.Errorf("after %q nodes were nudged: %v, want %v", refusal, got, nudged)
+			if got := shut.repairs.Load() > 0; got != repaired {
+				t.Errorf("after %q nodes were repaired: %v, want %v", refusal, got, repaired)
 			}
 			w.halt()
-			w.mortal.BatchSystem = w.System
+			w.killing.BatchSystem = w.System
 			w.serve()
 			w.quiet(120)
 		})
@@ -64,7 +64,7 @@ func TestNoNodeIsNudgedBecauseThePartitionTakesNoJobs(t *testing.T) {
 func TestAJobThatNeedsTheWholePoolWaitsForTheNodeThatIsAway(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
-		w.mortal.BatchSystem = &closing{BatchSystem: w.System, away: "n5"}
+		w.killing.BatchSystem = &closedPartition{BatchSystem: w.System, away: "n5"}
 		w.serve()
 		job := w.evolving("16x20s")
 		w.at(10)
@@ -73,7 +73,7 @@ func TestAJobThatNeedsTheWholePoolWaitsForTheNodeThatIsAway(t *testing.T) {
 			t.Errorf("it is planned for %d, and waits for %q, want %q", shown.Start, shown.Why, want)
 		}
 		w.halt()
-		w.mortal.BatchSystem = w.System
+		w.killing.BatchSystem = w.System
 		w.serve()
 		w.quiet(120)
 		if got := w.steps(job); !strings.Contains(got, "16") {

@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/managed"
 )
 
-// TestSidecarRefusesShortSteps: where no plug-in refuses it at submission, its user reads why in the job's output.
+// Without a plug-in that refuses it at submission, its user reads the reason in the job's output.
 func TestSidecarRefusesShortSteps(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
@@ -28,8 +28,7 @@ func TestSidecarRefusesShortSteps(t *testing.T) {
 	})
 }
 
-// TestResizesPerHourHoldsBackGrowthsOnly: an application whose steps end early grows as often as the bound allows, and its nodes are
-// never kept by it.
+// An application whose steps end early grows as often as the bound allows. Its shrinks are not delayed.
 func TestResizesPerHourHoldsBackGrowthsOnly(t *testing.T) {
 	inWorld(t, embedded.Options{Nodes: 8}, func(w *world) {
 		w.eager()

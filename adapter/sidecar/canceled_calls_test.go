@@ -10,11 +10,11 @@ import (
 	"accordion/adapter/managed"
 )
 
-// What is written for a reservation while an older call for it may still be carried out would be undone by that.
-func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testing.T) {
+// An older call that is still carried out would undo a newer one for the same reservation.
+func TestACanceledCallForAReservationCountsAsUnderWayForAWhile(t *testing.T) {
 	for err, want := range map[error]bool{context.DeadlineExceeded: true, adapter.ErrBusy: false} {
 		synctest.Test(t, func(t *testing.T) {
-			s := New(Options{Journal: mute{}}).reservations
+			s := New(Options{Journal: nullJournal{}}).reservations
 			s.settle(adapter.Reservation{Name: "accordion-app-1"}, "reserve", err)
 			if got := s.busy("accordion-app-1"); got != want {
 				t.Errorf("after %v it is under way: %t", err, got)
@@ -27,11 +27,11 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 	}
 }
 
-// An earlier reading shows nothing about a release that the batch system carried out after its
-// caller gave up.
-func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome(t *testing.T) {
+// An earlier reading does not show a release that the batch system carried out after the call was
+// canceled.
+func TestAStartWithACanceledReleaseIsJudgedByAReadingThatBeganAfterItsLastInstant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Journal: mute{}})
+		s := New(Options{Journal: nullJournal{}})
 		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Operation: managed.Operation{Straggles: time.Now().Add(managed.Straggles)}}
 		s.readings.begun, s.readings.taken = 7, 7
 		if s.jobs.settled(r) {
@@ -48,15 +48,15 @@ func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome
 	})
 }
 
-// Where many acts were begun at once a plan for each end of one would keep the others waiting.
-func TestActsThatHaveEndedAreTakenInTogether(t *testing.T) {
-	s := New(Options{Journal: mute{}})
+// If many calls were begun at once, a plan for each result would delay the others.
+func TestResultsOfCallsAreTakenTogether(t *testing.T) {
+	s := New(Options{Journal: nullJournal{}})
 	taken := 0
 	end := result{over: func(error) { taken++ }}
 	for range 9 {
 		s.workers.finished <- end
 	}
 	if err := s.finishAll(end); err != nil || taken != 10 || len(s.workers.finished) != 0 {
-		t.Errorf("%d of 10 were taken in, %d are left: %v", taken, len(s.workers.finished), err)
+		t.Errorf("%d of 10 results were taken, %d are left: %v", taken, len(s.workers.finished), err)
 	}
 }

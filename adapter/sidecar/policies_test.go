@@ -15,7 +15,7 @@ import (
 	"accordion/core/sched"
 )
 
-// entry is the job as `accordion queue` shows it.
+// entry returns the job as `accordion queue` shows it.
 func (w *world) entry(key adapter.Key) view.Entry {
 	w.t.Helper()
 	data, err := w.journal.Queue()
@@ -32,7 +32,7 @@ func (w *world) entry(key adapter.Key) view.Entry {
 	return view.Entry{}
 }
 
-// reserved is the start of the job's reservation ahead, in seconds of the world; −1: it has none.
+// reserved returns the start of the job's reservation ahead, in seconds of the world; −1: it has none.
 func (w *world) reserved(key adapter.Key) core.Time {
 	w.t.Helper()
 	snapshot, err := w.Observe(context.Background())
@@ -47,16 +47,16 @@ func (w *world) reserved(key adapter.Key) core.Time {
 	return -1
 }
 
-// An ordinary job has ten of 16 nodes for five minutes. The first evolving job needs twelve. The second would fit now, and be in the way of the
-// first one when the ordinary job is over; the third would not.
+// An ordinary job has ten of 16 nodes for five minutes. The first evolving job needs twelve. The second one fits now, and would delay the
+// first one at the end of the ordinary job. The third one fits, and would not.
 func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		policy        sched.Policy
-		at60, at100   string    // the first one's turn
-		ahead         core.Time // when the first one's reservation begins, at 100
+		at60, at100   string    // what the queue shows of the first one
+		ahead         core.Time // the start of the first one's reservation, at second 100
 		due           core.Time
-		first, second core.Time // when they began
+		first, second core.Time // when they started
 	}{
 		{"repeated", sched.Repeated{}, "", "", 302, 0, 304, 329},
 		{"easy-evolving", sched.Patient{}, "reserved", "reserved", 302, 0, 304, 329},
@@ -89,7 +89,7 @@ func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 				stands(100, c.at100)
 				about := func(what string, got, want core.Time) {
 					t.Helper()
-					if got < want-3 || got > want+6 { // a start and a resize take their time
+					if got < want-3 || got > want+6 { // a start and a resize take some seconds
 						t.Errorf("%s at %d, want about %d\n%s", what, got, want, w.history())
 					}
 				}

@@ -13,21 +13,21 @@ import (
 	"accordion/adapter"
 )
 
-// wall is the clock of the bubble.
-type wall struct{}
+// wallClock is the virtual clock of synctest.
+type wallClock struct{}
 
-func (wall) Now() time.Time                         { return time.Now() }
-func (wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
+func (wallClock) Now() time.Time                         { return time.Now() }
+func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// A desk represents a batch system: it answers as the test says, and keeps what it was asked.
-type desk struct {
+// A fakeLeaser answers as the test says, and keeps the calls.
+type fakeLeaser struct {
 	take, renew, leave func() error
 	asked              []string
-	left               time.Duration // that the last call had
+	left               time.Duration // until the deadline of the last call
 	claim              adapter.Claim
 }
 
-func (d *desk) ask(ctx context.Context, name string, answer func() error) error {
+func (d *fakeLeaser) ask(ctx context.Context, name string, answer func() error) error {
 	d.asked = append(d.asked, name)
 	if end, ok := ctx.Deadline(); ok {
 		d.left = time.Until(end)
@@ -38,36 +38,36 @@ func (d *desk) ask(ctx context.Context, name string, answer func() error) error 
 	return answer()
 }
 
-func (d *desk) TakeLease(ctx context.Context, c adapter.Claim) error {
+func (d *fakeLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
 	d.claim = c
 	return d.ask(ctx, "take", d.take)
 }
 
-func (d *desk) RenewLease(ctx context.Context, c adapter.Claim) error {
+func (d *fakeLeaser) RenewLease(ctx context.Context, c adapter.Claim) error {
 	d.claim = c
 	return d.ask(ctx, "renew", d.renew)
 }
 
-func (d *desk) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
+func (d *fakeLeaser) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
 	d.claim.Holder = h
 	return d.ask(ctx, fmt.Sprintf("leave %s for %v", h.ID, keep), d.leave)
 }
 
-// pad is what was written down, each note's kind and first words.
-type pad struct {
+// fakeLog keeps what was written: the kind and the text.
+type fakeLog struct {
 	written []string
 	fails   error
 }
 
-func (p *pad) Info(text string, _ ...any) { p.written = append(p.written, "info "+text) }
-func (p *pad) Warn(text string, _ ...any) { p.written = append(p.written, "warn "+text) }
-func (p *pad) Remark(kind, text string, _ map[string]any) error {
+func (p *fakeLog) Info(text string, _ ...any) { p.written = append(p.written, "info "+text) }
+func (p *fakeLog) Warn(text string, _ ...any) { p.written = append(p.written, "warn "+text) }
+func (p *fakeLog) Remark(kind, text string, _ map[string]any) error {
 	p.written = append(p.written, "journal "+kind)
 	return p.fails
 }
 
-// has fails the test unless the notes since it was last asked begin so.
-func (p *pad) has(t *testing.T, want ...string) {
+// wrote fails the test unless the texts written since the last call have these prefixes.
+func (p *fakeLog) wrote(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.EqualFunc(p.written, want, strings.HasPrefix) {
 		t.Errorf("written: %q, want %q", p.written, want)
@@ -75,25 +75,25 @@ func (p *pad) has(t *testing.T, want ...string) {
 	p.written = nil
 }
 
-// keeping runs a test on a keeper of a lease of a minute, whose calls have ten seconds.
-func keeping(t *testing.T, do func(t *testing.T, k *leaseKeeper, d *desk, p *pad)) {
+// withLeaseKeeper runs a test with a keeper of a lease of a minute. Its calls have a deadline of ten seconds.
+func withLeaseKeeper(t *testing.T, do func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d, p := &desk{}, &pad{}
+		d, p := &fakeLeaser{}, &fakeLog{}
 		claim := adapter.Claim{Holder: adapter.Holder{ID: "me"}, Length: time.Minute, Over: true}
-		do(t, newLeaseKeeper(Lease{d, claim}, p, wall{}, 10*time.Second, func(f func()) { go f() }), d, p)
+		do(t, newLeaseKeeper(Lease{d, claim}, p, wallClock{}, 10*time.Second, func(f func()) { go f() }), d, p)
 	})
 }
 
 func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if d.left != 10*time.Second {
 			t.Errorf("a call has %v, want its deadline", d.left)
 		}
-		// renewed returns after how long a renewal is asked for.
+		// renewed returns the time until a renewal is requested.
 		renewed := func() time.Duration {
 			d.asked = nil
 			begin := time.Now()
@@ -110,7 +110,7 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 		if after := renewed(); after != 20*time.Second {
 			t.Errorf("renewed after %v, want 20 s", after)
 		}
-		if d.claim.Over { // that was for the sidecar before it
+		if d.claim.Over { // only the lease of an earlier sidecar may be taken over
 			t.Error("the renewal takes over")
 		}
 		if k.renewIfDue(t.Context()); len(d.asked) != 1 {
@@ -129,7 +129,7 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 		if err := k.renewed(<-k.answers); err != nil {
 			t.Fatal(err)
 		}
-		p.has(t, "warn the lease was not renewed")
+		p.wrote(t, "warn the lease was not renewed")
 		if after := renewed(); after != 5*time.Second {
 			t.Errorf("tried again after %v, want 5 s", after)
 		}
@@ -148,8 +148,8 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 
 func TestACallHasAThirdOfAShortLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{}
-		k := newLeaseKeeper(Lease{d, adapter.Claim{Length: 12 * time.Second}}, &pad{}, wall{}, 10*time.Second, nil)
+		d := &fakeLeaser{}
+		k := newLeaseKeeper(Lease{d, adapter.Claim{Length: 12 * time.Second}}, &fakeLog{}, wallClock{}, 10*time.Second, nil)
 		if err := k.take(t.Context()); err != nil || d.left != 4*time.Second {
 			t.Errorf("%v; a call has %v, want 4 s", err, d.left)
 		}
@@ -164,7 +164,7 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 	other := func(until time.Duration) error {
 		return &adapter.Leased{Holder: adapter.Holder{ID: "another", Until: time.Now().Add(until).Unix()}}
 	}
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		d.take = func() error { return other(time.Second) }
 		leased := (*adapter.Leased)(nil)
 		if err := k.take(t.Context()); !errors.As(err, &leased) || len(d.asked) != 1 || k.term.Left() > 0 {
@@ -174,9 +174,9 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 		if err := k.take(t.Context()); err == nil || len(d.asked) != 2 {
 			t.Errorf("another error: %v after %v", err, d.asked)
 		}
-		p.has(t)
+		p.wrote(t)
 	})
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		d.take = func() error {
 			if len(d.asked) < 4 {
 				return other(-2 * time.Second)
@@ -187,9 +187,9 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 		if err := k.take(t.Context()); err != nil || time.Since(begin) != 3*takePause || k.term.Left() != 45*time.Second {
 			t.Errorf("%v after %v, %v left", err, time.Since(begin), k.term.Left())
 		}
-		p.has(t, "info waits until the batch system drops a lease")
+		p.wrote(t, "info waits until the batch system drops a lease")
 	})
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		d.take = func() error { return other(-2 * time.Second) }
 		begin := time.Now()
 		if err := k.take(t.Context()); err == nil || len(d.asked) != 45 || time.Since(begin) != 44*takePause {
@@ -204,8 +204,8 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 	})
 }
 
-func TestALeaseThatIsAnothersEndsTheSidecar(t *testing.T) {
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+func TestALeaseOfAnotherSidecarEndsThisOne(t *testing.T) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -216,8 +216,8 @@ func TestALeaseThatIsAnothersEndsTheSidecar(t *testing.T) {
 	})
 }
 
-func TestWhenTheLeaseIsHeldAndWhenNotIsWrittenDownOnce(t *testing.T) {
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+func TestTheJournalHasOnceThatTheLeaseIsLostAndHeldAgain(t *testing.T) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -228,17 +228,17 @@ func TestWhenTheLeaseIsHeldAndWhenNotIsWrittenDownOnce(t *testing.T) {
 			}
 		}
 		held(true)
-		p.has(t)
+		p.wrote(t)
 		time.Sleep(45 * time.Second)
 		held(false)
-		p.has(t, "warn the lease could not be renewed in time", "journal unleased")
+		p.wrote(t, "warn the lease could not be renewed in time", "journal unleased")
 		held(false)
-		p.has(t)
+		p.wrote(t)
 		k.granted(time.Now())
 		held(true)
-		p.has(t, "info the lease is held again", "journal leased")
+		p.wrote(t, "info the lease is held again", "journal leased")
 		held(true)
-		p.has(t)
+		p.wrote(t)
 		p.fails = errors.New("the disk is full")
 		time.Sleep(45 * time.Second)
 		held(false)
@@ -247,8 +247,8 @@ func TestWhenTheLeaseIsHeldAndWhenNotIsWrittenDownOnce(t *testing.T) {
 	})
 }
 
-func TestALeaseIsLeftWithItsLengthForWhatStays(t *testing.T) {
-	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
+func TestALeaseIsReleasedWithItsLengthForCallsThatMayStillArrive(t *testing.T) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -257,15 +257,50 @@ func TestALeaseIsLeftWithItsLengthForWhatStays(t *testing.T) {
 		if !slices.Equal(d.asked, []string{"leave me for 1m0s"}) || k.term.Left() > 0 || d.left != 10*time.Second {
 			t.Errorf("%v, %v left, the call had %v", d.asked, k.term.Left(), d.left)
 		}
-		p.has(t)
+		p.wrote(t)
 		d.leave = func() error { return errors.New("no answer") }
 		k.release()
-		p.has(t, "warn the lease could not be given up: it ends by itself within 1m0s")
+		p.wrote(t, "warn the lease could not be given up: it ends by itself within 1m0s")
 	})
 }
 
-func TestWithoutALeaserEverythingMayBeDone(t *testing.T) {
-	k := newLeaseKeeper(Lease{}, nil, wall{}, time.Second, nil)
+// The last quarter allows for clocks that differ, and for a canceled call that is carried out later.
+func TestNothingIsDoneInTheLastQuarterOfALease(t *testing.T) {
+	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, _ *fakeLog) {
+		if err := k.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		for _, c := range []struct {
+			after  time.Duration
+			renews error
+			held   bool
+		}{
+			{44 * time.Second, errors.New("no answer"), true},
+			{45 * time.Second, errors.New("no answer"), false},
+			{51 * time.Second, nil, true}, // it is renewed, late
+			{51*time.Second + 44*time.Second, errors.New("no answer"), true},
+			{51*time.Second + 45*time.Second, errors.New("no answer"), false},
+		} {
+			time.Sleep(time.Until(begun.Add(c.after)))
+			d.renew = func() error { return c.renews }
+			if k.renewIfDue(t.Context()); k.renewing {
+				if err := k.renewed(<-k.answers); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if held, err := k.held(); held != c.held || err != nil {
+				t.Errorf("after %v calls may be made: %t, want %t; %v", c.after, held, c.held, err)
+			}
+			if left := k.term.Left(); (left > 0) != c.held {
+				t.Errorf("after %v a call may last %v", c.after, left)
+			}
+		}
+	})
+}
+
+func TestWithoutALeaserCallsMayAlwaysBeMade(t *testing.T) {
+	k := newLeaseKeeper(Lease{}, nil, wallClock{}, time.Second, nil)
 	if err := k.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}

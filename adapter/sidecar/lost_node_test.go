@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// A job that goes on without a node is told at once, and not when its next step begins: what it starts there until then fails.
+// A job that has lost a node learns that at once, and not only at its next step: what it starts there fails.
 func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{
@@ -25,7 +25,7 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
 			"B:URG with 4: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5"
 		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
-			t.Errorf("three seconds after the loss it was told\n%s\nwant at the end of it\n%s\n%s", got, want, w.journalled())
+			t.Errorf("three seconds after the loss it received\n%s\nwant at the end of it\n%s\n%s", got, want, w.journalled())
 		}
 		w.quiet(200)
 		if got, want := w.steps(job), "2 5 4 3"; got != want {
@@ -33,33 +33,33 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 		}
 		want = "B:URG with 4: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3\naccordion: step 3 of 3: 3 nodes, n[1-3]"
 		if got := strings.Join(w.record(job).Output, "\n"); !strings.HasSuffix(got, want) {
-			t.Errorf("it was told\n%s\nwant at the end of it\n%s", got, want)
+			t.Errorf("it received\n%s\nwant at the end of it\n%s", got, want)
 		}
 		w.clean()
 	})
 }
 
-// One that asks for its steps is told, too, without a signal, for which it need not be prepared. The file that it gets then
-// stays true in the steps that follow.
+// A job that asks for its steps learns it, too. It gets no signal, because it may not handle one. The hosts file that it gets is
+// kept up to date in later steps.
 func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{
 			Nodes: 2, Managed: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: reading(19*time.Second, 59*time.Second, 19*time.Second),
 		})
-		w.at(28) // three seconds after it grew: a batch system that lost its last seconds would look so, but for the node
+		w.at(28) // three seconds after it grew, as if the batch system had lost its last seconds. But the node is lost
 		if err := w.KillNode("n4"); err != nil {
 			t.Fatal(err)
 		}
 		w.at(31)
 		if got, want := strings.Join(w.record(job).Output, "\n"), "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]"; got != want {
-			t.Errorf("three seconds after the loss it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+			t.Errorf("three seconds after the loss it received\n%s\nwant\n%s\n%s", got, want, w.journalled())
 		}
 		w.quiet(200)
 		want := "accordion: this job has lost n4; step 2 of 3 goes on with 4 nodes, n[1-3,5]\n" +
 			"at the end of step 2: # generation=2 step=2 steps=3 nodes=4 n1,n2,n3,n5\n" +
 			"at the end of step 3: # generation=3 step=3 steps=3 nodes=3 n1,n2,n3"
 		if got := strings.Join(w.record(job).Output, "\n"); got != want {
-			t.Errorf("it was told\n%s\nwant\n%s\n%s", got, want, w.journalled())
+			t.Errorf("it received\n%s\nwant\n%s\n%s", got, want, w.journalled())
 		}
 		if strings.Contains(w.journalled(), "forgotten") {
 			t.Errorf("the loss was taken for a growth that was forgotten:\n%s", w.journalled())
@@ -68,7 +68,7 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	})
 }
 
-// reading asks for its steps, and writes down what its hosts file says at the end of the second one and of those that follow.
+// reading is a script that asks for its steps. It prints its hosts file at the end of the second step and of each later one.
 func reading(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {

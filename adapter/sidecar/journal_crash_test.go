@@ -10,56 +10,55 @@ import (
 	"accordion/adapter/journal"
 )
 
-// drying is a pen that dries up: of what is remembered and what happened it writes so many, and nothing after that.
-type drying struct {
+// killingJournal is a journal that fails after a number of writes of records and events. Then the sidecar is killed.
+type killingJournal struct {
 	actions.Journal
-	left int
-	dry  chan struct{} // closed then: the sidecar is dead
+	left   int
+	killed chan struct{} // closed then
 }
 
-func (d *drying) writes() error {
+func (d *killingJournal) writes() error {
 	if d.left--; d.left == -1 {
-		close(d.dry)
+		close(d.killed)
 	}
 	if d.left < 0 {
-		return errors.New("the pen is dry")
+		return errors.New("no space left on device")
 	}
 	return nil
 }
 
-func (d *drying) Event(e journal.Event) error {
+func (d *killingJournal) Event(e journal.Event) error {
 	if err := d.writes(); err != nil {
 		return err
 	}
 	return d.Journal.Event(e)
 }
 
-func (d *drying) Put(r journal.Record, happened ...journal.Event) error {
+func (d *killingJournal) Put(r journal.Record, happened ...journal.Event) error {
 	if err := d.writes(); err != nil {
 		return err
 	}
 	return d.Journal.Put(r, happened...)
 }
 
-// What is remembered and what happened are written together: a sidecar that dies anywhere between makes the next one neither silent nor
-// say it twice.
-func TestAStartAGrowthAndAShrinkAreToldOnceWhereverTheSidecarDies(t *testing.T) {
+// A record and its events are written together. So no event is missing or written twice, wherever the sidecar is killed.
+func TestEventsAreWrittenOnceWhereverTheSidecarIsKilled(t *testing.T) {
 	for at := 0; ; at++ {
-		died := true
+		killed := true
 		t.Run(fmt.Sprintf("after %d writes", at), func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
 				w.halt()
-				d := &drying{left: at}
-				w.pen = func(j actions.Journal) actions.Journal { d.Journal, d.dry = j, w.mortal.dead; return d }
+				d := &killingJournal{left: at}
+				w.wrapJournal = func(j actions.Journal) actions.Journal { d.Journal, d.killed = j, w.killing.dead; return d }
 				w.serve()
-				w.pen = nil
+				w.wrapJournal = nil
 				job := w.evolving("2x20s,5x20s,3x20s")
 				select {
-				case <-d.dry:
+				case <-d.killed:
 					time.Sleep(2 * time.Second)
 					w.restart()
 				case <-time.After(100 * time.Second):
-					died = false
+					killed = false
 				}
 				w.quiet(200)
 				if got := w.steps(job); got != "2 5 3" {
@@ -76,13 +75,13 @@ func TestAStartAGrowthAndAShrinkAreToldOnceWhereverTheSidecarDies(t *testing.T) 
 				}
 				for _, kind := range []string{"accepted", "started", "grew", "shrank"} {
 					if told[kind] != 1 {
-						t.Errorf("%s is told %d times\n%s", kind, told[kind], w.journalled())
+						t.Errorf("%s is written %d times\n%s", kind, told[kind], w.journalled())
 					}
 				}
 				w.clean()
 			})
 		})
-		if !died {
+		if !killed {
 			if at < 8 {
 				t.Errorf("only %d writes were seen in a start, a growth and a shrink", at)
 			}

@@ -10,13 +10,13 @@ import (
 	"accordion/adapter"
 )
 
-// forgets shows every node as unknown while it is told to: a Slurm whose slurmctld was just started.
-type forgets struct {
+// unknownNodes shows every node as unknown while unknown is set, as Slurm does just after a start of slurmctld.
+type unknownNodes struct {
 	adapter.BatchSystem
 	unknown atomic.Bool
 }
 
-func (f *forgets) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (f *unknownNodes) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := f.BatchSystem.Observe(ctx)
 	if err == nil && f.unknown.Load() {
 		for i := range s.Nodes {
@@ -26,15 +26,15 @@ func (f *forgets) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// Without the nodes that are unknown the growth would only fit when the other job has given back its own: a promise that
-// is moved there stays there.
-func TestAGrowthIsPutOffByNoMoreThanTheTimeInWhichAllNodesAreUnknown(t *testing.T) {
+// Without the unknown nodes the growth would only fit after the end of the other job. A promise that was moved there would
+// stay there.
+func TestAGrowthIsPostponedOnlyWhileAllNodesAreUnknown(t *testing.T) {
 	o := slurmish
 	o.Nodes = 6
 	inWorld(t, o, func(w *world) {
 		w.halt()
-		restarted := &forgets{BatchSystem: w.System}
-		w.mortal.BatchSystem = restarted
+		restarted := &unknownNodes{BatchSystem: w.System}
+		w.killing.BatchSystem = restarted
 		w.serve()
 		job := w.evolving("2x20s,4x20s,3x20s")
 		other := w.evolving("2x100s")

@@ -8,8 +8,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// An operator holds a job that waits. Nothing of ours releases or starts it, no nodes are kept for it,
-// and it goes on in its place when it is released, also when the sidecar was killed meanwhile.
+// An operator holds a waiting job. The sidecar does not release it, and keeps no nodes for it. When it is
+// released, it has its place in the queue again, also if the sidecar was killed meanwhile.
 func TestAWaitingJobThatAnOperatorHoldsStaysHeld(t *testing.T) {
 	o := slurmish
 	o.Nodes = 4
@@ -56,7 +56,7 @@ func TestAWaitingJobThatAnOperatorHoldsStaysHeld(t *testing.T) {
 	})
 }
 
-// The hold comes in the seconds in which the batch system is to start the job.
+// The operator holds the job after the sidecar released it and before it starts.
 func TestAJobThatAnOperatorHoldsWhileItStartsStaysHeld(t *testing.T) {
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, 500 * time.Millisecond, 900 * time.Millisecond} {
 		inWorld(t, slurmish, func(w *world) {

@@ -20,7 +20,7 @@ func TestAnEarlyApplicationGoesOnEarlyWhereThatDelaysNobody(t *testing.T) {
 			t.Errorf("it ran on %s nodes, want 2 5 3", got)
 		}
 		if over := w.record(job).End.Sub(w.begin); over > 50*time.Second {
-			t.Errorf("it was over after %v: it was 50 s early, and nobody was in its way\n%s", over, w.journalled())
+			t.Errorf("it ended after %v: it was 50 s early, and delayed no other job\n%s", over, w.journalled())
 		}
 		if want := "from 2 to 5 nodes; 53 s before the planned second, which delays nobody"; !strings.Contains(w.journalled(), want) {
 			t.Errorf("the journal does not say %q\n%s", want, w.journalled())
@@ -34,7 +34,7 @@ func TestAnEarlyApplicationDelaysNoPromiseOfAnother(t *testing.T) {
 		w.eager()
 		other := w.evolving("10x30s,14x20s", 32*time.Second, 19*time.Second)
 		w.at(2)
-		early := w.evolving("2x90s,6x60s", 5*time.Second, 59*time.Second) // six nodes now would be four of the other's
+		early := w.evolving("2x90s,6x60s", 5*time.Second, 59*time.Second) // six nodes now would include four of the other job
 		w.quiet(300)
 		if got := w.sizes(other); !strings.Contains(got, "14@35-") {
 			t.Errorf("the other held %q, want 14 nodes from second 35 on, as promised\n%s", got, w.history())
@@ -60,11 +60,11 @@ func TestAnEarlyApplicationDelaysNoOrdinaryJobThatWaits(t *testing.T) {
 		return begin
 	}
 	if early, onTime := start(70*time.Second), start(299*time.Second); early > onTime {
-		t.Errorf("the ordinary job started after %v, and after %v beside an application that was early", onTime, early)
+		t.Errorf("the ordinary job started after %v, and after %v next to an application that was early", onTime, early)
 	}
 }
 
-// stubborn goes on with its work whatever it is told, and writes down the signals.
+// stubborn is a script that goes on with its work, and prints the signals that it receives.
 func stubborn(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		done := make(chan error, 1)
@@ -104,7 +104,7 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	o.Nodes = 6
 	inWorld(t, o, func(w *world) {
 		late := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,1x20s", Script: stubborn(400 * time.Second)})
-		other := w.evolving("2x20s,5x20s") // grows on what the late one should give back
+		other := w.evolving("2x20s,5x20s") // it grows on nodes that the late one should release
 		w.quiet(200)
 		if over := w.record(late).End.Sub(w.begin); over > 45*time.Second {
 			t.Errorf("the late one was ended after %v, want 24 s, some for the warning and 10 s of grace\n%s", over, w.journalled())
@@ -116,7 +116,7 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	})
 }
 
-// listening is an application that never asks: it writes down what its hosts file says at each signal.
+// listening is a script that never asks. It prints its hosts file at each signal.
 func listening(d time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		end := time.After(d)
@@ -147,7 +147,7 @@ func TestASilentApplicationIsResizedAtItsPlannedSecondsAndTold(t *testing.T) {
 			"accordion: step 3 of 3: 3 nodes, n[1-3]",
 		}
 		if got := w.record(job).Output; strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("it was told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("it received\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		w.clean()
 	})
@@ -159,22 +159,22 @@ func TestSilentJobLearnsWhereItsHostsFileIsWhenAnotherUserHasTheFolder(t *testin
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Elsewhere: path, Comment: "ep=2x20s,5x20s", Script: listening(40 * time.Second)})
 		w.quiet(200)
 		const want = "accordion: the hosts file of this job is " + path + ": another user has the usual folder"
-		// At the start, and with the growth: Slurm loses a line that comes before the script runs.
+		// At the start, and after the growth: Slurm loses a line that is written before the script runs.
 		if got := strings.Join(w.record(job).Output, "\n"); strings.Count(got, want) != 2 {
-			t.Errorf("it was told\n%s\nwant twice\n%s", got, want)
+			t.Errorf("it received\n%s\nwant twice\n%s", got, want)
 		}
 		w.clean()
 	})
 }
 
-// Its hosts file is slow to be written: what leaves is not taken in the moment in which it is told.
-func TestASilentApplicationThatIsToldLateOfItsShrinkHasTimeToHeedIt(t *testing.T) {
+// Its hosts file is written slowly. The nodes do not leave in the same moment.
+func TestAShrinkWaitsForASilentApplicationThatLearnsOfItLate(t *testing.T) {
 	o := slurmish
 	told := 0
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Publish" {
-			if told++; told == 3 { // at its start, at its growth, before its shrink
-				fault.Delay = 7 * time.Second // of which 5 were left
+			if told++; told == 3 { // after its start, after its growth, and before its shrink
+				fault.Delay = 7 * time.Second // 5 seconds were left
 			}
 		}
 		return fault
@@ -187,7 +187,7 @@ func TestASilentApplicationThatIsToldLateOfItsShrinkHasTimeToHeedIt(t *testing.T
 	})
 }
 
-func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAllTheSame(t *testing.T) {
+func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAnyway(t *testing.T) {
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Publish" {
@@ -204,7 +204,7 @@ func TestASilentApplicationWhoseHostsFileCannotBeWrittenIsResizedAllTheSame(t *t
 		output := strings.Join(w.record(job).Output, "\n")
 		for _, want := range []string{"not the user's own folder", "gives back n[2-4]", "B:URG"} {
 			if !strings.Contains(output, want) {
-				t.Errorf("it was told\n%s\nwant %q in it", output, want)
+				t.Errorf("it received\n%s\nwant %q in it", output, want)
 			}
 		}
 		if n := strings.Count(output, "cannot be written"); n != 1 {

@@ -16,37 +16,37 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// waiter is the session of a launcher that asks once for hosts, more than there ever are, and acknowledges each view at once.
-type waiter struct {
+// launcherSession is the session of a launcher that requests more hosts than there are once, and acknowledges each view at once.
+type launcherSession struct {
 	number uint64
 	said   chan launcher.Message
 	events chan<- server.Event
 	seq    int64
-	views  []time.Time // when each came
-	est    int64       // of the newest
+	views  []time.Time // when each view came
+	est    int64       // of the newest view
 }
 
-func (a *waiter) Number() uint64 { return a.number }
+func (a *launcherSession) Number() uint64 { return a.number }
 
-func (a *waiter) User() server.User {
+func (a *launcherSession) User() server.User {
 	return server.User{Name: fmt.Sprint("u", a.number%5), Cluster: "a"}
 }
 
-func (a *waiter) Send(m launcher.Message) { a.said <- m }
+func (a *launcherSession) Send(m launcher.Message) { a.said <- m }
 
-func (a *waiter) Close(m launcher.Message) {
+func (a *launcherSession) Close(m launcher.Message) {
 	if m != nil {
 		a.Send(m)
 	}
 }
 
-func (a *waiter) say(m launcher.Message) {
+func (a *launcherSession) say(m launcher.Message) {
 	a.seq++
 	a.events <- server.Event{Session: a, Seq: a.seq, Message: m}
 }
 
-// run speaks until ctx ends.
-func (a *waiter) run(ctx context.Context, t *testing.T, hosts int, walltime int64) {
+// run exchanges messages until ctx ends.
+func (a *launcherSession) run(ctx context.Context, t *testing.T, hosts int, walltime int64) {
 	a.say(&launcher.Hello{Version: 2, Speaks: []int{2}})
 	for {
 		var m launcher.Message
@@ -67,14 +67,14 @@ func (a *waiter) run(ctx context.Context, t *testing.T, hosts int, walltime int6
 			a.say(&launcher.Ack{View: m.View})
 		case *launcher.Okay, *launcher.Clusters:
 		default:
-			t.Errorf("launcher %d is told %s: %+v", a.number, m.Type(), m)
+			t.Errorf("launcher %d received %s: %+v", a.number, m.Type(), m)
 			return
 		}
 	}
 }
 
-// launching has so many launchers wait on the world's cluster while it does something, and gives what they were told.
-func (w *partsWorld) launching(n int, do func()) (all []*waiter) {
+// launching runs do while n launchers wait on the world's cluster, and returns their sessions.
+func (w *partsWorld) launching(n int, do func()) (all []*launcherSession) {
 	w.t.Helper()
 	j, err := loop.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *partsWorld) launching(n int, do func()) (all []*waiter) {
 	waiting, leave := context.WithCancel(w.t.Context())
 	var left sync.WaitGroup
 	for i := range n {
-		a := &waiter{number: uint64(i + 1), said: make(chan launcher.Message, 100), events: events}
+		a := &launcherSession{number: uint64(i + 1), said: make(chan launcher.Message, 100), events: events}
 		all = append(all, a)
 		left.Go(func() { a.run(waiting, w.t, 5+i, int64(600+37*i)) })
 	}
@@ -108,9 +108,9 @@ func (w *partsWorld) launching(n int, do func()) (all []*waiter) {
 	return all
 }
 
-// A machine on which nothing happens tells launchers little: what has no known end there, such as jobs that are past their limits and their guard and
-// that nobody ends, is one thing to all of them for half a minute.
-func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
+// Launchers receive few views of a cluster on which nothing happens. Jobs without a known end, such as jobs past their limits that are not ended, look
+// the same to launchers for half a minute.
+func TestLaunchersReceiveFewViewsOfAClusterOnWhichNothingHappens(t *testing.T) {
 	const jobs, waiting, minutes = 60, 50, 3
 	servingParts(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *partsWorld) {
 		for range jobs {
@@ -121,7 +121,7 @@ func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
 		time.Sleep(2*time.Minute - time.Duration(w.second()%60)*time.Second)
 		var from time.Time
 		all := w.launching(waiting, func() {
-			time.Sleep(time.Minute) // all have asked
+			time.Sleep(time.Minute) // all launchers have asked
 			from = time.Now()
 			time.Sleep(minutes * time.Minute)
 		})
@@ -133,7 +133,7 @@ func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
 				}
 			}
 			for minute, n := range came {
-				if n > 2 || n == 0 { // none: the test sees nothing
+				if n > 2 || n == 0 { // 0: the test itself is wrong
 					t.Errorf("launcher %d has %d views in minute %d, want one or two", a.number, n, minute)
 				}
 			}

@@ -9,9 +9,9 @@ import (
 	"accordion/shim/wire"
 )
 
-// Resized returns what follows when the job holds the nodes of its next step: that step begins, and the application goes on. fields has more
+// NextStep returns what follows when the job holds the nodes of its next step: that step begins, and the application goes on. fields has more
 // fields for the event; nil: none.
-func Resized(r *managed.Job, nodes []string, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
+func NextStep(r *managed.Job, nodes []string, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
 	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
 	after := *r // a copy that has what is known now of the step that ends
 	// Did the sidecar stand still for most of the delay?

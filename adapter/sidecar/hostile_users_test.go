@@ -16,18 +16,18 @@ import (
 	"accordion/slurm/client"
 )
 
-// rationed is a batch system as Slurm is: its calls take their time, and the client programs of a minute are counted.
-type rationed struct {
+// rateLimited is a batch system like Slurm: its calls take time, and it limits the client programs of a minute.
+type rateLimited struct {
 	adapter.BatchSystem
 	pace    *client.Allowance
 	adopted sync.Map // job ID to instant
 }
 
-func (r *rationed) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
+func (r *rateLimited) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	return r.pace.Admit(ctx, client.Costs[verb], 0)
 }
 
-func (r *rationed) TryAdmit(ctx context.Context, verbs ...string) (context.Context, func(), time.Duration, string) {
+func (r *rateLimited) TryAdmit(ctx context.Context, verbs ...string) (context.Context, func(), time.Duration, string) {
 	cost := 0
 	for _, verb := range verbs {
 		cost += client.Costs[verb]
@@ -36,8 +36,8 @@ func (r *rationed) TryAdmit(ctx context.Context, verbs ...string) (context.Conte
 	return ctx, done, later, "its turn"
 }
 
-// use begins the programs of the verb.
-func (r *rationed) use(ctx context.Context, verb string) error {
+// use starts the programs of a call.
+func (r *rateLimited) use(ctx context.Context, verb string) error {
 	for range client.Costs[verb] {
 		one, err := r.pace.Turn(ctx)
 		if err != nil {
@@ -48,7 +48,7 @@ func (r *rationed) use(ctx context.Context, verb string) error {
 	return nil
 }
 
-func (r *rationed) Adopt(ctx context.Context, k adapter.Key) error {
+func (r *rateLimited) Adopt(ctx context.Context, k adapter.Key) error {
 	if err := r.use(ctx, "adopt"); err != nil {
 		return err
 	}
@@ -59,36 +59,36 @@ func (r *rationed) Adopt(ctx context.Context, k adapter.Key) error {
 	return err
 }
 
-func (r *rationed) Expand(ctx context.Context, j *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+func (r *rateLimited) Expand(ctx context.Context, j *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	if err := r.use(ctx, "expand"); err != nil {
 		return adapter.Key{}, err
 	}
 	return r.BatchSystem.Expand(ctx, j, nodes, reservation)
 }
 
-func (r *rationed) Merge(ctx context.Context, j, e adapter.Key) error {
+func (r *rateLimited) Merge(ctx context.Context, j, e adapter.Key) error {
 	if err := r.use(ctx, "merge"); err != nil {
 		return err
 	}
 	return r.BatchSystem.Merge(ctx, j, e)
 }
 
-func (r *rationed) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
+func (r *rateLimited) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
 	if err := r.use(ctx, "shrink"); err != nil {
 		return err
 	}
 	return r.BatchSystem.Shrink(ctx, k, keep)
 }
 
-// slate is a journal in memory whose writes take as long as on a disk.
-type slate struct {
+// slowJournal is a journal in memory whose writes take as long as on a disk.
+type slowJournal struct {
 	actions.Journal
 	mu   sync.Mutex
 	last int64
 	seen func(e journal.Event)
 }
 
-func (s *slate) write() int64 {
+func (s *slowJournal) write() int64 {
 	time.Sleep(2 * time.Millisecond)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,14 +96,14 @@ func (s *slate) write() int64 {
 	return s.last
 }
 
-func (s *slate) Begin(journal.Intent) (int64, error)    { return s.write(), nil }
-func (s *slate) Finish(int64, time.Time, error) error   { s.write(); return nil }
-func (s *slate) Resolve(int64, time.Time, string) error { s.write(); return nil }
-func (s *slate) Event(e journal.Event) error            { s.seen(e); s.write(); return nil }
-func (s *slate) Delete(job, submitted int64) error      { s.write(); return nil }
-func (s *slate) PutView(data []byte) error              { s.write(); return nil }
-func (s *slate) PutQueue(data []byte) error             { s.write(); return nil }
-func (s *slate) Put(_ journal.Record, all ...journal.Event) error {
+func (s *slowJournal) Begin(journal.Intent) (int64, error)    { return s.write(), nil }
+func (s *slowJournal) Finish(int64, time.Time, error) error   { s.write(); return nil }
+func (s *slowJournal) Resolve(int64, time.Time, string) error { s.write(); return nil }
+func (s *slowJournal) Event(e journal.Event) error            { s.seen(e); s.write(); return nil }
+func (s *slowJournal) Delete(job, submitted int64) error      { s.write(); return nil }
+func (s *slowJournal) PutView(data []byte) error              { s.write(); return nil }
+func (s *slowJournal) PutQueue(data []byte) error             { s.write(); return nil }
+func (s *slowJournal) Put(_ journal.Record, all ...journal.Event) error {
 	for _, e := range all {
 		s.seen(e)
 	}
@@ -111,7 +111,7 @@ func (s *slate) Put(_ journal.Record, all ...journal.Event) error {
 	return nil
 }
 
-// lateness is how late another user's jobs were, in seconds.
+// lateness has by how many seconds another user's jobs were late.
 type lateness struct{ accepted, growths, shrinks []float64 }
 
 func (l lateness) String() string {
@@ -125,13 +125,13 @@ func (l lateness) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", worst(l.accepted), worst(l.growths), worst(l.shrinks))
 }
 
-// A crowd counts hostile users, the jobs of each user, and the steps of each job, of ten seconds
-// each.
-type crowd struct{ users, jobs, steps int }
+// hostileUsers has the number of users, of jobs of each user, and of steps of each job. A step
+// lasts ten seconds.
+type hostileUsers struct{ users, jobs, steps int }
 
-// nextTo returns how late another user's jobs are next to the crowd. That user's jobs come after
-// some minutes and evolve; in the last two minutes jobs are submitted that do not.
-func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
+// nextTo returns how late another user's jobs are while the hostile users' jobs run. That user submits
+// an evolving job after some minutes, and jobs that do not evolve in the last two minutes.
+func nextTo(t *testing.T, c hostileUsers, after time.Duration) (l lateness) {
 	delays := func(c embedded.Call) embedded.Fault {
 		if c.Verb == "Expand" || c.Verb == "Shrink" {
 			return embedded.Fault{Delay: 200 * time.Millisecond}
@@ -140,11 +140,11 @@ func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 	}
 	inWorld(t, embedded.Options{Nodes: 2*c.users*c.jobs + 24, Sweep: 30 * time.Second, Faults: delays}, func(w *world) {
 		w.halt()
-		r := &rationed{BatchSystem: w.System, pace: client.New(client.Config{Timeout: time.Second, AtOnce: 6, Clients: 60}).Pace}
+		r := &rateLimited{BatchSystem: w.System, pace: client.New(client.Config{Timeout: time.Second, AtOnce: 6, Clients: 60}).Pace}
 		w.outer = r
 		var ours sync.Map
-		w.pen = func(j actions.Journal) actions.Journal {
-			return &slate{Journal: j, seen: func(e journal.Event) {
+		w.wrapJournal = func(j actions.Journal) actions.Journal {
+			return &slowJournal{Journal: j, seen: func(e journal.Event) {
 				late, is := e.Fields["lateness"].(float64)
 				if _, mine := ours.Load(e.Job); !mine || !is {
 					return
@@ -195,10 +195,10 @@ func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 	return l
 }
 
-// TestHostileUsersDoNotDelayOthers: fifty users whose jobs want many times the programs of a minute delay another user by
-// seconds. (Their first growths take more than eight minutes: 50 users × 4 programs at 24 a minute.)
+// Fifty users whose jobs need many times the programs of a minute delay another user by seconds only. Their first growths take
+// more than eight minutes: 50 users × 4 programs at 24 a minute.
 func TestHostileUsersDoNotDelayOthers(t *testing.T) {
-	l := nextTo(t, crowd{users: 50, jobs: 1, steps: 6}, 9*time.Minute)
+	l := nextTo(t, hostileUsers{users: 50, jobs: 1, steps: 6}, 9*time.Minute)
 	t.Log(l)
 	if len(l.accepted) != 2 || len(l.growths) != 1 || len(l.shrinks) != 1 || max(slices.Max(l.accepted), l.growths[0], l.shrinks[0]) > 15 {
 		t.Errorf("next to 50 hostile users another user's jobs were late: %v", l)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// damage changes the bytes of a job's record, as a failing disk does. The sidecar must not run.
+// damage changes the bytes of a job's record, as a failing disk does. The sidecar must not run meanwhile.
 func (w *world) damage(job int64, change func(data []byte) []byte) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite3", w.path)
@@ -33,8 +33,8 @@ func unsummed(data []byte) []byte {
 	return data
 }
 
-// TestDamagedRecordIsSetAsideAndTheJobTakenUpAgain: what a record says is not believed where it cannot be, or is not what was written.
-func TestDamagedRecordIsSetAsideAndTheJobTakenUpAgain(t *testing.T) {
+// A record is damaged if its values are impossible, or if its checksum is wrong.
+func TestDamagedRecordIsSetAsideAndTheJobAdoptedAgain(t *testing.T) {
 	swap := func(old, new string) func([]byte) []byte {
 		return func(data []byte) []byte {
 			if !bytes.Contains(data, []byte(old)) {
@@ -44,7 +44,7 @@ func TestDamagedRecordIsSetAsideAndTheJobTakenUpAgain(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		summed bool // its checksum is there
+		summed bool // the record has its checksum
 		change func([]byte) []byte
 	}{
 		"choice": {false, swap(`"Choice":0`, `"Choice":99`)},
@@ -91,7 +91,7 @@ func TestDamagedRecordIsSetAsideAndTheJobTakenUpAgain(t *testing.T) {
 	}
 }
 
-// TestRecordOfAnOlderAccordionIsRead: it has no checksum.
+// An older Accordion wrote records without a checksum.
 func TestRecordOfAnOlderAccordionIsRead(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x40s,5x40s")

@@ -27,8 +27,8 @@ func TestAJobReleasedBeforeItWasAdoptedIsPlannedAsARigidOne(t *testing.T) {
 	})
 }
 
-// In Slurm its owner does that by setting Nice.
-func TestAnAdoptedJobThatItsOwnerGetsOutOfItsHoldIsRigidFromThenOn(t *testing.T) {
+// In Slurm an owner can do that by setting Nice.
+func TestAnAdoptedJobThatItsOwnerReleasesIsRigidFromThenOn(t *testing.T) {
 	for name, restarted := range map[string]bool{"one sidecar": false, "another sidecar takes over": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
@@ -39,7 +39,7 @@ func TestAnAdoptedJobThatItsOwnerGetsOutOfItsHoldIsRigidFromThenOn(t *testing.T)
 				if r := w.record(job); !strings.HasPrefix(w.events(job), "accepted") || len(r.Spans) > 0 {
 					t.Errorf("it should wait, adopted: %q, %v", w.events(job), r.Spans)
 				}
-				w.halt() // it would hold the job again
+				w.halt() // else it would hold the job again
 				if err := w.Release(t.Context(), job); err != nil {
 					t.Error(err)
 				}
@@ -67,7 +67,7 @@ func TestAnAdoptedJobThatItsOwnerGetsOutOfItsHoldIsRigidFromThenOn(t *testing.T)
 	}
 }
 
-func TestAnAdoptedJobThatGetsOutOfItsHoldWhileItMustWaitIsHeldAgain(t *testing.T) {
+func TestAnAdoptedJobThatIsReleasedBeforeItsTurnIsHeldAgain(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 60, Runs: 40})
 		w.at(3)

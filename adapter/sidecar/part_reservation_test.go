@@ -11,8 +11,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// turns is a batch system that takes its time to write a reservation, and counts calls for one that another overtakes.
-type turns struct {
+// slowReservations is a batch system that writes reservations slowly. It counts calls for a reservation while another one is under way.
+type slowReservations struct {
 	*embedded.System
 	mu     sync.Mutex
 	under  map[string]int // calls under way
@@ -20,7 +20,7 @@ type turns struct {
 	writes int
 }
 
-func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
+func (s *slowReservations) Reserve(ctx context.Context, r adapter.Reservation) error {
 	s.mu.Lock()
 	s.writes++
 	if s.under[r.Name]++; s.under[r.Name] > 1 {
@@ -34,12 +34,12 @@ func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return s.System.Reserve(ctx, r)
 }
 
-// A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
-// be carried out last, with other nodes.
+// The reservation ahead of a waiting part has the same name as that of its preparation. Of two calls at the same time, the earlier one may be
+// carried out last, with other nodes.
 func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 8}, func(w *partsWorld) {
 		w.halt()
-		slow := &turns{System: w.System, under: map[string]int{}}
+		slow := &slowReservations{System: w.System, under: map[string]int{}}
 		w.outer = slow
 		w.serve()
 		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 20})
@@ -72,8 +72,8 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 	})
 }
 
-// calls is how many for the reservation are under way.
-func (s *turns) calls(name string) int {
+// calls returns how many calls for the reservation are under way.
+func (s *slowReservations) calls(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.under[name]

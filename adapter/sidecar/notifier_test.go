@@ -8,19 +8,19 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// herald is a counted batch system that also calls when something changes.
-type herald struct {
+// notifying is a counted batch system that also reports changes.
+type notifying struct {
 	*counted
 	changes chan struct{}
 }
 
-func (h herald) Changes() <-chan struct{} { return h.changes }
+func (h notifying) Changes() <-chan struct{} { return h.changes }
 
-// heralded is a thrifty world whose batch system calls when the story does.
-func heralded(t *testing.T, story func(w *world, c *counted, call func())) {
+// inNotifyingWorld is like inRestingWorld. The batch system reports a change when the story calls notify.
+func inNotifyingWorld(t *testing.T, story func(w *world, c *counted, call func())) {
 	t.Helper()
-	thrifty(t, embedded.Options{Nodes: 16}, func(w *world, c *counted) {
-		h := herald{counted: c, changes: make(chan struct{}, 1)}
+	inRestingWorld(t, embedded.Options{Nodes: 16}, func(w *world, c *counted) {
+		h := notifying{counted: c, changes: make(chan struct{}, 1)}
 		w.halt()
 		w.outer = h
 		w.serve()
@@ -33,10 +33,10 @@ func heralded(t *testing.T, story func(w *world, c *counted, call func())) {
 	})
 }
 
-var _ adapter.ChangeNotifier = herald{}
+var _ adapter.ChangeNotifier = notifying{}
 
-func TestAJobThatIsAnnouncedIsNoticedAtOnce(t *testing.T) {
-	heralded(t, func(w *world, _ *counted, call func()) {
+func TestAChangeNotificationBringsOnAReading(t *testing.T) {
+	inNotifyingWorld(t, func(w *world, _ *counted, call func()) {
 		w.at(101)
 		id := w.evolving("2x20s,5x20s")
 		call()
@@ -47,8 +47,8 @@ func TestAJobThatIsAnnouncedIsNoticedAtOnce(t *testing.T) {
 	})
 }
 
-func TestCallsWithoutEndDoNotMakeReadingsWithoutEnd(t *testing.T) {
-	heralded(t, func(w *world, c *counted, call func()) {
+func TestManyNotificationsDoNotBringOnManyReadings(t *testing.T) {
+	inNotifyingWorld(t, func(w *world, c *counted, call func()) {
 		w.at(100)
 		begin, before := time.Now(), c.readings()
 		for range 6000 {
@@ -74,8 +74,8 @@ func TestCallsWithoutEndDoNotMakeReadingsWithoutEnd(t *testing.T) {
 	})
 }
 
-func TestWithoutCallsItIsReadInItsRhythm(t *testing.T) {
-	heralded(t, func(w *world, c *counted, _ func()) {
+func TestWithoutNotificationsReadingsArePeriodic(t *testing.T) {
+	inNotifyingWorld(t, func(w *world, c *counted, _ func()) {
 		w.at(150)
 		calm := time.Now()
 		w.at(500)

@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// Parts of applications are their launchers': the loop takes none of them up, and what one has is a job's as any.
+// The sidecar does not adopt parts of applications. Their launchers schedule them, and their nodes are in use as those of any job.
 func TestAPartOfAnApplicationIsLeftToItsLauncher(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		held := w.submit(embedded.JobSpec{Nodes: 4, Hold: true, Limit: 600, Runs: 600, Comment: "launch=7"})
@@ -31,7 +31,7 @@ func TestAPartOfAnApplicationIsLeftToItsLauncher(t *testing.T) {
 			t.Errorf("a part that runs: %q, %s", got, w.sizes(runs))
 		}
 		if got := w.steps(evolving); got != "8 16" {
-			t.Errorf("the evolving job beside them ran on %s nodes, want 8 16", got)
+			t.Errorf("the evolving job next to them ran on %s nodes, want 8 16", got)
 		}
 		for _, part := range []adapter.Key{held, marked, nonsense} {
 			if err := w.Cancel(part); err != nil {

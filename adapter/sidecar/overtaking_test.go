@@ -7,8 +7,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// The batch system reads limits. A managed job that runs beside ordinary ones that wait, with a limit beyond the second at
-// which the first of them could begin, would let it start the second before the first.
+// The batch system plans by limits. If a managed job has a limit beyond the second at which the first waiting ordinary job can
+// start, the batch system may start the second one before the first.
 func TestNoOrdinaryJobIsOvertakenForAManagedOneWithALimitThatIsLongerThanItsProfile(t *testing.T) {
 	o := slurmish
 	o.Nodes, o.Sweep = 5, 0
@@ -20,7 +20,7 @@ func TestNoOrdinaryJobIsOvertakenForAManagedOneWithALimitThatIsLongerThanItsProf
 			w.submit(embedded.JobSpec{Nodes: 4, Limit: 46, Runs: 46, User: "bob"})
 			w.at(5)
 			if managed {
-				w.evolving("1x23s", 50*time.Second) // late as it may be, and its limit says more
+				w.evolving("1x23s", 50*time.Second) // it is late by its allowance, and its limit is longer
 			}
 			w.quiet(900)
 			begin = w.record(waits).Start.Sub(w.begin)

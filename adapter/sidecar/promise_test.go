@@ -7,18 +7,18 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// The simulation found it (seed 139): a job is planned before an ordinary one, its reservation begins, somebody is late,
-// and now the ordinary job comes first; the reservation, begun already, kept it out for ever.
+// The simulation found it (seed 139). A job is planned before an ordinary one, and its reservation begins. Then another job is late,
+// so that the ordinary one comes first. The reservation had begun, and excluded it forever.
 func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testing.T) {
 	o := slurmish
 	o.Nodes = 8
 	inWorld(t, o, func(w *world) {
 		time.Sleep(time.Second / 2)
-		w.evolving("6x21s", 79*time.Second) // late: ended when its allowance is used up
+		w.evolving("6x21s", 79*time.Second) // it is late, and is ended when its allowance is used up
 		w.at(6)
 		ordinary := w.submit(embedded.JobSpec{Nodes: 7, Limit: 55, Runs: 55})
 		w.at(8)
-		job := w.evolving("5x30s,4x14s") // fits before the ordinary one, behind a punctual first job
+		job := w.evolving("5x30s,4x14s") // it fits before the ordinary one if the first job is in time
 		w.at(14)
 		w.submit(embedded.JobSpec{Nodes: 2, Limit: 32, Runs: 32})
 		w.quiet(600)
@@ -29,28 +29,28 @@ func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testi
 	})
 }
 
-// The simulation found it: while a growth was late, the promise was fitted again and moved; when the growth came, its
-// delay was added once more, and the application waited as long again for its next step.
+// The simulation found it. While a growth was late, the promise was moved. When the growth came, its delay was added again, so that
+// the application waited for twice as long for its next step.
 func TestADelayIsCountedOnce(t *testing.T) {
 	o := slurmish
 	o.Nodes = 5
 	inWorld(t, o, func(w *world) {
 		time.Sleep(time.Second / 2)
-		w.evolving("3x20s", 100*time.Second) // late, in the way, and ended for it
+		w.evolving("3x20s", 100*time.Second) // it is late, delays another job, and is ended
 		job := w.evolving("2x20s,5x20s,1x20s")
 		w.quiet(300)
 		w.shows(job, "2@2-36 5@36-56 1@56-75")
 	})
 }
 
-// The simulation found it: a left-over expander was planned as a job that may run until its parent's limit, and
-// promises were moved behind it though it was ended at once.
+// The simulation found it. An orphaned expander was planned as a job that runs until its parent's limit. Promises were moved behind
+// it, although it was ended at once.
 func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		time.Sleep(time.Second / 2)
 		job := w.evolving("2x20s,16x20s,1x20s")
-		w.mortal.at, w.mortal.after = 7, true // the growth's expander is there
-		<-w.mortal.death()
+		w.killing.at, w.killing.after = 7, true // when the expander of the growth exists
+		<-w.killing.killed()
 		w.restart()
 		w.quiet(300)
 		w.shows(job, "2@2-26 16@26-46 1@46-65")
@@ -58,8 +58,8 @@ func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
 	})
 }
 
-// The simulation found it: while promises do not fit the machine they are fitted again in every cycle, and a step that was
-// just over got another second each time.
+// The simulation found it. While promises do not fit the machine, they are fitted again in each cycle. A step that should have ended got
+// another second each time.
 func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
 	o := slurmish
 	o.Nodes = 8
@@ -81,8 +81,8 @@ func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
 	})
 }
 
-// The simulation found it (seed 4339): a step to come of a late application was planned until its promised end only, and
-// a job submitted later was started on its nodes.
+// The simulation found it (seed 4339). A later step of a late application was planned only until its promised end, and a job that
+// was submitted later was started on its nodes.
 func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
 	o := slurmish
 	o.Nodes = 4

@@ -10,11 +10,11 @@ import (
 	"accordion/core/hostlist"
 )
 
-// mistaken takes a job's first node, by name, for the one that runs its script, and refuses to give that one back: as
-// slurmctld does once it was started again.
-type mistaken struct{ adapter.BatchSystem }
+// wrongScriptNode takes a job's first node, by name, for the one that runs its script, and refuses to release it, as slurmctld
+// does after a restart.
+type wrongScriptNode struct{ adapter.BatchSystem }
 
-func (m mistaken) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+func (m wrongScriptNode) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := m.BatchSystem.Observe(ctx)
 	if err == nil {
 		for i := range s.Jobs {
@@ -25,7 +25,7 @@ func (m mistaken) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-func (m mistaken) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
+func (m wrongScriptNode) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	j, err := m.Inspect(ctx, job)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (m mistaken) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	if !slices.Contains(keep, all[0]) {
 		return fmt.Errorf("%s must be kept", all[0])
 	}
-	return m.BatchSystem.Shrink(ctx, job, keep) // which refuses to give back the true one
+	return m.BatchSystem.Shrink(ctx, job, keep) // which refuses to release the true one
 }
 
 func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testing.T) {
@@ -44,16 +44,16 @@ func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testin
 		last  string
 	}{
 		"1x30s,4x20s,2x20s": {"1 4 2", "n[1,16]"},
-		"1x30s,4x20s,1x20s": {"1 4 2", "n[1,16]"}, // one too many: the script's node must not go, and the other one cannot
+		"1x30s,4x20s,1x20s": {"1 4 2", "n[1,16]"}, // one node too many: that of the script must not leave, and the other one cannot
 		"1x30s,4x20s,3x20s": {"1 4 3", "n[1-2,16]"},
 	} {
 		t.Run(profile, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {
 				w.halt()
-				w.mortal.BatchSystem = mistaken{BatchSystem: w.System}
+				w.killing.BatchSystem = wrongScriptNode{BatchSystem: w.System}
 				w.serve()
 				w.evolving("15x20s")
-				job := w.evolving(profile) // begins on n16, and grows by nodes before it
+				job := w.evolving(profile) // it starts on n16, and grows by nodes with lower numbers
 				w.at(60)
 				w.quiet(200)
 				if got := w.steps(job); got != want.sizes {
