@@ -75,7 +75,7 @@ func (noParts) Look(core.Time, *adapter.Snapshot) []*managed.Job { return nil }
 func (noParts) Carry(context.Context, *plan.World) error         { return nil }
 func (noParts) Show(*plan.World)                                 {}
 func (noParts) Soon() bool                                       { return false }
-func (noParts) ClockSet()                                            {}
+func (noParts) ClockSet()                                        {}
 func (noParts) Wanted(_ core.Time, _ []string, wants []adapter.Reservation, _ map[string]bool) []adapter.Reservation {
 	return wants
 }
