@@ -27,8 +27,8 @@ type Parts interface {
 	Show(v *plan.World)
 	// Soon reports whether the batch system should be read again soon, because an order is under way.
 	Soon() bool
-	// Anew adapts to a clock that was set.
-	Anew()
+	// ClockSet adapts to a clock that was set.
+	ClockSet()
 }
 
 // PartsHost is what the sidecar provides for Parts. Only the sidecar's loop may call the functions.
@@ -75,7 +75,7 @@ func (noParts) Look(core.Time, *adapter.Snapshot) []*managed.Job { return nil }
 func (noParts) Carry(context.Context, *plan.World) error         { return nil }
 func (noParts) Show(*plan.World)                                 {}
 func (noParts) Soon() bool                                       { return false }
-func (noParts) Anew()                                            {}
+func (noParts) ClockSet()                                        {}
 func (noParts) Wanted(_ core.Time, _ []string, wants []adapter.Reservation, _ map[string]bool) []adapter.Reservation {
 	return wants
 }

@@ -273,7 +273,7 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 	s.nodes.forget()
 	s.reservations.clockSet()
 	s.lease.renewNow()
-	s.parts.Anew()
+	s.parts.ClockSet()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.eventLog.Warn(text)

@@ -11,7 +11,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// crowd returns an RMS with waiting requests like those of the figures: of any size, some on several clusters.
+// crowd returns an RMS with waiting requests as in the figures: of any size, some on several clusters.
 func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegated.RMS {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, uint64(waiting)))

@@ -93,9 +93,8 @@ func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 	return q, len(q.Parts) > 0
 }
 
-// After any event the exchange comes to rest, whatever launchers answer: each application is asked only when its view, or its
-// After any event the exchange ends, whatever launchers answer: an application is asked only when its view or its estimate has changed,
-// views depend on earlier applications and on what has started, and each application starts once.
+// After any event the exchange ends, whatever launchers answer. An application is asked only when its view or its estimate has changed. Views
+// depend on earlier applications and on what has started. And each application starts once.
 func TestAnExchangeEnds(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(700) {

@@ -99,7 +99,7 @@ func (r *RMS) endGhostsEarly() {
 	}
 }
 
-// updateGhosts makes ghosts of ended applications, and ends ghosts whose time has passed.
+// updateGhosts turns ended applications into ghosts, and ends ghosts whose time has passed.
 func (r *RMS) updateGhosts() {
 	kept := r.applications[:0]
 	for _, a := range r.applications {

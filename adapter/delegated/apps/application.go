@@ -137,7 +137,7 @@ func readRecord(r Record, cluster func(name string) int) (a *Application, gone b
 	return a, gone, nil
 }
 
-// Shift moves the application's seconds, after the clock was set by so many seconds. The rank stays: it is compared with seconds at which
+// Shift moves the application's seconds, after the clock was set by that many seconds. The rank stays: it is compared with seconds at which
 // batch systems received jobs.
 func (a *Application) Shift(by core.Time) {
 	move := func(t *core.Time) {
@@ -168,7 +168,7 @@ func (a *Application) clusterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// request returns the request in force, with so many seconds more.
+// request returns the request in force, with its walltime longer by more seconds.
 func (a *Application) request(more core.Time) moldable.Request {
 	q := moldable.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
 	for _, p := range a.Parts {
@@ -326,7 +326,7 @@ func (a *Application) progress(p *Part) string {
 	return "being prepared"
 }
 
-// setJob makes a job the application's part on a cluster, in place of an earlier one.
+// setJob sets the job of the application's part on a cluster.
 func (a *Application) setJob(cluster int, name string, job core.JobID) {
 	p := a.Part(cluster)
 	if p == nil {

@@ -24,7 +24,7 @@ const (
 	waits                // has a request
 )
 
-// group returns the group of an application. One that sees no cluster yet gets no view: nobody could answer an empty one.
+// group returns the group of an application. One that sees no cluster yet gets no view, because an empty one cannot be answered.
 func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case Subscribed:

@@ -39,7 +39,7 @@ func (m *Machine) close(s *session, last launcher.Message) {
 
 func (m *Machine) okay(s *session, seq int64) { m.send(s, &launcher.Okay{To: seq}) }
 
-// register makes a new application for a launcher.
+// register adds a new application for a launcher.
 func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	mine := 0
 	for _, a := range m.all {
@@ -92,7 +92,7 @@ func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// attach makes a session the application's launcher, and welcomes it.
+// attach sets the session of the application's launcher, and welcomes it.
 func (m *Machine) attach(s *session, a *application) {
 	s.app, a.launcher, a.away = a, s, 0
 	m.sessions[s.id] = s

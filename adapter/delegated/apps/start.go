@@ -81,7 +81,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	a.sentEstimate = noEstimate
 	m.setViewDue(a)
 	a.giveUp(a.Try)
-	if failed || m.extra(a, 1) > 0 { // a try costs real clusters the same, whoever gave it up
+	if failed || m.extra(a, 1) > 0 { // a try costs real clusters the same, whatever the reason
 		a.countFailure(m.now)
 	}
 	if failed {

@@ -14,7 +14,7 @@ import (
 // writes it; any number may read.
 type Journal struct{ *journal.Journal }
 
-// Open opens the journal for the loop, and makes it if it does not exist. Errors are those of journal.Open.
+// Open opens the journal for the loop, and makes it if it does not exist. It returns the errors of journal.Open.
 func Open(path string) (*Journal, error) {
 	j, err := journal.Open(path)
 	if err != nil {

@@ -85,7 +85,7 @@ func (l *Loop) Alive(ctx context.Context) error {
 	}
 }
 
-// begin makes the machine from the applications in the journal.
+// begin starts the machine with the applications in the journal.
 func (l *Loop) begin() error {
 	records, err := l.Journal.records()
 	if err != nil {

@@ -39,7 +39,7 @@ func (m *Mailbox) Shown() <-chan struct{} {
 	return m.shown
 }
 
-// NotifyShown makes c the channel of Shown. Several mailboxes may share one. c has a buffer.
+// NotifyShown sets the channel of Shown. Several mailboxes may share one. The channel has a buffer.
 func (m *Mailbox) NotifyShown(c chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

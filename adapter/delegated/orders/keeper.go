@@ -407,8 +407,8 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// Anew implements sidecar.Parts: delayed steps may be done at once, and states have the new clock's seconds.
-func (k *Keeper) Anew() {
+// ClockSet implements sidecar.Parts: delayed steps may be done at once, and states have the new clock's seconds.
+func (k *Keeper) ClockSet() {
 	k.read = 0
 	clear(k.due)
 	for _, e := range k.parts {

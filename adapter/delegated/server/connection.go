@@ -80,7 +80,7 @@ func (l *connection) agreePacking(hello *launcher.Hello) {
 	}
 }
 
-// seal makes the stream for the frames after the hello. Over TCP it exchanges keys. seq is the hello's number.
+// seal opens the stream for the frames after the hello. Over TCP it exchanges keys. seq is the hello's number.
 func (l *connection) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {
 		return nil

@@ -41,7 +41,7 @@ func New(life context.Context, o Options) *Server {
 	return &Server{life: life, meter: o.Meter, log: o.Log, events: make(chan Event)}
 }
 
-// Events returns the channel of all sessions' messages. Those of one session come in order. Its reader must not wait for a session; Send and
+// Events returns the channel of all sessions' messages. Messages of one session come in order. Its reader must not wait for a session; Send and
 // Close never block. After the reader closed a session, a message that was under way may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 

@@ -32,7 +32,7 @@ func newMoldable(choices []core.EP) *oneCluster {
 		}
 		return int(min(max(a.time-b.time, -1), 1))
 	})
-	// Configurations with more hosts that are not faster are left out: nobody needs them, and Algorithm 1 requires it.
+	// Configurations with more hosts that are not faster are left out: they are not needed, and Algorithm 1 requires that.
 	kept := m.sizes[:0]
 	for _, s := range m.sizes {
 		if len(kept) == 0 || s.time < kept[len(kept)-1].time {

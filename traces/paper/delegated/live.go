@@ -9,7 +9,7 @@ import (
 // be under way at a time.
 type Launcher struct{ launcher *launcher }
 
-// NewLauncher returns a Launcher for a job on 1 to MaxClusters clusters, in the order of those of a run.
+// NewLauncher returns a Launcher for a job on 1 to MaxClusters clusters, in the order of a run's clusters.
 func NewLauncher(job Job, clusters int) *Launcher { return &Launcher{newLauncher(&job, clusters)} }
 
 // Answer returns what the application wants, given a view.
