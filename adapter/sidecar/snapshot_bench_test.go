@@ -14,7 +14,7 @@ func (a always) WantsSnapshot() bool    { return bool(a) }
 func (a always) Receive(*view.Snapshot) {}
 
 // What a snapshot for browsers costs the loop, beside what it writes down anyway: it is asked for one at most once a second.
-func BenchmarkScenesOf12000Jobs(b *testing.B) {
+func BenchmarkSnapshotsOf12000Jobs(b *testing.B) {
 	for _, wanted := range []bool{false, true} {
 		name := map[bool]string{false: "nobody looks", true: "a scene each cycle"}[wanted]
 		b.Run(name, func(b *testing.B) {
