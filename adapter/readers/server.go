@@ -19,20 +19,20 @@ import (
 	"accordion/shim/wire"
 )
 
-// Options of a Server.
+// Options configure a Server.
 type Options struct {
 	Journal      string                                        // path of the cluster's journal
 	Applications string                                        // path of the journal of applications; "": there are none
-	Name         func(context.Context, uint32) (string, error) // a user's name
-	Hides        func(context.Context) (adapter.Hidden, error) // what the batch system hides from other users; nil: nothing
-	// Reset forgets what a user's jobs left unused, and reports whether there was anything; nil: nothing is counted.
+	Name         func(context.Context, uint32) (string, error) // returns a user's name
+	Hides        func(context.Context) (adapter.Hidden, error) // returns what the batch system hides from other users; nil: nothing
+	// Reset removes the counts of what a user's jobs left unused, and reports whether there were any; nil: nothing is counted.
 	Reset  func(ctx context.Context, user string) (bool, error)
 	Limits Limits
 	Log    hclog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now
 }
 
-// A Server answers queries. It is a session.Readers.
+// Server answers queries. It implements session.Readers.
 type Server struct {
 	options      Options
 	log          hclog.Logger
@@ -77,7 +77,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 		return
 	}
 	if r := s.allowances.enter(peer.UID, q.Follow); r != nil {
-		if n := s.allowances.told(peer.UID); n > 0 {
+		if n := s.allowances.refusalsToLog(peer.UID); n > 0 {
 			s.log.Warn("question not answered", "uid", peer.UID, "why", r.why, "times", n)
 		}
 		s.refuse(conn, wire.Busy, *r)
@@ -86,7 +86,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 	defer s.allowances.leave(peer.UID, q.Follow)
 	ctx, cancel := context.WithTimeout(ctx, s.within(q))
 	defer cancel()
-	go func() { // a client says nothing more: it is gone
+	go func() { // a client sends nothing after its query: it has disconnected
 		var b [1]byte
 		conn.Read(b[:])
 		cancel()
@@ -126,7 +126,7 @@ func (s *Server) within(q wire.Query) time.Duration {
 	return s.options.Limits.Document
 }
 
-// A refused error says why a question has no answer.
+// refused is the error that a question has no answer, and why.
 type refused struct {
 	status wire.Status
 	why    string
@@ -134,10 +134,10 @@ type refused struct {
 
 func (r *refused) Error() string { return r.why }
 
-// refuse answers without any data.
+// refuse sends a refusal without any data.
 func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
 	conn.SetWriteDeadline(time.Now().Add(s.options.Limits.Piece))
-	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it asks again
+	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it will ask again
 }
 
 // answer writes what the query asks for.
@@ -163,7 +163,7 @@ func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer sessi
 	return s.document(a, from, v, q)
 }
 
-// reset forgets what a user's jobs left unused, and writes whether there was anything.
+// reset removes the counts of what a user's jobs left unused, and writes whether there were any.
 func (s *Server) reset(ctx context.Context, a *answer, user string, peer session.Peer) error {
 	switch {
 	case peer.UID != 0 && int64(peer.UID) != int64(os.Geteuid()):
@@ -183,8 +183,7 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A uid without a name is no user of this host: one user may have thousands of them in a
-	// namespace.
+	// A user ID without a name belongs to no user of this host: a user may have thousands of them in a namespace.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
@@ -198,10 +197,10 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	return &v, err
 }
 
-// document writes what the loop published.
+// document writes a document that the loop published.
 func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) error {
 	if v != nil {
-		c, err := from.cut(q.What == wire.QueryQueue, q.Applications)
+		c, err := from.split(q.What == wire.QueryQueue, q.Applications)
 		if err != nil {
 			return err
 		}
@@ -218,10 +217,10 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 	return err
 }
 
-// followPause is the pause between two looks at a follower's journal.
+// followPause is the pause between two readings of the journal for a follower.
 const followPause = time.Second
 
-// hiddenCost is what an entry costs a user, in bytes, when it was read and is not shown.
+// hiddenCost is what an entry that was read but may not be shown costs a user, in bytes.
 const hiddenCost = 200
 
 // entries writes the journal's entries, one line each.
@@ -263,8 +262,7 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// hiding remembers for a minute what the batch system hides. While that is not known, everything is
-// hidden.
+// hiding remembers for a minute what the batch system hides. While that is not known, everything is hidden.
 type hiding struct {
 	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
 	clock func() time.Time
@@ -273,7 +271,7 @@ type hiding struct {
 	known  bool
 	hides  adapter.Hidden
 	asked  time.Time
-	answer chan struct{} // closed when the question under way is answered; nil: there is none
+	answer chan struct{} // closed when the question in progress is answered; nil: there is none
 }
 
 const (

@@ -8,8 +8,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change of the clean set looks wrong, and is not.
-func TestWhatHasAReasonIsNoFinding(t *testing.T) {
+// Each change of the clean cluster looks wrong, but has an explanation.
+func TestExplainedChangesAreNoFindings(t *testing.T) {
 	for _, test := range right {
 		t.Run(test.name, func(t *testing.T) {
 			in := clean(t)
