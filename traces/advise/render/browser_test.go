@@ -50,7 +50,7 @@ func open(t *testing.T, p *Page, width int64) seen {
 	return answer
 }
 
-func TestPageInABrowser(t *testing.T) {
+func TestThePageInABrowser(t *testing.T) {
 	for _, width := range []int64{browser.Desk, browser.Phone} {
 		got := open(t, site(), width)
 		if got.Title != "Who would gain here?" || got.Foreign != 0 || got.Overflow > 0 || got.Drawings != 7 || got.Outside != 0 || got.Runs != 56 {
