@@ -11,10 +11,10 @@ import (
 	"accordion/core"
 )
 
-// audited returns what `accordion audit` judges of a story that is over.
+// audited returns what `accordion audit` judges of a scenario that is over.
 func (w *world) audited() (in audit.Input, err error) {
 	in = audit.Input{From: w.begin.Unix(), Now: time.Now().Unix(), Entries: w.entries(), Alive: true, Prompt: w.punctuality()}
-	if in.Records, err = w.book.Records(); err != nil {
+	if in.Records, err = w.journal.Records(); err != nil {
 		return in, err
 	}
 	snapshot, err := w.system.Observe(context.Background())
@@ -76,10 +76,10 @@ func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 func (w *world) judgeAudit() {
 	in, err := w.audited()
 	if err != nil {
-		w.blame("reading what the audit judges: %v", err)
+		w.violation("reading what the audit judges: %v", err)
 		return
 	}
 	for _, f := range audit.Judge(in).Findings {
-		w.blame("audit: %s", f.Line(time.UTC))
+		w.violation("audit: %s", f.Line(time.UTC))
 	}
 }

@@ -97,18 +97,18 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 200
 			for seed := uint64(1); seed <= most; seed++ {
-				s := tell(seed)
+				s := generate(seed)
 				s.rate, s.deaths, s.events = 0, 0, nil
 				s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
 					broken := c.saboteur
 					broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
 					return &broken
 				}
-				if strings.Contains(strings.Join(try(t, s), "\n"), c.found) {
+				if strings.Contains(strings.Join(tryScenario(t, s), "\n"), c.found) {
 					return
 				}
 			}
-			t.Errorf("not found out in %d stories", most)
+			t.Errorf("not found out in %d scenarios", most)
 		})
 	}
 }

@@ -1,17 +1,17 @@
 // Package sim is a deterministic simulation of the whole sidecar: the very code that serves a cluster, on the embedded
 // batch system, in virtual time, with everything going wrong that may go wrong. It holds tests only.
 //
-// A seed is a story: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed tells the
-// same story in every run, because no two things happen at the same instant: every call out, every write to the journal
+// A seed is a scenario: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed tells the
+// same scenario in every run, because no two things happen at the same instant: every call out, every write to the journal
 // and every step of an application takes its own odd number of nanoseconds, drawn from the seed.
 //
 //	go test ./adapter/sim                                    some seeds
 //	go test ./adapter/sim -run Seeds -accordion.seeds=8500   as ./scripts/test --real does
 //	go test ./adapter/sim -run Seeds -accordion.long         a million
-//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
-//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    stories of seeds that nobody has tried; a red one is kept, and fails nothing
+//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one scenario again; the smallest part of it that still goes wrong, told in full
+//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    scenarios of seeds that nobody has tried; a red one is kept, and fails nothing
 //
-// A story that failed once is in testdata/seeds, with what was wrong, and every run tells it. A
+// A scenario that failed once is in testdata/seeds, with what was wrong, and every run tells it. A
 // seed that fails goes there when the fault is mended.
 //
 // # What goes wrong
@@ -33,10 +33,10 @@
 //   - Once the trouble is over, every job ends, and nothing of ours is left: no reservation, expander, held node, record
 //     or intent without an outcome.
 //
-// That two sidecars never act in the same lease is demanded in stories of their own (lease_test.go); those of a seed have one
+// That two sidecars never act in the same lease is demanded in scenarios of their own (lease_test.go); those of a seed have one
 // sidecar, which keeps none.
 //
-// Applications that have parts on two such clusters have stories of their own (parts_test.go,
+// Applications that have parts on two such clusters have scenarios of their own (parts_test.go,
 // delegated_test.go, -accordion.parts=N, -accordion.partseed=4711). ./scripts/test --real tells 8,500 of
 // them, which are shorter and have more faults. They demand more. No part runs without an order to
 // start it, nor on nodes that were not prepared for it. No part is let through before all are at
@@ -52,7 +52,7 @@
 //
 // An ordinary job that ends before its limit leaves nodes that nobody planned with; a managed job that began meanwhile may
 // be in the way of an ordinary one that could have begun there, as with every back-filling. So the comparison with and
-// without managed jobs is made in stories whose ordinary jobs use their limits to the second. The sidecar counts on their
+// without managed jobs is made in scenarios whose ordinary jobs use their limits to the second. The sidecar counts on their
 // guard all the same, as at a site, where nobody knows beforehand when in it a job ends.
 //
 // A sidecar that dies leaves its reservations, that of a job which it has just started among them. Until the next one deletes

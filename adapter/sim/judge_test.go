@@ -22,7 +22,7 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 	a := w.apps[key]
 	w.mu.Unlock()
 	if a != nil && a.request == "" {
-		w.blame("%s of ordinary job %s", verb, a.name)
+		w.violation("%s of ordinary job %s", verb, a.name)
 	}
 }
 
@@ -35,13 +35,13 @@ func (w *world) judgeIntent(verb, target string) {
 	if slices.Contains(readings, verb) {
 		return
 	}
-	open, err := w.book.Unfinished()
+	open, err := w.journal.Unfinished()
 	if err != nil {
-		w.blame("reading the open intents: %v", err)
+		w.violation("reading the open intents: %v", err)
 		return
 	}
 	if !slices.ContainsFunc(open, func(e journal.Entry) bool { return intends(e, verb, target) }) {
-		w.blame("%s of %s is done, and the journal has no open intent for it", verb, target)
+		w.violation("%s of %s is done, and the journal has no open intent for it", verb, target)
 	}
 }
 
@@ -62,18 +62,18 @@ func (w *world) judgeView(data []byte) {
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(data, &view); err != nil {
-		w.blame("view: %v", err)
+		w.violation("view: %v", err)
 		return
 	}
 	owner := map[string]core.JobID{}
 	for _, j := range view.Jobs {
 		nodes, err := hostlist.Expand(j.Nodes)
 		if err != nil && j.Nodes != "" {
-			w.blame("view: job %d: %v", j.ID, err)
+			w.violation("view: job %d: %v", j.ID, err)
 		}
 		for _, n := range nodes {
 			if other, taken := owner[n]; taken && !w.unsettled() {
-				w.blame("status shows node %s in jobs %d and %d", n, other, j.ID)
+				w.violation("status shows node %s in jobs %d and %d", n, other, j.ID)
 			}
 			owner[n] = j.ID
 		}
@@ -96,7 +96,7 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	r, ok := w.keyOf(core.JobID(q.Job))
 	told, err := hostlist.Expand(p.Nodes)
 	if err != nil || len(told) != p.Count {
-		w.blame("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
+		w.violation("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
 	}
 	if !r.End.IsZero() && time.Since(r.End) < deadline {
 		return
@@ -104,16 +104,16 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	slices.Sort(told)
 	held := slices.Sorted(slices.Values(r.Nodes))
 	if ok && !slices.Equal(told, held) && !w.unsettled() && !w.shrunk() {
-		w.blame("job %d is told that it has %v, and holds %v", q.Job, told, held)
+		w.violation("job %d is told that it has %v, and holds %v", q.Job, told, held)
 	}
 }
 
-// shrunk says whether users shrink their own jobs in this story.
+// shrunk says whether users shrink their own jobs in this scenario.
 func (w *world) shrunk() bool {
-	return slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "shrink" })
+	return slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "shrink" })
 }
 
-// left is what is still there of the story: its jobs; and what else, nodes in use, reservations, and the journal's records
+// left is what is still there of the scenario: its jobs; and what else, nodes in use, reservations, and the journal's records
 // and open intents.
 func (w *world) left(managed bool) (jobs, rest string) {
 	snapshot, err := w.system.Observe(context.Background())
@@ -141,14 +141,14 @@ func (w *world) left(managed bool) (jobs, rest string) {
 	if !managed || jobs+rest != "" {
 		return jobs, rest
 	}
-	stored, err := w.book.Records()
+	stored, err := w.journal.Records()
 	if err != nil {
 		return "", err.Error()
 	}
 	for _, r := range stored {
 		rest += fmt.Sprintf("record of job %d: %s; ", r.Job, r.Data)
 	}
-	open, err := w.book.Unfinished()
+	open, err := w.journal.Unfinished()
 	if err != nil {
 		return "", err.Error()
 	}
@@ -158,7 +158,7 @@ func (w *world) left(managed bool) (jobs, rest string) {
 	return "", rest
 }
 
-// judge looks at the whole story when it is over.
+// judge looks at the whole scenario when it is over.
 func (w *world) judge(managed bool) {
 	records := w.system.Jobs()
 	w.judgeNodes(records)
@@ -179,7 +179,7 @@ func (w *world) judge(managed bool) {
 
 // judgeManaged: a managed job ends by itself, or the journal says why not.
 func (w *world) judgeManaged(a *app, r embedded.Record) {
-	trouble := len(w.story.events) > 0
+	trouble := len(w.scenario.events) > 0
 	switch {
 	case r.Why == "COMPLETED":
 	case r.Why == "FAILED" && a.manner == failing:
@@ -189,12 +189,12 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "TIMEOUT" && w.unattended(r): // nobody was there to see it through
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
-		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)
+		w.violation("managed job %s ended %s: %v", a.name, r.Why, r.Output)
 	}
 }
 
 // stint is how long a sidecar lived.
-type stint struct{ from, to time.Time }
+type lifetime struct{ from, to time.Time }
 
 // unattended says whether no sidecar lived for two readings in the last minute of a job, or since it began.
 func (w *world) unattended(r embedded.Record) bool {
@@ -204,8 +204,8 @@ func (w *world) unattended(r embedded.Record) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !slices.ContainsFunc(w.stints, func(s stint) bool {
-		return s.to.After(from) && s.from.Before(r.End) && s.to.Sub(s.from) > 2*w.story.interval
+	return !slices.ContainsFunc(w.stints, func(s lifetime) bool {
+		return s.to.After(from) && s.from.Before(r.End) && s.to.Sub(s.from) > 2*w.scenario.interval
 	})
 }
 
@@ -232,13 +232,13 @@ func (w *world) judgeNodes(records []embedded.Record) {
 		slices.SortFunc(spans, func(a, b owned) int { return a.From.Compare(b.From) })
 		for i := 1; i < len(spans); i++ {
 			if spans[i].From.Before(spans[i-1].To) {
-				w.blame("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
+				w.violation("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
 			}
 		}
 		left := map[core.JobID]time.Time{}
 		for _, s := range spans {
 			if from := left[s.job]; from.Unix() == s.From.Unix() && len(w.restarts) == 0 {
-				w.blame("node %s left job %d at %v and came back to it in the same second", node, s.job, from.Sub(w.begin))
+				w.violation("node %s left job %d at %v and came back to it in the same second", node, s.job, from.Sub(w.begin))
 			}
 			left[s.job] = s.To
 		}
@@ -247,7 +247,7 @@ func (w *world) judgeNodes(records []embedded.Record) {
 
 // judgeOrdinary: an ordinary job ends as it would have without us.
 func (w *world) judgeOrdinary(a *app, r embedded.Record) {
-	trouble := len(w.story.events) > 0
+	trouble := len(w.scenario.events) > 0
 	limit := time.Duration(a.limit-1) * time.Second // limits count from the whole second before the start
 	switch {
 	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
@@ -256,7 +256,7 @@ func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	case r.Why == "CANCELLED" && a.cancel > 0:
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
-		w.blame("ordinary job %s (%d s of %d) ended %s after %v", a.name, a.runs, a.limit, r.Why, r.End.Sub(r.Start))
+		w.violation("ordinary job %s (%d s of %d) ended %s after %v", a.name, a.runs, a.limit, r.Why, r.End.Sub(r.Start))
 	}
 }
 
@@ -275,7 +275,7 @@ type orphan struct {
 func (w *world) orphan() {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
-		w.blame("reading the reservations: %v", err)
+		w.violation("reading the reservations: %v", err)
 		return
 	}
 	w.mu.Lock()
@@ -298,7 +298,7 @@ func (w *world) adopt(name string) {
 
 // mourn ends the orphans that a sidecar begins with: after some readings it keeps those that it has not written because it
 // wants them as they are.
-func (w *world) mourn() {
+func (w *world) endOrphans() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.orphans {
@@ -308,9 +308,9 @@ func (w *world) mourn() {
 	}
 }
 
-// plain returns the story to compare with, of a world without managed jobs. A job that asked for steps and that its user released before the
+// plain returns the scenario to compare with, of a world without managed jobs. A job that asked for steps and that its user released before the
 // sidecar could hold it is an ordinary job, which the batch system started: it is there, too.
-func (s *story) plain(with outcome) *story {
+func (s *scenario) withoutManaged(with outcome) *scenario {
 	other := *s
 	other.ordinary = with.ordinary
 	return &other
@@ -318,7 +318,7 @@ func (s *story) plain(with outcome) *story {
 
 // hurt compares the starts of ordinary jobs, all submitted before the managed ones, with those in a world without these.
 // One for which, while it waited, a reservation of a dead sidecar kept nodes, is not ours to blame.
-func (s *story) hurt(with outcome, without map[string]time.Duration) []string {
+func (s *scenario) delayed(with outcome, without map[string]time.Duration) []string {
 	var wrong []string
 	for _, a := range s.apps {
 		start := with.starts[a.name]
@@ -337,7 +337,7 @@ func (s *story) hurt(with outcome, without map[string]time.Duration) []string {
 func (w *world) judgeForged() {
 	for _, r := range w.system.Jobs() {
 		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {
-			w.blame("a stranger's job %d with an application's mark began", r.ID)
+			w.violation("a stranger's job %d with an application's mark began", r.ID)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // user is somebody with a launcher.
 type user struct {
-	desk     *desk
+	loop     *appLoop
 	name     string
-	how      conduct
+	how      behavior
 	at       time.Duration
 	whim     time.Duration // after it has connected it does what it should not
 	nth      int
@@ -26,33 +26,33 @@ type user struct {
 	walltime int64
 	lasts    time.Duration
 
-	app    int64
-	jobs   map[int]adapter.Key
-	view   int64 // the newest
-	tag    int64
-	lies   []lie            // that it has not told yet
-	told   *lie             // the one that is to be refused now
-	toldAs int64            // its number
-	next   <-chan time.Time // it asks again
-	away   time.Duration
-	gone   bool
+	app     int64
+	jobs    map[int]adapter.Key
+	view    int64 // the newest
+	tag     int64
+	lies    []lie            // that it has not told yet
+	lastLie *lie             // the one that is to be refused now
+	lieSeq  int64            // its number
+	next    <-chan time.Time // it asks again
+	away    time.Duration
+	gone    bool
 }
 
 // conduct is what a launcher is like.
-type conduct string
+type behavior string
 
 const (
-	honest    conduct = "honest"
-	lying     conduct = "lying"     // asks for what cannot be had before it asks for what it wants
-	fickle    conduct = "fickle"    // asks for something else with each view
-	doubled   conduct = "doubled"   // connects though it is connected
-	fleeting  conduct = "fleeting"  // breaks off, and comes back in time or too late
-	mute      conduct = "mute"      // subscribes, and answers nothing
-	dying     conduct = "dying"     // is gone for ever, and leaves its jobs there
-	withdrawn conduct = "withdrawn" // its user does not want it any more
+	honest    behavior = "honest"
+	lying     behavior = "lying"     // asks for what cannot be had before it asks for what it wants
+	fickle    behavior = "fickle"    // asks for something else with each view
+	doubled   behavior = "doubled"   // connects though it is connected
+	fleeting  behavior = "fleeting"  // breaks off, and comes back in time or too late
+	mute      behavior = "mute"      // subscribes, and answers nothing
+	dying     behavior = "dying"     // is gone for ever, and leaves its jobs there
+	withdrawn behavior = "withdrawn" // its user does not want it any more
 )
 
-var conducts = []conduct{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
+var conducts = []behavior{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
 
 // lie is a word that is to be refused, with one of these codes, and changes nothing.
 type lie struct {
@@ -103,13 +103,13 @@ func (u *user) asks(hosts ...launcher.Hosts) *launcher.Request {
 
 // live is the launcher, from its first hello until its application is over.
 func (u *user) live() {
-	d := u.desk
+	d := u.loop
 	time.Sleep(u.at)
 	u.jobs = map[int]adapter.Key{}
 	for try := 0; !u.gone; try++ {
 		u.talk(d.connect(u, u.hello()))
 		if try > 50 {
-			d.clusters[0].blame("the launcher of application %d came back 50 times", u.app)
+			d.clusters[0].violation("the launcher of application %d came back 50 times", u.app)
 			break
 		}
 		time.Sleep(u.away + d.dice.span(time.Second, 3*time.Second, fmt.Sprint("back ", u.nth), try))
@@ -135,14 +135,14 @@ func (u *user) hello() *launcher.Hello {
 }
 
 // talk is one session.
-func (u *user) talk(p *cable) {
-	d := u.desk
+func (u *user) talk(p *conn) {
+	d := u.loop
 	var leave, whim <-chan time.Time
 	if u.whim > 0 {
 		whim = time.After(u.whim)
 	}
-	gives := time.After(time.Until(d.begin.Add(d.clusters[0].story.calm + gives)))
-	u.told, u.next = nil, nil
+	gives := time.After(time.Until(d.begin.Add(d.clusters[0].scenario.calm + launcherPatience)))
+	u.lastLie, u.next = nil, nil
 	for {
 		select {
 		case x, open := <-p.said:
@@ -174,15 +174,15 @@ func (u *user) talk(p *cable) {
 }
 
 // gives is how long after all is calm a launcher waits.
-const gives = 40 * time.Second
+const launcherPatience = 40 * time.Second
 
 // misbehave does once what the launcher should not do, and gives the session with which it goes on; nil: without one.
-func (u *user) misbehave(p *cable) *cable {
-	d := u.desk
+func (u *user) misbehave(p *conn) *conn {
+	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
 	switch u.how {
 	case doubled:
-		u.told, u.next = nil, nil
+		u.lastLie, u.next = nil, nil
 		return d.connect(u, u.hello()) // the older session is ended
 	case fleeting:
 		d.hangUp(p)
@@ -203,11 +203,11 @@ func (u *user) misbehave(p *cable) *cable {
 
 // made says whether all parts are made by their cluster.
 func (u *user) made() bool {
-	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.desk.makes })
+	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.loop.makes })
 }
 
-func (u *user) hear(p *cable, x launcher.Message) {
-	d := u.desk
+func (u *user) hear(p *conn, x launcher.Message) {
+	d := u.loop
 	switch x := x.(type) {
 	case *launcher.Welcome:
 		u.welcome(p, x)
@@ -225,7 +225,7 @@ func (u *user) hear(p *cable, x launcher.Message) {
 			d.send(p, &launcher.Ack{View: x.View})
 		}
 	case *launcher.Okay:
-		if x.To == u.toldAs {
+		if x.To == u.lieSeq {
 			u.believed("told that it is well")
 		}
 	case *launcher.Lost: // it may come again, and the word of the job in its place may be lost
@@ -245,11 +245,11 @@ func (u *user) hear(p *cable, x launcher.Message) {
 }
 
 // welcome submits the jobs of a new application. What a loop that was killed had not written it does not know: that is said again.
-func (u *user) welcome(p *cable, x *launcher.Welcome) {
+func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	if u.app == 0 {
 		u.app = x.App
 		for _, h := range u.hosts {
-			if h.C != u.desk.makes {
+			if h.C != u.loop.makes {
 				u.submit(h.C)
 			}
 		}
@@ -264,48 +264,48 @@ func (u *user) welcome(p *cable, x *launcher.Welcome) {
 			jobs = append(jobs, launcher.Part{Cluster: clusterName(h.C), Job: int64(key.ID)})
 		}
 	}
-	u.desk.send(p, &launcher.Subscribe{Jobs: jobs}) // refused where it had subscribed
+	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // refused where it had subscribed
 }
 
 // ask tells the next lie, or what the launcher wants.
-func (u *user) ask(p *cable) {
+func (u *user) ask(p *conn) {
 	if len(u.lies) > 0 {
-		u.told, u.lies = &u.lies[0], u.lies[1:]
-		u.toldAs = u.desk.send(p, u.told.make(u))
+		u.lastLie, u.lies = &u.lies[0], u.lies[1:]
+		u.lieSeq = u.loop.send(p, u.lastLie.make(u))
 		return
 	}
 	u.tag++
-	u.desk.send(p, u.asks(u.wants...))
+	u.loop.send(p, u.asks(u.wants...))
 }
 
 // change has it want something else: other numbers of hosts, and not on all clusters.
 func (u *user) change() {
-	d, name := u.desk, fmt.Sprint("change ", u.nth)
+	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil
 	for i, h := range u.hosts {
 		if i > 0 && d.dice.chance(300, name+" drops", int(u.tag)) {
 			continue
 		}
-		h.N = 1 + d.dice.below(max(1, d.clusters[h.C].story.nodes/2), fmt.Sprint(name, " ", i), int(u.tag))
+		h.N = 1 + d.dice.below(max(1, d.clusters[h.C].scenario.nodes/2), fmt.Sprint(name, " ", i), int(u.tag))
 		u.wants = append(u.wants, h)
 	}
 }
 
 // believed: a lie was not refused.
 func (u *user) believed(what string) {
-	if u.told != nil {
-		u.desk.clusters[0].blame("the launcher of application %d lied, %#v, and is %s", u.app, u.told.make(u), what)
-		u.told = nil
+	if u.lastLie != nil {
+		u.loop.clusters[0].violation("the launcher of application %d lied, %#v, and is %s", u.app, u.lastLie.make(u), what)
+		u.lastLie = nil
 	}
 }
 
-func (u *user) refused(p *cable, x *launcher.Refuse) {
-	d := u.desk
+func (u *user) refused(p *conn, x *launcher.Refuse) {
+	d := u.loop
 	d.note("refused: %+v", x)
-	if lie := u.told; lie != nil && x.To == u.toldAs {
-		u.told = nil
+	if lie := u.lastLie; lie != nil && x.To == u.lieSeq {
+		u.lastLie = nil
 		if x.Code != launcher.CodeFlood && !slices.Contains(lie.codes, x.Code) {
-			d.clusters[0].blame("the launcher of application %d lied, %#v, and was refused for another reason: %+v", u.app, lie.make(u), x)
+			d.clusters[0].violation("the launcher of application %d lied, %#v, and was refused for another reason: %+v", u.app, lie.make(u), x)
 		}
 		d.tally.add("launcher: a lie refused, "+x.Code, 1)
 		u.next = time.After(d.dice.span(1100*time.Millisecond, 2*time.Second, fmt.Sprint("lie ", u.nth), len(u.lies)))
@@ -320,20 +320,20 @@ func (u *user) refused(p *cable, x *launcher.Refuse) {
 }
 
 // safeClose has a session's reader end.
-func safeClose(p *cable) {
+func safeClose(p *conn) {
 	defer func() { _ = recover() }() // it is closed
 	close(p.said)
 }
 
 // submit submits the job of a part.
 func (u *user) submit(c int) int64 {
-	w := u.desk.clusters[c]
+	w := u.loop.clusters[c]
 	key, err := w.submit(embedded.JobSpec{
 		Name: fmt.Sprint("u", u.nth), User: u.name, UID: 1000, GID: 1000, Nodes: 1, Limit: 60, Comment: fmt.Sprint("launch=", u.app),
 		Managed: u.nth%2 == 0, Hold: true, Script: u.part(c),
 	})
 	if err != nil {
-		w.blame("submission for application %d: %v", u.app, err)
+		w.violation("submission for application %d: %v", u.app, err)
 	}
 	u.jobs[c] = key
 	w.isPart(key)

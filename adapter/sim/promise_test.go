@@ -13,13 +13,13 @@ import (
 // entries is the whole journal.
 func (w *world) entries() []journal.Entry {
 	var all []journal.Entry
-	for e, err := range w.book.Entries(0) {
+	for e, err := range w.journal.Entries(0) {
 		if err != nil {
-			w.blame("reading the journal: %v", err)
+			w.violation("reading the journal: %v", err)
 			break
 		}
 		if e.Verb == "damaged" {
-			w.blame("a record that the sidecar wrote is taken for damaged: %s", e.Text)
+			w.violation("a record that the sidecar wrote is taken for damaged: %s", e.Text)
 		}
 		all = append(all, e)
 	}
@@ -52,5 +52,5 @@ func (w *world) escaped(key adapter.Key) bool {
 // punctuality is how late a resize may be without a cause: the sidecar looks once each re-scheduling timer, and Slurm's
 // resizes take their time.
 func (w *world) punctuality() float64 {
-	return (w.story.interval + w.story.epilog + 3*time.Second).Seconds()
+	return (w.scenario.interval + w.scenario.epilog + 3*time.Second).Seconds()
 }

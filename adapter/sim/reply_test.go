@@ -24,7 +24,7 @@ func TestOnlyAnAnswerThatWasUnderWayMayComeAfterAJobsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(&story{nodes: 4}, false)
+				w := newWorld(&scenario{nodes: 4}, false)
 				var err error
 				if w.system, err = w.machine(); err != nil {
 					t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// tally counts what there was in many stories. A kind of job, launcher or fault that is hardly ever there is not tested, whatever the
-// number of stories says.
+// tally counts what there was in many scenarios. A kind of job, launcher or fault that is hardly ever there is not tested, whatever the
+// number of scenarios says.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -33,11 +33,11 @@ func (y *tally) take(w *world) {
 	for _, id := range w.faults {
 		y.add(faultKind(id), 1)
 	}
-	for _, e := range w.story.events {
+	for _, e := range w.scenario.events {
 		y.add("event: "+e.what, 1)
 	}
-	for i := range w.story.apps {
-		y.add("job: "+jobKind(&w.story.apps[i]), 1)
+	for i := range w.scenario.apps {
+		y.add("job: "+jobKind(&w.scenario.apps[i]), 1)
 	}
 	y.add("sidecars", len(w.stints))
 	y.add("readings", w.counts["Observe "])
@@ -71,26 +71,26 @@ func jobKind(a *app) string {
 	return kind + ", " + string(a.manner)
 }
 
-// demand says what there was, and what there was less of than so many in a thousand stories.
-func (y *tally) demand(t *testing.T, stories int, least map[string]int) {
+// demand says what there was, and what there was less of than so many in a thousand scenarios.
+func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	t.Helper()
 	var b strings.Builder
 	for _, kind := range slices.Sorted(maps.Keys(y.counts)) {
 		fmt.Fprintf(&b, "\n%9d %s", y.counts[kind], kind)
 	}
-	t.Logf("in %d stories there were:%s", stories, &b)
-	if stories < 200 { // chance
+	t.Logf("in %d scenarios there were:%s", scenarios, &b)
+	if scenarios < 200 { // chance
 		return
 	}
 	for _, kind := range slices.Sorted(maps.Keys(least)) {
-		if want := least[kind] * stories / 1000; y.counts[kind] < want {
-			t.Errorf("%q was there %d times in %d stories, and should be %d times", kind, y.counts[kind], stories, want)
+		if want := least[kind] * scenarios / 1000; y.counts[kind] < want {
+			t.Errorf("%q was there %d times in %d scenarios, and should be %d times", kind, y.counts[kind], scenarios, want)
 		}
 	}
 }
 
-// common is how often each kind is to be there in a thousand stories at least: some half of what there was when this was written.
-var common = map[string]int{
+// common is how often each kind is to be there in a thousand scenarios at least: some half of what there was when this was written.
+var minimumKinds = map[string]int{
 	"call: doubled": 250, "call: failed": 250, "call: half": 250, "call: late": 250, "call: lost": 250, "call: refused": 250, "call: slow": 250, "call: unanswered": 250,
 	"killed: a sidecar before a write": 700, "killed: a sidecar after a write": 700,
 	"event: lost": 250, "event: drained": 120, "event: back": 400, "event: restart": 180, "event: kill": 250, "event: shrink": 90,
@@ -100,7 +100,7 @@ var common = map[string]int{
 }
 
 // commonWithLaunchers is the same where the loop of applications gives the orders.
-var commonWithLaunchers = with(common, map[string]int{
+var minimumKindsWithLaunchers = with(minimumKinds, map[string]int{
 	"killed: the loop of applications before a write": 80, "killed: the loop of applications after a write": 80, "killed: the loop of applications before its words": 80,
 	"application: commit": 600, "application: go": 500, "application: abort": 500, "application: lost": 60,
 	"application: ended, silent": 50, "application: ended, overrun": 150,

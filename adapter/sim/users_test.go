@@ -13,7 +13,7 @@ import (
 )
 
 // use is a user with one job.
-func (w *world) use(a *app) {
+func (w *world) runUser(a *app) {
 	w.until(a.at)
 	spec := embedded.JobSpec{
 		Name: a.name, User: "ada", UID: 1000, GID: 1000, Nodes: a.nodes, Limit: a.limit, Runs: a.runs,
@@ -24,7 +24,7 @@ func (w *world) use(a *app) {
 	}
 	key, err := w.submit(spec)
 	if err != nil {
-		w.blame("submission of %s: %v", a.name, err)
+		w.violation("submission of %s: %v", a.name, err)
 		return
 	}
 	w.note("%s is job %d", a.name, key.ID)
@@ -84,7 +84,7 @@ func (w *world) isPart(key adapter.Key) {
 }
 
 // strike is one event.
-func (w *world) strike(e event) {
+func (w *world) apply(e event) {
 	w.until(e.at)
 	w.note("EVENT %v", e)
 	switch e.what {
@@ -96,7 +96,7 @@ func (w *world) strike(e event) {
 		_ = w.system.ReviveNode(e.node)
 	case "kill":
 		w.mu.Lock()
-		l := w.life
+		l := w.process
 		w.mu.Unlock()
 		l.die()
 	case "restart":

@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Short spans, in seconds, as everywhere in stories: what matters is their order.
+// Short spans, in seconds, as everywhere in scenarios: what matters is their order.
 const (
 	answer  = 5
 	grace   = 20
@@ -24,10 +24,10 @@ const (
 )
 
 // deadly is at how many of a thousand turns the loop of applications is killed.
-const deadly = 7
+const killRate = 7
 
 // desk is the loop of applications. One goroutine owns it.
-type desk struct {
+type appLoop struct {
 	dice      dice
 	begin     time.Time
 	clusters  []*world
@@ -35,7 +35,7 @@ type desk struct {
 	machine   *apps.Machine
 	states    [2]*mailbox.ClusterState
 	records   map[int64][]byte // its journal
-	peers     map[uint64]*cable
+	peers     map[uint64]*conn
 	last      uint64
 	in        chan func()
 	ended     chan struct{}
@@ -44,27 +44,27 @@ type desk struct {
 	turns     int
 	writes    int // of its journal
 	tally     *tally
-	stood     map[stood]bool
-	ranks     map[int64]core.Time   // of applications, as the journal had them first
-	forged    map[stood]adapter.Key // the stranger's jobs
+	stood     map[readyPart]bool
+	ranks     map[int64]core.Time       // of applications, as the journal had them first
+	forged    map[readyPart]adapter.Key // the stranger's jobs
 }
 
 // cable is one session: what is said to its peer.
-type cable struct {
+type conn struct {
 	id   uint64
 	user *user
-	part stood // a part's
-	seq  int64 // of its peer's last word
+	part readyPart // a part's
+	seq  int64     // of its peer's last word
 	said chan launcher.Message
 }
 
 // stood is a batch job that said at the barrier that it is ready.
-type stood struct {
+type readyPart struct {
 	cluster string
 	job     core.JobID
 }
 
-func (d *desk) names() (all []apps.Cluster) {
+func (d *appLoop) names() (all []apps.Cluster) {
 	for c := range d.clusters {
 		all = append(all, apps.Cluster{Name: clusterName(c), Speed: 1, Embedded: c == d.makes})
 	}
@@ -73,14 +73,14 @@ func (d *desk) names() (all []apps.Cluster) {
 
 func clusterName(c int) string { return string(rune('a' + c)) }
 
-func (d *desk) note(format string, args ...any) {
+func (d *appLoop) note(format string, args ...any) {
 	for _, w := range d.clusters {
 		w.note(format, args...)
 	}
 }
 
 // start makes the machine of what its journal has.
-func (d *desk) start() {
+func (d *appLoop) start() {
 	var all []apps.Record
 	for id, data := range d.records {
 		all = append(all, apps.Record{ID: id, Data: data})
@@ -90,18 +90,18 @@ func (d *desk) start() {
 		FairStart: 5, Timer: 1, Answer: answer, Grace: grace, BringUp: bringUp, Guard: 30, Applications: 20, Pace: 1,
 	}, all)
 	if err != nil {
-		d.clusters[0].blame("the loop of applications does not begin: %v", err)
+		d.clusters[0].violation("the loop of applications does not begin: %v", err)
 		return
 	}
 	d.machine, d.states = m, [2]*mailbox.ClusterState{}
 }
 
 // run serves until all users have gone and nothing is left of their applications.
-func (d *desk) run(over <-chan struct{}) {
+func (d *appLoop) run(over <-chan struct{}) {
 	d.start()
 	for {
 		d.turns++
-		if time.Since(d.begin) < d.clusters[0].story.calm && d.clusters[0].story.deaths > 0 && d.dice.chance(deadly, "the loop dies", d.turns) {
+		if time.Since(d.begin) < d.clusters[0].scenario.calm && d.clusters[0].scenario.deaths > 0 && d.dice.chance(killRate, "the loop dies", d.turns) {
 			d.die("between two turns")
 		}
 		for c, w := range d.clusters {
@@ -118,9 +118,9 @@ func (d *desk) run(over <-chan struct{}) {
 		d.wait()
 		select {
 		case <-over:
-			if left := d.left(); left == "" || time.Since(d.begin) > lateness {
+			if left := d.left(); left == "" || time.Since(d.begin) > longestWait {
 				if left != "" {
-					d.clusters[0].blame("there are left: %s", left)
+					d.clusters[0].violation("there are left: %s", left)
 				}
 				for _, w := range d.clusters {
 					w.box().Order(nil)
@@ -133,7 +133,7 @@ func (d *desk) run(over <-chan struct{}) {
 }
 
 // left is what is left of applications: they, and jobs that were submitted for them.
-func (d *desk) left() (left string) {
+func (d *appLoop) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
@@ -152,7 +152,7 @@ func (d *desk) left() (left string) {
 }
 
 // wait lets something happen: a word of a launcher or a part, a new state, or a second at which something falls due.
-func (d *desk) wait() {
+func (d *appLoop) wait() {
 	due := time.Until(adapter.Instant(min(d.machine.Next(), time.Now().Unix()+5)))
 	select {
 	case f := <-d.in:
@@ -166,7 +166,7 @@ func (d *desk) wait() {
 }
 
 // die is kill -9: another begins with the journal alone, and everybody has to come back.
-func (d *desk) die(when string) {
+func (d *appLoop) die(when string) {
 	d.note("the loop of applications is killed %s", when)
 	d.tally.add("the loop of applications begins again", 1)
 	for id, p := range d.peers {
@@ -178,7 +178,7 @@ func (d *desk) die(when string) {
 
 // carry writes what the machine decided, in one transaction, and does it. The loop may be killed before and after the write, and between
 // orders and words.
-func (d *desk) carry() {
+func (d *appLoop) carry() {
 	e := d.machine.Effects()
 	writes := len(e.Stored)+len(e.Deleted) > 0
 	if writes {
@@ -236,7 +236,7 @@ func (d *desk) carry() {
 }
 
 // judgeGo: no user code on a lone part. All have come to the barrier before any is let through.
-func (d *desk) judgeGo(id int64) {
+func (d *appLoop) judgeGo(id int64) {
 	for _, a := range d.machine.Snapshot().Applications {
 		if a.ID != id {
 			continue
@@ -244,15 +244,15 @@ func (d *desk) judgeGo(id int64) {
 		parts := slices.DeleteFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Hosts == 0 })
 		for _, p := range parts {
 			made := d.makes >= 0 && p.Cluster == clusterName(d.makes)
-			if len(parts) > 1 && !made && !d.stood[stood{p.Cluster, p.Job}] {
-				d.clusters[0].blame("application %d was let through, and its part on %s, job %d, was not at the barrier", id, p.Cluster, p.Job)
+			if len(parts) > 1 && !made && !d.stood[readyPart{p.Cluster, p.Job}] {
+				d.clusters[0].violation("application %d was let through, and its part on %s, job %d, was not at the barrier", id, p.Cluster, p.Job)
 			}
 		}
 	}
 }
 
 // judgeRank: an application keeps its rank, whoever was killed.
-func (d *desk) judgeRank(r apps.Record) {
+func (d *appLoop) judgeRank(r apps.Record) {
 	var a struct { // of apps.Application
 		Rank core.Time `json:"rank"`
 	}
@@ -260,13 +260,13 @@ func (d *desk) judgeRank(r apps.Record) {
 		return // the counter, or it has none yet
 	}
 	if first, known := d.ranks[r.ID]; known && first != a.Rank {
-		d.clusters[0].blame("application %d had rank %d, and has %d", r.ID, first, a.Rank)
+		d.clusters[0].violation("application %d had rank %d, and has %d", r.ID, first, a.Rank)
 	}
 	d.ranks[r.ID] = a.Rank
 }
 
 // tell has the loop do something; when it has ended, nothing.
-func (d *desk) tell(f func()) {
+func (d *appLoop) tell(f func()) {
 	select {
 	case d.in <- f:
 	case <-d.ended:
@@ -274,8 +274,8 @@ func (d *desk) tell(f func()) {
 }
 
 // connect begins a session.
-func (d *desk) connect(u *user, hello launcher.Message) *cable {
-	p := &cable{user: u, said: make(chan launcher.Message, 200)}
+func (d *appLoop) connect(u *user, hello launcher.Message) *conn {
+	p := &conn{user: u, said: make(chan launcher.Message, 200)}
 	ready := make(chan struct{})
 	d.tell(func() {
 		d.last++
@@ -292,7 +292,7 @@ func (d *desk) connect(u *user, hello launcher.Message) *cable {
 }
 
 // send says something, and gives its number.
-func (d *desk) send(p *cable, x launcher.Message) int64 {
+func (d *appLoop) send(p *conn, x launcher.Message) int64 {
 	p.seq++
 	seq := p.seq
 	d.tell(func() {
@@ -300,7 +300,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 			return
 		}
 		if hello, ok := x.(*launcher.Hello); ok && hello.Part != nil {
-			p.part = stood{hello.Part.Cluster, core.JobID(hello.Part.Job)}
+			p.part = readyPart{hello.Part.Cluster, core.JobID(hello.Part.Job)}
 		}
 		if _, ready := x.(*launcher.Ready); ready {
 			d.stood[p.part] = true
@@ -311,7 +311,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 }
 
 // hangUp ends a session.
-func (d *desk) hangUp(p *cable) {
+func (d *appLoop) hangUp(p *conn) {
 	d.tell(func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)

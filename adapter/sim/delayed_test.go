@@ -7,7 +7,7 @@ import (
 
 func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testing.T) {
 	const s = time.Second
-	story := &story{apps: []app{{name: "o1", at: 10 * s}, {name: "m1", request: "ep=1x8s"}}}
+	scenario := &scenario{apps: []app{{name: "o1", at: 10 * s}, {name: "m1", request: "ep=1x8s"}}}
 	without := map[string]time.Duration{"o1": 20 * s}
 	for _, c := range []struct {
 		name    string
@@ -24,7 +24,7 @@ func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testi
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := outcome{starts: map[string]time.Duration{"o1": c.start, "m1": 500 * s}, orphans: c.orphans}
-			if wrong := story.hurt(with, without); (len(wrong) > 0) != c.hurt {
+			if wrong := scenario.delayed(with, without); (len(wrong) > 0) != c.hurt {
 				t.Errorf("blamed is %q", wrong)
 			}
 		})
@@ -39,7 +39,7 @@ func TestAReservationIsOrphanedFromADeathUntilItIsSeenTo(t *testing.T) {
 		t.Errorf("after the first was deleted they are %v", w.orphans)
 	}
 	seen := w.orphans[0].to
-	w.mourn()
+	w.endOrphans()
 	if w.orphans[0].to != seen || w.orphans[1].to < 3*deadline {
 		t.Errorf("when the next sidecar begins they are %v", w.orphans)
 	}
