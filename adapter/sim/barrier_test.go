@@ -10,18 +10,18 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// arrival is how a part's job comes to the barrier.
+// arrival is how a part's job arrives at the barrier.
 type arrival string
 
 const (
 	prompt arrival = "prompt"
-	late   arrival = "late"   // up to a while after its application has been given up
-	stuck  arrival = "stuck"  // never
-	broken arrival = "broken" // it fails before
-	torn   arrival = "torn"   // it loses its session there, and comes back
+	late   arrival = "late"   // delayed, sometimes until after its application was given up
+	stuck  arrival = "stuck"  // never arrives
+	broken arrival = "broken" // fails before the barrier
+	torn   arrival = "torn"   // loses its session at the barrier, and comes back
 )
 
-// arrives draws it.
+// arrives draws how a part arrives.
 func (u *user) arrives(c int, nth int) arrival {
 	all := []arrival{late, stuck, broken, torn}
 	name := fmt.Sprint("arrival ", u.nth, " ", c)
@@ -31,7 +31,7 @@ func (u *user) arrives(c int, nth int) arrival {
 	return prompt
 }
 
-// part is what runs in a job: the barrier, work, and the word that it is done.
+// part returns the script of a part's job: it waits at the barrier, works, and reports that it is done.
 func (u *user) part(c int) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		d, w, job := u.loop, u.loop.clusters[c], int64(h.Job().ID)
@@ -98,7 +98,7 @@ func (u *user) barrier(ctx context.Context, p *conn, c int, h *embedded.Handle) 
 	}
 }
 
-// begins looks, at the first line of a part, that it has the nodes that its application was told.
+// begins checks, at the first line of a part, that the job has the nodes that its application was given.
 func (u *user) begins(g *launcher.Go, c int, h *embedded.Handle) {
 	w := u.loop.clusters[c]
 	for i, on := range g.Hosts {

@@ -9,14 +9,14 @@ import (
 	"accordion/adapter"
 )
 
-// saboteur is a batch system that does not do what it says: to the judge it is as if the sidecar were broken.
+// saboteur is a batch system that does not do what it reports. To the checks it looks as if the sidecar were broken.
 type saboteur struct {
 	adapter.BatchSystem
-	unreserve, finish bool // forgotten, and said to be done
-	blind             bool // ordinary jobs that wait are not seen
+	unreserve, finish bool // ignored, but reported as done
+	blind             bool // waiting ordinary jobs are missing in readings
 	greedy            bool // ordinary jobs look like managed ones
-	liar              bool // a shrink is forgotten, and the job shown as if it was done
-	hasty             bool // what is prepared is let go at once
+	liar              bool // a shrink is ignored, and the job shown as shrunk
+	hasty             bool // a prepared part is released at once
 
 	shrunk map[adapter.Key][]string
 }
@@ -81,7 +81,7 @@ func (s *saboteur) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, 
 	return j, err
 }
 
-func TestABrokenSidecarIsFoundOut(t *testing.T) {
+func TestBrokenSidecarIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		saboteur
@@ -108,7 +108,7 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("not found out in %d scenarios", most)
+			t.Errorf("not noticed in %d scenarios", most)
 		})
 	}
 }

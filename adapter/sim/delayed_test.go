@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testing.T) {
+func TestOnlyReservationOfADeadSidecarExcusesADelayedOrdinaryJob(t *testing.T) {
 	const s = time.Second
 	scenario := &scenario{apps: []app{{name: "o1", at: 10 * s}, {name: "m1", request: "ep=1x8s"}}}
 	without := map[string]time.Duration{"o1": 20 * s}
@@ -31,7 +31,7 @@ func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testi
 	}
 }
 
-func TestAReservationIsOrphanedFromADeathUntilItIsSeenTo(t *testing.T) {
+func TestReservationIsOrphanedFromADeathUntilASidecarHandlesIt(t *testing.T) {
 	w := &world{begin: time.Now()}
 	w.orphans = []orphan{{name: "accordion-1-0", from: 1}, {name: "accordion-2-0", from: 1}}
 	w.adopt("accordion-1-0")

@@ -13,8 +13,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters: the same as TestPartsOfApplications, but who gives the orders is the loop of applications, with
-// launchers and barriers. It is killed as well.
+// TestApplicationsOverTwoClusters is like TestPartsOfApplications, but the loop of applications gives the orders, with launchers and
+// barriers. The loop is killed as well.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
 	everySeed(applicationScenarios(), func(i int) {
@@ -26,17 +26,17 @@ func TestApplicationsOverTwoClusters(t *testing.T) {
 	all.demand(t, applicationScenarios(), minimumKindsWithLaunchers)
 }
 
-// TestApplication tells one such scenario in full.
+// TestApplication simulates one such scenario and prints its trace.
 func TestApplication(t *testing.T) {
 	if *partSeedFlag == 0 {
-		t.Skip("tells one scenario in full: give its seed with -accordion.partseed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
 	}
 	for _, w := range runWithLaunchers(t, *partSeedFlag, true, &tally{}) {
 		t.Error(w)
 	}
 }
 
-// overTwoClusters lets the scenario of both clusters happen, with applications over both.
+// runWithLaunchers simulates both clusters, with applications over both.
 func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newGenerator(seed, 0xde1f)
@@ -75,7 +75,7 @@ func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wron
 		}
 		over := make(chan struct{})
 		if d.clusters[0].scenario.stranger {
-			d.users.Go(d.forge) // its jobs are to be ended, too
+			d.users.Go(d.forge) // they submit jobs that must end, too
 			d.strangers.Go(func() { d.claim(over) })
 		}
 		go func() { d.users.Wait(); close(over) }()

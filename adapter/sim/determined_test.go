@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestASeedTellsTheSameStoryEveryTime is what makes a failing seed worth something.
-func TestASeedTellsTheSameStoryEveryTime(t *testing.T) {
+// TestSeedIsDeterministic checks that a failing seed can be repeated.
+func TestSeedIsDeterministic(t *testing.T) {
 	for seed := uint64(1); seed <= 15; seed++ {
 		sameScenario(t, generate(seed), generate(seed))
 	}
 }
 
-// TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory compares the journal with its dumb second implementation.
-func TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory(t *testing.T) {
+// TestJournalOnDiskBehavesAsTheOneInMemory compares the journal with its simple second implementation.
+func TestJournalOnDiskBehavesAsTheOneInMemory(t *testing.T) {
 	for seed := uint64(1); seed <= 4; seed++ {
 		memory, disk := generate(seed), generate(seed)
 		memory.sqlite, disk.sqlite = false, true
@@ -23,11 +23,11 @@ func TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory(t *testing.T) {
 	}
 }
 
-// retold is how often two scenarios are told before they count as two. Where two things happen at one instant, either may be seen first, as
-// TestDigests knows, too: a busy machine tells the other one now and then, once in hundreds of tellings.
+// attempts is how often two simulations may differ. If two things happen at one instant, either may be seen first (see TestDigests). A busy
+// machine shows that once in some hundred simulations.
 const attempts = 3
 
-// tellTheSame says that both are one scenario.
+// sameScenario fails the test unless both simulations have the same trace.
 func sameScenario(t *testing.T, one, other *scenario) {
 	t.Helper()
 	where := ""
@@ -36,10 +36,10 @@ func sameScenario(t *testing.T, one, other *scenario) {
 			return
 		}
 	}
-	t.Errorf("seed %d tells two scenarios, and did %d times; they part at:\n%s", one.seed, attempts, where)
+	t.Errorf("seed %d had two results, %d times; they differ from:\n%s", one.seed, attempts, where)
 }
 
-// parting is where two traces part. Two goroutines may speak at one instant, in either order.
+// divergence returns where two traces differ. Lines of the same instant may have either order.
 func divergence(a, b []traceLine) string {
 	for _, trace := range [][]traceLine{a, b} {
 		slices.SortFunc(trace, func(x, y traceLine) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.text, y.text)) })

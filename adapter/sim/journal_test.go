@@ -14,19 +14,19 @@ import (
 	"accordion/adapter/journal"
 )
 
-// memory is a journal without a file: the dumb second implementation of *journal.Journal, which every scenario may use and
-// some do not, so that the two are compared.
+// memoryJournal is a journal without a file: a simple second implementation of *journal.Journal. Some scenarios use the file, so that the
+// two are compared.
 type memoryJournal struct {
 	mu      sync.Mutex
 	entries []journal.Entry
-	open    []int64 // intents without an outcome, ascending
+	open    []int64 // IDs of intents without an outcome, ascending
 	records map[[2]int64][]byte
 	view    []byte
 	queue   []byte
-	quick   bool // it does not look whether what it is given can be written
+	quick   bool // do not check that entries can be encoded
 }
 
-// book is a journal that can be read: *journal.Journal, or memory.
+// readableJournal is a journal that can be read: *journal.Journal, or memoryJournal.
 type readableJournal interface {
 	actions.Journal
 	Entries(since int64) iter.Seq2[journal.Entry, error]
@@ -63,7 +63,7 @@ func (m *memoryJournal) Unfinished() ([]journal.Entry, error) {
 }
 
 func (m *memoryJournal) add(e journal.Entry) (int64, error) {
-	// What cannot be written is an error of the real one too.
+	// The real journal, too, returns an error for what cannot be encoded.
 	if !m.quick {
 		if _, err := json.Marshal(e.Args); err != nil {
 			return 0, err
@@ -171,7 +171,7 @@ func (m *memoryJournal) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	}
 }
 
-// life is one sidecar, from its start to its death.
+// process is one sidecar, from its start to its death.
 type process struct {
 	dead chan struct{}
 	once sync.Once
@@ -179,7 +179,7 @@ type process struct {
 
 func newLife() *process { return &process{dead: make(chan struct{})} }
 
-// die is kill -9: from this instant on, nothing that the sidecar does has any effect.
+// die simulates kill -9: from this instant on, nothing that the sidecar does has any effect.
 func (l *process) die() { l.once.Do(func() { close(l.dead) }) }
 
 func (l *process) over() bool {
@@ -193,7 +193,7 @@ func (l *process) over() bool {
 
 var errKilled = errors.New("killed")
 
-// pen is the way of one sidecar to the journal. A write takes some time, and may be the last thing that it does.
+// faultyJournal is the connection of one sidecar to the journal. A write takes some time, and the sidecar may die before or after it.
 type faultyJournal struct {
 	actions.Journal
 	world   *world
@@ -226,7 +226,7 @@ func (p faultyJournal) write(name string, act func() error) error {
 	return nil
 }
 
-// keep notes by its hash what is too long for a trace.
+// keep records the hash of data that is too long for a trace.
 func (p faultyJournal) keep(what string, data []byte) {
 	if p.world.tracing && !p.process.over() {
 		p.world.note("journal: %s %x", what, sha256.Sum256(data))

@@ -13,54 +13,54 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// user is somebody with a launcher.
+// user is a user with a launcher.
 type user struct {
 	loop     *appLoop
 	name     string
 	how      behavior
 	at       time.Duration
-	whim     time.Duration // after it has connected it does what it should not
+	whim     time.Duration // how long after connecting it misbehaves
 	nth      int
-	hosts    []launcher.Hosts // where it has jobs
-	wants    []launcher.Hosts // of these
+	hosts    []launcher.Hosts // the clusters where it has jobs
+	wants    []launcher.Hosts // hosts that it wants there
 	walltime int64
 	lasts    time.Duration
 
 	app     int64
 	jobs    map[int]adapter.Key
-	view    int64 // the newest
+	view    int64 // number of the newest view
 	tag     int64
-	lies    []lie            // that it has not told yet
-	lastLie *lie             // the one that is to be refused now
-	lieSeq  int64            // its number
-	next    <-chan time.Time // it asks again
+	lies    []lie            // false requests that it has not sent yet
+	lastLie *lie             // the last false request, which must be refused
+	lieSeq  int64            // its message number
+	next    <-chan time.Time // when to ask again
 	away    time.Duration
 	gone    bool
 }
 
-// conduct is what a launcher is like.
+// behavior is how a launcher behaves.
 type behavior string
 
 const (
 	honest    behavior = "honest"
-	lying     behavior = "lying"     // asks for what cannot be had before it asks for what it wants
+	lying     behavior = "lying"     // asks for the impossible before it asks for what it wants
 	fickle    behavior = "fickle"    // asks for something else with each view
-	doubled   behavior = "doubled"   // connects though it is connected
-	fleeting  behavior = "fleeting"  // breaks off, and comes back in time or too late
-	mute      behavior = "mute"      // subscribes, and answers nothing
-	dying     behavior = "dying"     // is gone for ever, and leaves its jobs there
-	withdrawn behavior = "withdrawn" // its user does not want it any more
+	doubled   behavior = "doubled"   // connects a second time
+	fleeting  behavior = "fleeting"  // disconnects, and comes back in time or too late
+	mute      behavior = "mute"      // subscribes, and does not answer anything
+	dying     behavior = "dying"     // disappears forever, and leaves its jobs
+	withdrawn behavior = "withdrawn" // its user withdraws the application
 )
 
 var conducts = []behavior{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
 
-// lie is a word that is to be refused, with one of these codes, and changes nothing.
+// lie is a message that must be refused, with one of these codes, and change nothing.
 type lie struct {
 	codes []string
 	make  func(u *user) launcher.Message
 }
 
-// lies are requests that cannot be had, and what it is no launcher's to say.
+// lies are requests that cannot be fulfilled, and messages that a launcher must not send.
 var lies = []lie{
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: core.MaxNodes + 1}) }},
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: -1}) }},
@@ -91,17 +91,17 @@ var lies = []lie{
 	{[]string{launcher.CodeState}, func(*user) launcher.Message { return &launcher.Subscribe{} }},
 	{[]string{launcher.CodeState}, func(u *user) launcher.Message { return &launcher.Hello{Version: launcher.Version, App: u.app} }},
 	{[]string{launcher.CodeType}, func(*user) launcher.Message { return &launcher.Ready{Job: 1} }},
-	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // of no such job
+	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // names a job that does not exist
 		return &launcher.Parts{Jobs: []launcher.Part{{Cluster: clusterName(u.hosts[0].C), Job: 1 << 40}}}
 	}},
 }
 
-// asks is a request for these hosts by the newest view.
+// asks returns a request for these hosts, based on the newest view.
 func (u *user) asks(hosts ...launcher.Hosts) *launcher.Request {
 	return &launcher.Request{View: u.view, Tag: u.tag, Hosts: hosts, Walltime: u.walltime}
 }
 
-// live is the launcher, from its first hello until its application is over.
+// live runs the launcher, from its first hello until its application has ended.
 func (u *user) live() {
 	d := u.loop
 	time.Sleep(u.at)
@@ -124,7 +124,7 @@ func (u *user) live() {
 		if err != nil {
 			continue
 		}
-		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // a batch system that forgot it may have given its number again
+		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // a batch system that forgot the job may have used its number again
 			_ = system.Cancel(key)
 		}
 	}
@@ -134,7 +134,7 @@ func (u *user) hello() *launcher.Hello {
 	return &launcher.Hello{Version: launcher.Version, Speaks: []int{launcher.Version}, Name: fmt.Sprint("u", u.nth), App: u.app}
 }
 
-// talk is one session.
+// talk runs one session.
 func (u *user) talk(p *conn) {
 	d := u.loop
 	var leave, whim <-chan time.Time
@@ -173,10 +173,10 @@ func (u *user) talk(p *conn) {
 	}
 }
 
-// gives is how long after all is calm a launcher waits.
+// launcherPatience is how long a launcher waits after the faults have ended.
 const launcherPatience = 40 * time.Second
 
-// misbehave does once what the launcher should not do, and gives the session with which it goes on; nil: without one.
+// misbehave makes the launcher misbehave once, and returns the session with which it continues; nil: none.
 func (u *user) misbehave(p *conn) *conn {
 	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
@@ -201,7 +201,7 @@ func (u *user) misbehave(p *conn) *conn {
 	return p
 }
 
-// made says whether all parts are made by their cluster.
+// made reports whether the clusters submit the jobs of all parts themselves.
 func (u *user) made() bool {
 	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.loop.makes })
 }
@@ -228,7 +228,7 @@ func (u *user) hear(p *conn, x launcher.Message) {
 		if x.To == u.lieSeq {
 			u.believed("told that it is well")
 		}
-	case *launcher.Lost: // it may come again, and the word of the job in its place may be lost
+	case *launcher.Lost: // the message may come again, and the message about the replacing job may be lost
 		job := int64(u.jobs[x.C].ID)
 		if job == x.Job {
 			job = u.submit(x.C)
@@ -244,7 +244,7 @@ func (u *user) hear(p *conn, x launcher.Message) {
 	}
 }
 
-// welcome submits the jobs of a new application. What a loop that was killed had not written it does not know: that is said again.
+// welcome submits the jobs of a new application. A loop that was killed does not know what it had not written, so the launcher repeats it.
 func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	if u.app == 0 {
 		u.app = x.App
@@ -264,10 +264,10 @@ func (u *user) welcome(p *conn, x *launcher.Welcome) {
 			jobs = append(jobs, launcher.Part{Cluster: clusterName(h.C), Job: int64(key.ID)})
 		}
 	}
-	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // refused where it had subscribed
+	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // refused if it has already subscribed
 }
 
-// ask tells the next lie, or what the launcher wants.
+// ask sends the next false request, or what the launcher wants.
 func (u *user) ask(p *conn) {
 	if len(u.lies) > 0 {
 		u.lastLie, u.lies = &u.lies[0], u.lies[1:]
@@ -278,7 +278,7 @@ func (u *user) ask(p *conn) {
 	u.loop.send(p, u.asks(u.wants...))
 }
 
-// change has it want something else: other numbers of hosts, and not on all clusters.
+// change makes the launcher want something else: other numbers of hosts, and not on all clusters.
 func (u *user) change() {
 	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil
@@ -291,7 +291,7 @@ func (u *user) change() {
 	}
 }
 
-// believed: a lie was not refused.
+// believed reports a violation: a false request was not refused.
 func (u *user) believed(what string) {
 	if u.lastLie != nil {
 		u.loop.clusters[0].violation("the launcher of application %d lied, %#v, and is %s", u.app, u.lastLie.make(u), what)
@@ -319,9 +319,9 @@ func (u *user) refused(p *conn, x *launcher.Refuse) {
 	}
 }
 
-// safeClose has a session's reader end.
+// safeClose ends the reader of a session.
 func safeClose(p *conn) {
-	defer func() { _ = recover() }() // it is closed
+	defer func() { _ = recover() }() // it may already be closed
 	close(p.said)
 }
 

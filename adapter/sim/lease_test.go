@@ -19,11 +19,11 @@ import (
 	"accordion/core/sched"
 )
 
-// TestTwoSidecarsNeverActInTheSameLease lets two sidecars, as on two hosts with a journal each, serve one batch system: each is
-// paused, killed and started again at random, their clocks differ and drift, calls and journals hang. No act may reach the batch
-// system of a sidecar that does not hold its lease at that instant; and when the trouble is over, one of them serves.
+// TestTwoSidecarsNeverActInTheSameLease lets two sidecars serve one batch system, as if on two hosts with a journal each. Each is paused,
+// killed and started again at random; their clocks differ and drift, and calls and journals hang. No action may reach the batch system from
+// a sidecar that does not hold the lease at that instant. When the faults have ended, one of them serves.
 //
-//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; forty seeds are one
+//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; forty seeds make one
 func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
 	acts, handovers := 0, 0
 	for seed := *fromFlag; seed < *fromFlag+uint64(*seedsFlag)/40; seed++ {
@@ -51,20 +51,20 @@ type duel struct {
 	dice   dice
 	system *embedded.System
 	begin  time.Time
-	leased bool // they keep a lease
+	leased bool // they use a lease
 	length time.Duration
 
 	mu              sync.Mutex
 	counts          map[string]int
 	alive           map[string]bool
-	barred          map[string]bool      // nobody starts it: an administrator sees to another's taking its lease over
-	last            string               // who acted last
-	granted         map[string]time.Time // when each asked for the lease that it was given last
+	barred          map[string]bool      // sidecars that must not start: an administrator makes another take over the lease
+	last            string               // the sidecar that acted last
+	granted         map[string]time.Time // when each requested the lease that it received last
 	acts, handovers int
 	wrong           []string
 }
 
-// trouble is how long everything goes wrong.
+// trouble is how long there are faults.
 const trouble = 12 * time.Minute
 
 func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
@@ -115,7 +115,7 @@ func (d *duel) violation(format string, args ...any) {
 	}
 }
 
-// nth numbers the things of a name.
+// nth counts how often a name occurred.
 func (d *duel) nth(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,7 +123,7 @@ func (d *duel) nth(name string) int {
 	return d.counts[name]
 }
 
-// host is one host: a sidecar on its journal, started again whenever it has ended, as by systemd.
+// host is one host: a sidecar with its journal, which is started again whenever it ends, as by systemd.
 func (d *duel) host(ctx context.Context, name string) {
 	book := newMemory()
 	clock := &driftingClock{
@@ -136,7 +136,7 @@ func (d *duel) host(ctx context.Context, name string) {
 			time.Sleep(time.Second)
 		}
 		d.mu.Lock()
-		// An administrator takes the lease of a sidecar that he sees dead, and that stays dead meanwhile.
+		// An administrator sees that a sidecar is dead, keeps it from starting, and takes over its lease.
 		over := !d.alive[other] && d.dice.chance(300, "over "+name, nth)
 		d.alive[name], d.barred[other] = true, over
 		d.mu.Unlock()
@@ -157,7 +157,7 @@ func (d *duel) isBarred(name string) bool {
 	return d.barred[name]
 }
 
-// serve is one sidecar, which lives until it is killed, told to end, or finds another in the lease.
+// serve runs one sidecar until it is killed, has to end, or finds that another has the lease.
 func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Clock, book readableJournal, over bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,13 +184,13 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 	}
 	err := sidecar.New(o).Run(ctx)
 	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease to begin with
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease at first
 			d.violation("sidecar %s stopped: %v", name, err)
 		}
 	}
 }
 
-// drifting is a clock that is set wrong and runs too fast or too slow.
+// driftingClock is a clock that is set wrong and runs too fast or too slow.
 type driftingClock struct {
 	from   time.Time
 	offset time.Duration
@@ -202,10 +202,10 @@ func (c *driftingClock) Now() time.Time {
 }
 
 func (c *driftingClock) After(d time.Duration) <-chan time.Time {
-	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // not before it, however it is rounded
+	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // never early because of rounding
 }
 
-// stalling is a journal on a disk that hangs at times; nothing is written after its sidecar's death.
+// stallingJournal is a journal on a disk that hangs at times. It writes nothing after the death of its sidecar.
 type stallingJournal struct {
 	actions.Journal
 	way contender
@@ -221,7 +221,7 @@ func (s stallingJournal) Begin(in journal.Intent) (int64, error) {
 	return s.Journal.Begin(in)
 }
 
-// rival is the way of one sidecar to the batch system.
+// contender is the connection of one sidecar to the batch system.
 type contender struct {
 	*embedded.System
 	duel    *duel
@@ -229,7 +229,7 @@ type contender struct {
 	process *process
 }
 
-// wait lets time pass, until the caller gives up or is killed.
+// wait waits, until the caller gives up or is killed.
 func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	select {
 	case <-time.After(lasts):
@@ -238,11 +238,11 @@ func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	}
 }
 
-// call makes one call, of which the request, the answer or the whole sidecar may hang for long.
+// call makes one call. Its request, its answer or the whole sidecar may hang for long.
 func (r contender) call(ctx context.Context, verb string, acts bool, do func() error) error {
 	d, name := r.duel, r.name+" "+verb
 	nth := d.nth(name)
-	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading harms nobody, and the loop looks at its plan all the while
+	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading does no harm, and the loop would only plan with the old one
 	before, after := d.dice.span(time.Millisecond, 50*time.Millisecond, name, nth), time.Duration(0)
 	if !calm && d.dice.chance(40, "slow "+name, nth) {
 		before = d.dice.span(0, 2*d.length, "slow "+name, nth)
@@ -268,7 +268,7 @@ func (r contender) call(ctx context.Context, verb string, acts bool, do func() e
 	return errors.Join(err, ctx.Err())
 }
 
-// judge says whether the sidecar may do this now.
+// judge checks that the sidecar may act now.
 func (d *duel) judge(name, verb string) {
 	holder := d.system.LeaseOf()
 	d.mu.Lock()
@@ -282,7 +282,7 @@ func (d *duel) judge(name, verb string) {
 	if holder != name {
 		d.violation("sidecar %s does %s, and the lease is %q's", name, verb, holder)
 	}
-	// The last quarter is for clocks that do not run alike. These differ by a hundredth.
+	// The last quarter of the lease allows for clocks that run at different speeds. These differ by a hundredth.
 	if d.leased && age > d.length*3/4*102/100 {
 		d.violation("sidecar %s does %s %v after it asked for its lease of %v: that is in its last quarter", name, verb, age, d.length)
 	}
@@ -300,7 +300,7 @@ func (r contender) RenewLease(ctx context.Context, c adapter.Claim) error {
 	return r.call(ctx, "RenewLease", false, r.asks(func() error { return r.System.RenewLease(ctx, c) }))
 }
 
-// asks notes, for a call that begins now, that the lease was given for it.
+// asks records, for a call that begins now, when the lease was requested.
 func (r contender) asks(call func() error) func() error {
 	begun := time.Now()
 	return func() error {

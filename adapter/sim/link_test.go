@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// line is the way of one sidecar to the batch system, where most of what goes wrong goes wrong.
+// faultyLink is the connection of one sidecar to the batch system, where most faults occur.
 type faultyLink struct {
 	*embedded.System
 	world   *world
@@ -23,12 +23,12 @@ var _ adapter.BatchSystem = faultyLink{}
 
 // fault is what happens to one call.
 type fault struct {
-	before, after time.Duration // until the batch system acts; from then until the caller knows
-	drop          bool          // the request never arrives: the caller waits until its deadline
-	mute          bool          // the answer never arrives
-	twice         bool          // it is carried out twice
-	refuse        error         // the batch system says no
-	half          bool          // only the first part is carried out, or is of the same second as the rest
+	before, after time.Duration // until the batch system acts, and from then until the caller knows
+	drop          bool          // the request is lost: the caller waits until its deadline
+	mute          bool          // the answer is lost
+	twice         bool          // the call is carried out twice
+	refuse        error         // the batch system refuses the call
+	half          bool          // only the first part is carried out, or only that part of a reading is up to date
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	errLimited = errors.New("too many requests")
 )
 
-// mishaps are the kinds of faults. A call that cannot fail in a way goes well.
+// mishaps are the kinds of faults. A kind that does not apply to a call has no effect.
 var mishaps = []struct {
 	name string
 	make func(w *world, f *fault, verb, name string, nth int)
@@ -63,7 +63,7 @@ var mishaps = []struct {
 	{"half", func(_ *world, f *fault, verb, _ string, _ int) { f.half = verb == "Shape" || verb == "Observe" }},
 }
 
-// faultOf is what happens to the nth call of the name.
+// faultOf draws what happens to the nth call of the name.
 func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	f.before = w.dice.span(time.Millisecond, 60*time.Millisecond, "before "+name, nth)
 	f.after = w.dice.span(time.Millisecond, 60*time.Millisecond, "after "+name, nth)
@@ -78,8 +78,8 @@ func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	return f, m.name
 }
 
-// do carries out one call. The act happens at its own instant in a goroutine of its own: a caller that gave up, or was
-// killed, does not take it back.
+// do carries out one call. The action happens at its own instant in its own goroutine, so a caller that gave up or was killed does not
+// prevent it.
 func (l faultyLink) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
 	w := l.world
 	if l.process.over() {
@@ -136,7 +136,7 @@ func (l faultyLink) on(ctx context.Context, verb string, key adapter.Key, act fu
 	return l.do(ctx, verb, fmt.Sprint(key.ID), func(ctx context.Context, _ fault) error { return act(ctx) })
 }
 
-// Observe is one reading; a half one has the jobs of one instant and the rest of a later one.
+// Observe makes one reading. A half one has the jobs of one instant and the rest of a later one.
 func (l faultyLink) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err error) {
 	var read *adapter.Snapshot
 	err = l.do(ctx, "Observe", "", func(ctx context.Context, f fault) error {
@@ -214,7 +214,7 @@ func (l faultyLink) Make(ctx context.Context, application int64, user string, ho
 	return key, nil
 }
 
-// Shape is two fields; half of it is the first.
+// Shape changes two fields. A half call changes the first.
 func (l faultyLink) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error {
 	l.world.judgeTouch("Shape", key)
 	return l.do(ctx, "Shape", fmt.Sprint(key.ID), func(ctx context.Context, f fault) error {

@@ -16,22 +16,22 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Short spans, in seconds, as everywhere in scenarios: what matters is their order.
+// Short durations, in seconds, as in all scenarios: only their order matters.
 const (
 	answer  = 5
 	grace   = 20
 	bringUp = 20
 )
 
-// deadly is at how many of a thousand turns the loop of applications is killed.
+// killRate is at how many of 1,000 turns the loop of applications is killed.
 const killRate = 7
 
-// desk is the loop of applications. One goroutine owns it.
+// appLoop is the loop of applications. One goroutine owns it.
 type appLoop struct {
 	dice      dice
 	begin     time.Time
 	clusters  []*world
-	makes     int // the cluster that makes its parts itself; below 0: none
+	makes     int // index of the cluster that submits the jobs of its parts itself; below 0: none
 	machine   *apps.Machine
 	states    [2]*mailbox.ClusterState
 	records   map[int64][]byte // its journal
@@ -42,23 +42,23 @@ type appLoop struct {
 	users     sync.WaitGroup
 	strangers sync.WaitGroup
 	turns     int
-	writes    int // of its journal
+	writes    int // number of writes to its journal
 	tally     *tally
 	stood     map[readyPart]bool
-	ranks     map[int64]core.Time       // of applications, as the journal had them first
-	forged    map[readyPart]adapter.Key // the stranger's jobs
+	ranks     map[int64]core.Time       // rank of each application, as the journal first had it
+	forged    map[readyPart]adapter.Key // jobs of the hostile user
 }
 
-// cable is one session: what is said to its peer.
+// conn is one session: messages to its peer.
 type conn struct {
 	id   uint64
 	user *user
-	part readyPart // a part's
-	seq  int64     // of its peer's last word
+	part readyPart // of a part
+	seq  int64     // number of the peer's last message
 	said chan launcher.Message
 }
 
-// stood is a batch job that said at the barrier that it is ready.
+// readyPart is a batch job that reported at the barrier that it is ready.
 type readyPart struct {
 	cluster string
 	job     core.JobID
@@ -79,7 +79,7 @@ func (d *appLoop) note(format string, args ...any) {
 	}
 }
 
-// start makes the machine of what its journal has.
+// start makes the machine from its journal.
 func (d *appLoop) start() {
 	var all []apps.Record
 	for id, data := range d.records {
@@ -96,7 +96,7 @@ func (d *appLoop) start() {
 	d.machine, d.states = m, [2]*mailbox.ClusterState{}
 }
 
-// run serves until all users have gone and nothing is left of their applications.
+// run serves until all users have left and nothing is left of their applications.
 func (d *appLoop) run(over <-chan struct{}) {
 	d.start()
 	for {
@@ -110,7 +110,7 @@ func (d *appLoop) run(over <-chan struct{}) {
 				d.machine.Step(time.Now().Unix(), apps.StateShown{Cluster: c, State: b})
 			}
 		}
-		d.carry() // all that came before a pass is in the journal
+		d.carry() // everything before a pass is in the journal
 		if d.machine.Next() <= time.Now().Unix() {
 			d.machine.Wake(time.Now().Unix())
 			d.carry()
@@ -132,12 +132,12 @@ func (d *appLoop) run(over <-chan struct{}) {
 	}
 }
 
-// left is what is left of applications: they, and jobs that were submitted for them.
+// left returns what is left of applications, including jobs that were submitted for them.
 func (d *appLoop) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
-	for c, w := range d.clusters { // a state may be of before they were submitted
+	for c, w := range d.clusters { // a state may be older than their submission
 		snapshot, err := w.system.Observe(context.Background())
 		if err != nil {
 			return err.Error()
@@ -151,7 +151,7 @@ func (d *appLoop) left() (left string) {
 	return left
 }
 
-// wait lets something happen: a word of a launcher or a part, a new state, or a second at which something falls due.
+// wait waits for an event: a message of a launcher or a part, a new state, or a second at which something is due.
 func (d *appLoop) wait() {
 	due := time.Until(adapter.Instant(min(d.machine.Next(), time.Now().Unix()+5)))
 	select {
@@ -162,10 +162,10 @@ func (d *appLoop) wait() {
 	case <-d.clusters[1].box().Shown():
 	case <-time.After(due):
 	}
-	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // what comes together is taken together
+	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // events that arrive together are handled together
 }
 
-// die is kill -9: another begins with the journal alone, and everybody has to come back.
+// die simulates kill -9: a new loop starts with the journal alone, and all peers must connect again.
 func (d *appLoop) die(when string) {
 	d.note("the loop of applications is killed %s", when)
 	d.tally.add("the loop of applications begins again", 1)
@@ -176,8 +176,8 @@ func (d *appLoop) die(when string) {
 	d.start()
 }
 
-// carry writes what the machine decided, in one transaction, and does it. The loop may be killed before and after the write, and between
-// orders and words.
+// carry writes what the machine decided, in one transaction, and carries it out. The loop may be killed before and after the write, and
+// between orders and messages.
 func (d *appLoop) carry() {
 	e := d.machine.Effects()
 	writes := len(e.Stored)+len(e.Deleted) > 0
@@ -235,7 +235,7 @@ func (d *appLoop) carry() {
 	}
 }
 
-// judgeGo: no user code on a lone part. All have come to the barrier before any is let through.
+// judgeGo checks that no part passes the barrier before all parts have arrived, so that no user code runs on only some parts.
 func (d *appLoop) judgeGo(id int64) {
 	for _, a := range d.machine.Snapshot().Applications {
 		if a.ID != id {
@@ -251,13 +251,13 @@ func (d *appLoop) judgeGo(id int64) {
 	}
 }
 
-// judgeRank: an application keeps its rank, whoever was killed.
+// judgeRank checks that an application keeps its rank, whichever process was killed.
 func (d *appLoop) judgeRank(r apps.Record) {
-	var a struct { // of apps.Application
+	var a struct { // some fields of apps.Application
 		Rank core.Time `json:"rank"`
 	}
 	if json.Unmarshal(r.Data, &a) != nil || a.Rank == 0 {
-		return // the counter, or it has none yet
+		return // the record is the counter, or the application has no rank yet
 	}
 	if first, known := d.ranks[r.ID]; known && first != a.Rank {
 		d.clusters[0].violation("application %d had rank %d, and has %d", r.ID, first, a.Rank)
@@ -265,7 +265,7 @@ func (d *appLoop) judgeRank(r apps.Record) {
 	d.ranks[r.ID] = a.Rank
 }
 
-// tell has the loop do something; when it has ended, nothing.
+// tell has the loop call f. It does nothing if the loop has ended.
 func (d *appLoop) tell(f func()) {
 	select {
 	case d.in <- f:
@@ -273,7 +273,7 @@ func (d *appLoop) tell(f func()) {
 	}
 }
 
-// connect begins a session.
+// connect starts a session.
 func (d *appLoop) connect(u *user, hello launcher.Message) *conn {
 	p := &conn{user: u, said: make(chan launcher.Message, 200)}
 	ready := make(chan struct{})
@@ -291,7 +291,7 @@ func (d *appLoop) connect(u *user, hello launcher.Message) *conn {
 	return p
 }
 
-// send says something, and gives its number.
+// send sends a message, and returns its number.
 func (d *appLoop) send(p *conn, x launcher.Message) int64 {
 	p.seq++
 	seq := p.seq

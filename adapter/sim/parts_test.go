@@ -21,10 +21,10 @@ import (
 
 var (
 	partsFlag    = flag.Int("accordion.parts", 100, "how many scenarios of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
-	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one scenario of applications in full (test Part)")
+	partSeedFlag = flag.Uint64("accordion.partseed", 0, "simulate this one scenario of applications and print its trace (test Part)")
 )
 
-// shares is how many scenarios of applications there are to be.
+// applicationScenarios returns how many scenarios of applications to simulate.
 func applicationScenarios() int {
 	if *longFlag {
 		return 100_000
@@ -39,9 +39,10 @@ func init() {
 	}
 }
 
-// TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
-// the orders is a simple script here, which does what no loop of applications would. All that is demanded of a scenario is demanded of each cluster, and of the parts: none runs without
-// an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
+// TestPartsOfApplications simulates two clusters, each with its users, faults and sidecar, and applications with parts on both. A simple
+// script gives the orders, and gives some that the loop of applications would not. All checks of a scenario apply to each cluster, and
+// there are checks of the parts: none runs without an order to start it, nor on other nodes than were prepared, and nothing is left of them
+// when the orders are gone.
 func TestPartsOfApplications(t *testing.T) {
 	var all tally
 	n := max(applicationScenarios()/10, min(applicationScenarios(), 40))
@@ -54,17 +55,17 @@ func TestPartsOfApplications(t *testing.T) {
 	all.demand(t, n, minimumKinds)
 }
 
-// TestPart tells one such scenario in full.
+// TestPart simulates one such scenario and prints its trace.
 func TestPart(t *testing.T) {
 	if *partSeedFlag == 0 {
-		t.Skip("tells one scenario in full: give its seed with -accordion.partseed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
 	}
 	for _, wrong := range runBoth(t, bothScenarios(*partSeedFlag), true, &tally{}) {
 		t.Error(wrong)
 	}
 }
 
-// shared is a seed's scenario of one of the two clusters.
+// clusterScenario returns a seed's scenario of one of the two clusters.
 func clusterScenario(seed uint64, cluster int) *scenario {
 	r := newGenerator(seed*2+uint64(cluster), 0xacc0)
 	r.brief = true
@@ -76,12 +77,12 @@ func clusterScenario(seed uint64, cluster int) *scenario {
 	return s
 }
 
-// both is a seed's scenarios of both clusters.
+// bothScenarios returns a seed's scenarios of both clusters.
 func bothScenarios(seed uint64) []*scenario {
 	return []*scenario{clusterScenario(seed, 0), clusterScenario(seed, 1)}
 }
 
-// together lets the scenarios of both clusters happen, and says what was wrong.
+// runBoth simulates both clusters, and returns violations.
 func runBoth(t *testing.T, scenarios []*scenario, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var clusters []*world
@@ -119,7 +120,7 @@ func runBoth(t *testing.T, scenarios []*scenario, tracing bool, all *tally) (wro
 	return wrong
 }
 
-// traceOf is all that happened on a cluster.
+// traceOf returns the trace of a cluster.
 func traceOf(w *world) string {
 	var b strings.Builder
 	for _, l := range w.trace {
@@ -133,53 +134,53 @@ func traceOf(w *world) string {
 	return b.String()
 }
 
-// boxed is a mailbox from which a world's sidecars take orders for parts.
+// boxed is a mailbox from which the sidecars of a world take orders for parts.
 type boxed struct{ *mailbox.Mailbox }
 
-// New returns what carries the orders out.
+// New returns what carries out the orders.
 func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
 
 // box returns the mailbox of a world that has parts of applications.
 func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
 
-// script gives orders for some applications, as simply as the flow of a start allows.
+// orderScript gives orders for some applications, with as little logic as the protocol of a start permits.
 type orderScript struct {
 	dice     dice
 	begin    time.Time
 	clusters []*world
 	all      []*application
-	crew     sync.WaitGroup // users
+	crew     sync.WaitGroup // running users
 	ordered  map[*world][]mailbox.Order
 }
 
-// application is one, with a part on each of its clusters.
+// application is an application with a part on each of its clusters.
 type application struct {
 	id       int64
-	at       time.Duration // it subscribes
-	lasts    time.Duration // it runs, from go on
+	at       time.Duration // when it subscribes
+	lasts    time.Duration // how long it runs, from go on
 	walltime core.Time
 	parts    []*appPart
 	state    string // wait, prepare, start, run, drop, end, ghost, gone
 	since    time.Time
 	tries    int
-	until    core.Time // of ghosts
+	until    core.Time // when the ghost ends
 	ghost    bool
-	gives    int           // tries after which it gives up
-	vanishes time.Duration // its orders are gone then; 0: not before it is over
+	gives    int           // number of attempts after which it gives up
+	vanishes time.Duration // when its orders disappear; 0: not before it has ended
 }
 
-// share is the part of an application on one cluster.
+// appPart is the part of an application on one cluster.
 type appPart struct {
 	world *world
-	made  bool // by the cluster
+	made  bool // its cluster submits the job itself
 	job   adapter.Key
 	nodes int
 	spans []grant
 }
 
-// grant is an order to start: from when to when it stood, and the nodes that were prepared.
+// grant is an order to start: when it was in force, and the nodes that were prepared.
 type grant struct {
-	from, to time.Time // to: zero while it stands
+	from, to time.Time // to is zero while it is in force
 	nodes    []string
 }
 
@@ -206,7 +207,7 @@ func newScript(seed uint64, clusters []*world) *orderScript {
 	return s
 }
 
-// run gives orders until every application is over.
+// run gives orders until every application has ended.
 func (s *orderScript) run() {
 	for left := true; left; time.Sleep(s.dice.span(200*time.Millisecond, 400*time.Millisecond, "orders", int(time.Since(s.begin)/time.Millisecond))) {
 		left = false
@@ -217,7 +218,7 @@ func (s *orderScript) run() {
 			left = left || a.state != "gone"
 		}
 		for _, w := range s.clusters {
-			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // as the loop of applications gives them
+			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // only changed orders, as from the loop of applications
 				s.ordered[w] = all
 				w.box().Order(slices.Clone(all))
 			}
@@ -246,7 +247,7 @@ func (s *orderScript) submit(a *application) {
 	}
 }
 
-// standing is how far the part's present order has come; nothing before the cluster has said so.
+// standing returns how far the part's present order has come. It returns false before the cluster has reported that.
 func (a *application) standing(p *appPart) (mailbox.Standing, bool) {
 	b := p.world.box().State()
 	if b == nil {
@@ -260,7 +261,7 @@ func (a *application) standing(p *appPart) (mailbox.Standing, bool) {
 	return mailbox.Standing{}, false
 }
 
-// stand says whether all parts, and any, stand so.
+// stand reports whether all parts, and whether any part, are in one of the states.
 func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	all = true
 	for _, p := range a.parts {
@@ -271,10 +272,10 @@ func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	return all, some
 }
 
-// lateness is how long an application may wait, and be served: behind jobs that run on until their limits, one after the other.
+// longestWait is how long an application may wait and run, behind jobs that run until their limits one after the other.
 const longestWait = 900 * time.Second
 
-// advance does the next thing about an application.
+// advance takes the next step of an application.
 func (s *orderScript) advance(a *application) {
 	become := func(state string) {
 		for _, p := range a.parts {
@@ -358,7 +359,7 @@ func (s *orderScript) advance(a *application) {
 	}
 }
 
-// fits says whether the states show nodes for all parts now.
+// fits reports whether the states show nodes for all parts now.
 func (s *orderScript) fits(a *application) bool {
 	for _, p := range a.parts {
 		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
@@ -368,13 +369,13 @@ func (s *orderScript) fits(a *application) bool {
 	return true
 }
 
-// limit is that of the application's batch jobs.
+// limit returns the time limit of the application's batch jobs.
 func (a *application) limit() core.Time { return a.walltime + 40 }
 
-// rank is the second in which an application subscribed.
+// rank returns the second in which an application subscribed.
 func (s *orderScript) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
 
-// estimate is when the state shows nodes for a part, as a pass without other applications would see it.
+// estimate returns when the state shows nodes for a part, as a pass without other applications would compute it.
 func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	b, now := p.world.box().State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
@@ -382,7 +383,7 @@ func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // those of the same second come after it (sched.Ranked)
+		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}
@@ -393,7 +394,7 @@ func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	return at
 }
 
-// grant notes that an order to start is over.
+// grant records the end of an order to start.
 func (s *orderScript) grant(a *application, next string) {
 	if next == "run" || next == "ghost" {
 		return
@@ -403,7 +404,7 @@ func (s *orderScript) grant(a *application, next string) {
 	}
 }
 
-// cancel is an application whose orders are gone: its user ends its jobs, some later.
+// cancel ends the jobs of an application whose orders are gone, as its user would, some of them later.
 func (s *orderScript) cancel(a *application) {
 	for _, p := range a.parts {
 		if !p.made {
@@ -419,7 +420,7 @@ var wantOf = map[string]mailbox.Want{
 	"wait": mailbox.Wait, "prepare": mailbox.Prepare, "start": mailbox.Start, "run": mailbox.Run, "drop": mailbox.Drop, "end": mailbox.End, "ghost": mailbox.Ghost,
 }
 
-// orders is what all applications want of a cluster.
+// orders returns the orders of all applications for a cluster.
 func (s *orderScript) orders(w *world) []mailbox.Order {
 	all := []mailbox.Order{}
 	for _, a := range s.all {
@@ -444,10 +445,10 @@ func (s *orderScript) orders(w *world) []mailbox.Order {
 	return all
 }
 
-// lag is how long after an order has changed a part may still begin: what is under way is carried out.
+// orderLag is how long after an order has changed a part may still begin, because an operation in progress is carried out.
 const orderLag = 6 * time.Second
 
-// judge: no part ran without an order to start it, nor on other nodes than were prepared.
+// judge checks that no part ran without an order to start it, nor on other nodes than were prepared.
 func (s *orderScript) judge() {
 	for _, a := range s.all {
 		for _, p := range a.parts {
@@ -467,10 +468,10 @@ func (s *orderScript) judgeRun(a *application, p *appPart, r embedded.Record) {
 		late += 2*deadline + 5*time.Second
 	}
 	if w.scenario.deaths > 0 || slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "kill" }) {
-		late += 60 * time.Second // nobody takes back what a dead sidecar began
+		late += 60 * time.Second // no process undoes what a dead sidecar began
 	}
 	if len(w.restarts) > 0 {
-		return // it may have forgotten a hold
+		return // the batch system may have forgotten a hold
 	}
 	i := slices.IndexFunc(p.spans, func(g grant) bool {
 		return !r.Start.Before(g.from) && (g.to.IsZero() || r.Start.Before(g.to.Add(late)))
@@ -486,7 +487,7 @@ func (s *orderScript) judgeRun(a *application, p *appPart, r embedded.Record) {
 	}
 }
 
-func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
+func TestBrokenCarrierOfOrdersIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		saboteur
@@ -515,7 +516,7 @@ func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("not found out in %d scenarios", most)
+			t.Errorf("not noticed in %d scenarios", most)
 		})
 	}
 }

@@ -13,64 +13,64 @@ import (
 	"accordion/core/policy"
 )
 
-// scenario is all that is decided before the simulation begins. A scenario can be made smaller by leaving things out.
+// scenario is everything that is decided before the simulation begins. It can be made smaller by removing parts.
 type scenario struct {
 	seed     uint64
 	nodes    int
-	sweep    time.Duration // of limits
+	sweep    time.Duration // between sweeps that enforce limits
 	epilog   time.Duration
-	think    time.Duration // of the batch system's scheduler
-	interval time.Duration // of the sidecar's re-scheduling timer
+	think    time.Duration // delay of the batch system's scheduling passes
+	interval time.Duration // the sidecar's rescheduling timer
 	rest     time.Duration // between its readings while nothing is due; 0: the same
-	paired   bool          // ordinary jobs first, using their limits to the second: compared with a world without managed jobs
-	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
-	advance  bool          // early applications may go on early
-	rate     int           // calls out of a thousand with a fault
-	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
+	paired   bool          // ordinary jobs come first and run to their limits, to compare with a simulation without managed jobs
+	sqlite   bool          // the journal is a file, as in production; otherwise it is in memory
+	advance  bool          // early applications may continue early
+	rate     int           // calls with a fault, in 1,000
+	deaths   int           // writes to the journal at which the sidecar is killed, in 10,000
 	calm     time.Duration // no fault begins after it
 	brief    bool
 	stranger bool     // there is a hostile user
-	sizes    []string // rules for the sizes of moldable jobs, of one sidecar after the other and over again
+	sizes    []string // rules for the sizes of moldable jobs, for successive sidecars in turn
 	policy   string   // of [plan]
 
 	apps     []app
 	events   []event
-	sabotage func(adapter.BatchSystem) adapter.BatchSystem // nil: none; breaks the sidecar on purpose, to see that it is noticed
-	ordinary map[string]bool                               // managed jobs by name that turned out to be ordinary ones: they are in the world without managed jobs, too
-	without  map[string]bool                               // faults by name that do not happen after all: what a smaller scenario leaves out
+	sabotage func(adapter.BatchSystem) adapter.BatchSystem // breaks the sidecar on purpose, to see that the checks notice; nil: none
+	ordinary map[string]bool                               // names of managed jobs that became ordinary ones: they are in the simulation without managed jobs, too
+	without  map[string]bool                               // names of faults that do not happen, because a smaller scenario leaves them out
 }
 
 // app is one job and how it will behave.
 type app struct {
 	name    string
-	at      time.Duration // submitted
+	at      time.Duration // when it is submitted
 	request string        // ep=…, mold=…; "": an ordinary job
 	nodes   int
 	limit   core.Time
-	runs    core.Time // of an ordinary job; more than limit: it overruns
+	runs    core.Time // of an ordinary job; if it is more than limit, the job overruns
 	held    bool      // submitted with a comment and held, without the plug-in
 	manner  stepBehavior
 	work    []time.Duration // in each step
 	cancel  time.Duration   // after its submission; 0: never
-	free    time.Duration   // its user releases it so long after its submission; 0: never
+	free    time.Duration   // when its user releases it, after its submission; 0: never
 }
 
-// manner is how an application behaves at its boundaries.
+// stepBehavior is how an application behaves at the ends of its steps.
 type stepBehavior string
 
 const (
 	punctual  stepBehavior = "punctual"
 	silent    stepBehavior = "silent"    // never calls step
-	impatient stepBehavior = "impatient" // gives up after some seconds, goes on, and asks again
-	choosy    stepBehavior = "choosy"    // says which nodes it keeps
-	confused  stepBehavior = "confused"  // asks for steps and nodes that are not there
-	failing   stepBehavior = "failing"   // ends in the middle
+	impatient stepBehavior = "impatient" // gives up after some seconds, continues, and asks again
+	choosy    stepBehavior = "choosy"    // chooses which nodes it keeps
+	confused  stepBehavior = "confused"  // asks for steps and nodes that do not exist
+	failing   stepBehavior = "failing"   // fails in the middle
 )
 
-// event is what happens at a second, whatever else does.
+// event happens at a fixed second.
 type event struct {
 	at     time.Duration
-	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: the sidecar is away); shrink (who)
+	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: no sidecar runs); shrink (who)
 	node   string
 	who    string
 	lasts  time.Duration
@@ -108,7 +108,7 @@ func (a app) String() string {
 	return fmt.Sprintf("%7.3f %s: %s", a.at.Seconds(), a.name, what)
 }
 
-// String tells the scenario before it happens.
+// String describes the scenario.
 func (s *scenario) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v, policy %s, sizes %s\n",
@@ -122,15 +122,15 @@ func (s *scenario) String() string {
 	return b.String()
 }
 
-// teller makes up scenarios.
+// generator makes scenarios.
 type generator struct {
 	*rand.Rand
-	brief bool // fewer jobs, in less time; and of its calls and writes as many more go wrong
+	brief bool // fewer jobs in less time, and proportionally more faults of calls and writes
 }
 
 func (r generator) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
 
-// long is a span between two of a scenario that is not brief.
+// long draws a duration between two bounds, which are shorter if the scenario is brief.
 func (r generator) long(lo, hi int) int {
 	n := r.between(lo, hi)
 	if r.brief {
@@ -139,7 +139,7 @@ func (r generator) long(lo, hi int) int {
 	return n
 }
 
-// rate is how many of so many go wrong, each with a choice of its own.
+// rate draws one of the rates.
 func (r generator) rate(all ...int) int {
 	n := all[r.IntN(len(all))]
 	if r.brief {
@@ -150,7 +150,7 @@ func (r generator) rate(all ...int) int {
 
 func (r generator) in(outOf int) bool { return r.IntN(outOf) == 0 }
 
-// when is an odd instant between two seconds.
+// when draws an instant between two seconds, with random nanoseconds.
 func (r generator) when(lo, hi int) time.Duration {
 	at := time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
 	if r.brief {
@@ -159,12 +159,12 @@ func (r generator) when(lo, hi int) time.Duration {
 	return at
 }
 
-// newTeller makes up what the seed says about a subject.
+// newGenerator returns a generator for one subject of a seed.
 func newGenerator(seed, subject uint64) generator {
 	return generator{Rand: rand.New(rand.NewPCG(seed, subject))}
 }
 
-// tell makes the seed's scenario.
+// generate makes the seed's scenario.
 func generate(seed uint64) *scenario {
 	s := newGenerator(seed, 0xacc0).tell(seed)
 	if s.policy = *policyFlag; s.policy == "" {
@@ -173,8 +173,8 @@ func generate(seed uint64) *scenario {
 	return s
 }
 
-// policies are those of which a seed chooses one, most often the default. With so little patience jobs are due, and have a reservation,
-// while a scenario lasts.
+// policies are those from which a seed chooses one, most often the default. The patience of "patient" is short, so that jobs are due and
+// have a reservation within a scenario.
 var policies = []string{policy.Default, policy.Default, "easy-evolving", "patient", "patient:20s:x1", "patient:20s:x1:r2"}
 
 func (r generator) tell(seed uint64) *scenario {
@@ -210,7 +210,7 @@ func (r generator) tell(seed uint64) *scenario {
 	return s
 }
 
-// arrange puts all that happens in its order.
+// arrange sorts the events by time.
 func (s *scenario) arrange() {
 	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
@@ -219,7 +219,7 @@ func (s *scenario) arrange() {
 	}
 }
 
-// trouble is what happens to nodes, to the batch system, and behind our back.
+// trouble adds what happens to nodes and to the batch system, and what users do to jobs without the sidecar.
 func (s *scenario) trouble(r generator) {
 	add := func(e event) { s.events = append(s.events, e) }
 	for range r.between(0, 2) {
@@ -241,7 +241,7 @@ func (s *scenario) trouble(r generator) {
 	}
 }
 
-// ordinaryJob returns a job of the batch system's own.
+// ordinaryJob returns an ordinary job.
 func (s *scenario) ordinaryJob(r generator, i int) app {
 	a := app{
 		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),
@@ -261,7 +261,7 @@ func (s *scenario) ordinaryJob(r generator, i int) app {
 	return a
 }
 
-// managed is a job of ours.
+// managed returns a managed job.
 func (s *scenario) managed(r generator, i int) app {
 	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 40), held: r.in(6), manner: punctual, limit: 3600}
 	if s.paired {

@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	seedFlag   = flag.Uint64("accordion.seed", 0, "tell this one scenario in full (test Seed)")
+	seedFlag   = flag.Uint64("accordion.seed", 0, "simulate this one scenario and print its trace (test Seed)")
 	seedsFlag  = flag.Int("accordion.seeds", 1000, "how many scenarios to simulate")
 	fromFlag   = flag.Uint64("accordion.from", 1, "the first of them")
-	wholeFlag  = flag.Bool("accordion.whole", false, "tell the whole scenario, and not the smallest that goes wrong")
+	wholeFlag  = flag.Bool("accordion.whole", false, "print the whole scenario, not the smallest that fails")
 	sizesFlag  = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
 	policyFlag = flag.String("accordion.policy", "", "the policy of all scenarios; the seed chooses one unless you say so, and the digests are those of its choice")
 	longFlag   = flag.Bool("accordion.long", false, "a million scenarios, and 100,000 of applications over two clusters")
 )
 
-// TestSeeds lets the scenarios of many seeds happen.
+// TestSeeds simulates the scenarios of many seeds.
 func TestSeeds(t *testing.T) {
 	n := uint64(*seedsFlag)
 	if *longFlag {
@@ -46,7 +46,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// try lets a scenario happen, and says what was wrong with it.
+// tryScenario simulates a scenario, and returns violations.
 func tryScenario(t *testing.T, s *scenario) []string {
 	out := simulate(t, s, true, false)
 	if s.paired {
@@ -55,10 +55,10 @@ func tryScenario(t *testing.T, s *scenario) []string {
 	return out.wrong
 }
 
-// TestSeed tells one scenario in full; when it goes wrong, the smallest that still does.
+// TestSeed simulates one scenario and prints its trace. If it fails, it prints the smallest scenario that still fails.
 func TestSeed(t *testing.T) {
 	if *seedFlag == 0 {
-		t.Skip("tells one scenario in full: give its seed with -accordion.seed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.seed=N")
 	}
 	s := generate(*seedFlag)
 	wrong := tryScenario(t, s)
@@ -82,7 +82,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// lifeOf is what a job held, and how it ended.
+// lifeOf describes what a job held, and how it ended.
 func (w *world) lifeOf(r embedded.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)

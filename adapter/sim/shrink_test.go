@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 )
 
-// smallest leaves out of a scenario what it can still go wrong without: jobs, events, and faults of calls.
+// smallest removes from a scenario what is not needed for it to fail: jobs, events, and faults of calls.
 func smallest(t *testing.T, s *scenario) *scenario {
 	for {
 		smaller := shrinkOnce(t, s)
@@ -19,7 +19,7 @@ func smallest(t *testing.T, s *scenario) *scenario {
 	}
 }
 
-// shrink finds a smaller scenario that still goes wrong; nil when there is none.
+// shrinkOnce finds a smaller scenario that still fails; nil if there is none.
 func shrinkOnce(t *testing.T, s *scenario) *scenario {
 	wrong := func(c *scenario) bool { return len(tryScenario(t, c)) > 0 }
 	for i := range s.apps {
@@ -32,7 +32,7 @@ func shrinkOnce(t *testing.T, s *scenario) *scenario {
 	}
 	for _, e := range s.events {
 		if e.what == "back" || e.what == "undrained" {
-			continue // a node that stays away is another scenario
+			continue // removing the return of a node would change the scenario too much
 		}
 		c := *s
 		c.events = slices.DeleteFunc(slices.Clone(s.events), func(o event) bool { return o == e || e.node != "" && o.node == e.node && o.at > e.at })
@@ -58,7 +58,7 @@ func shrinkOnce(t *testing.T, s *scenario) *scenario {
 	return nil
 }
 
-func TestAFailingStoryIsMadeAsSmallAsItCanBe(t *testing.T) {
+func TestFailingScenarioIsMadeSmall(t *testing.T) {
 	var s *scenario
 	for seed := uint64(1); s == nil; seed++ {
 		s = generate(seed)

@@ -8,7 +8,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// switching is the seed's scenario with more moldable jobs, and with sidecars that die and come back with another rule for their sizes.
+// switchingSizes returns the seed's scenario with more moldable jobs, and with sidecars that die and return with another rule for their
+// sizes.
 func switchingSizes(seed uint64) *scenario {
 	r := newGenerator(seed, 0x512e)
 	s := generate(seed)
@@ -28,8 +29,8 @@ func switchingSizes(seed uint64) *scenario {
 	return s
 }
 
-// TestPromisesStandWhenSizesAreSwitched: the rule for the sizes of moldable jobs is another one while they wait and run. All that is
-// demanded of a scenario is demanded all the same: promises are kept, and every job ends.
+// TestPromisesStandWhenSizesAreSwitched changes the rule for the sizes of moldable jobs while they wait and run. All checks of a scenario
+// still hold: promises are kept, and every job ends.
 func TestPromisesStandWhenSizesAreSwitched(t *testing.T) {
 	n := 60
 	if *longFlag {

@@ -14,8 +14,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// forge submits, as the stranger, jobs that bear the marks of others' applications, and cancels
-// those that still exist in the end.
+// forge submits, as the stranger, jobs with the marks of others' applications, and cancels
+// those that still exist at the end.
 func (d *appLoop) forge() {
 	for n := range 4 {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
@@ -82,7 +82,7 @@ func (d *appLoop) disbelieved(p *conn, hello *launcher.Hello) {
 
 // judgeNames checks that no application names a stranger's job.
 func (d *appLoop) judgeNames(r apps.Record) {
-	var a struct { // of apps.Application
+	var a struct { // some fields of apps.Application
 		ID    int64 `json:"id"`
 		Parts []struct {
 			Cluster string     `json:"cluster"`
@@ -97,7 +97,7 @@ func (d *appLoop) judgeNames(r apps.Record) {
 		if !forged {
 			continue
 		}
-		for c, w := range d.clusters { // a batch system that restarted may have given the number of the application's own job again
+		for c, w := range d.clusters { // a batch system that restarted may have used the number of the application's own job again
 			if j, err := w.system.Inspect(context.Background(), key); clusterName(c) == p.Cluster && err == nil && j.User == stranger && len(w.restarts) == 0 {
 				w.violation("application %d has a stranger's job %d for its part", r.ID, p.Job)
 			}
@@ -105,9 +105,9 @@ func (d *appLoop) judgeNames(r apps.Record) {
 	}
 }
 
-// TestAStrangerIsInStoriesOfApplications checks that the scenarios of applications have the hostile
+// TestStrangerIsInScenariosOfApplications checks that the scenarios of applications have the hostile
 // user in them.
-func TestAStrangerIsInStoriesOfApplications(t *testing.T) {
+func TestStrangerIsInScenariosOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {
 		for _, wrong := range runWithLaunchers(t, seed, false, &all) {

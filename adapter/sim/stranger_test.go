@@ -10,15 +10,15 @@ import (
 	"accordion/shim/wire"
 )
 
-// A stranger is a hostile user of the cluster. She speaks for others' jobs, and submits jobs with
-// the mark of others' applications. She claims to be their launcher or a part of them, and floods.
+// The stranger is a hostile user of the cluster. She asks for the nodes of others' jobs, and submits jobs with the mark of others'
+// applications. She claims to be their launcher or a part of them, and floods the sidecar with calls.
 const (
 	stranger    = "eve"
 	strangerUID = 2000
 )
 
-// pester has the stranger ask for the nodes of others' jobs until all is calm: now and then, and at times with many calls at once. Each
-// answer has to be a refusal.
+// pester has the stranger ask for the nodes of others' jobs until the faults end: now and then, and at times with many calls at once. Each
+// answer must be a refusal.
 func (w *world) pester() {
 	for n := 1; time.Since(w.begin) < w.scenario.calm; n++ {
 		time.Sleep(w.dice.span(500*time.Millisecond, 5*time.Second, "stranger", n))
@@ -51,7 +51,7 @@ func (w *world) impersonate(id core.JobID, q wire.Request) {
 	select {
 	case w.calls <- call:
 	case <-patience:
-		return // no sidecar is there
+		return // no sidecar runs
 	}
 	select {
 	case p := <-answer:
@@ -65,22 +65,22 @@ func (w *world) impersonate(id core.JobID, q wire.Request) {
 	}
 }
 
-// lifeNow returns the life of the present sidecar.
+// lifeNow returns the present sidecar.
 func (w *world) lifeNow() *process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.process
 }
 
-// strange returns the seed's scenario with a stranger in it.
+// withStranger returns the seed's scenario with a stranger in it.
 func withStranger(seed uint64) *scenario {
 	s := generate(seed)
 	s.stranger = true
 	return s
 }
 
-// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing tells scenarios with a hostile user in them. All that is demanded of a scenario
-// is demanded anyway.
+// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing simulates scenarios with a hostile user. All checks of a scenario still
+// apply.
 func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T) {
 	everySeed(60, func(i int) {
 		seed := *fromFlag + uint64(i)

@@ -24,14 +24,14 @@ import (
 // deadline is how long the sidecar waits for an answer.
 const deadline = 5 * time.Second
 
-// settings are the nth sidecar's, with short spans: what matters is their order, not their length.
+// settings returns the nth sidecar's settings, with short durations: only their order matters.
 func (s *scenario) settings(nth int) managed.Settings {
 	planner, err := policy.Live(s.policy, ep.Algorithm{Limit: ep.NoExpansion})
 	if err == nil {
 		planner, err = policy.WithSizes(planner, s.sizes[(nth-1)%len(s.sizes)])
 	}
 	if err != nil {
-		panic(err) // the name of a policy, or of a rule
+		panic(err) // the name of a policy or rule is unknown
 	}
 	return managed.Settings{
 		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
@@ -40,7 +40,7 @@ func (s *scenario) settings(nth int) managed.Settings {
 	}
 }
 
-// world is a scenario while it happens.
+// world is a running simulation of a scenario.
 type world struct {
 	scenario *scenario
 	dice     dice
@@ -53,13 +53,13 @@ type world struct {
 		New(sidecar.PartsHost) sidecar.Parts
 	} // nil: no parts of applications
 
-	ordered <-chan struct{} // closed when no orders for them come any more
+	ordered <-chan struct{} // closed when there are no more orders for them
 	crew    sync.WaitGroup
 
 	mu       sync.Mutex
 	process  *process
 	counts   map[string]int
-	faults   []string    // that happened, by name
+	faults   []string    // names of faults that happened
 	trace    []traceLine // the trace; nil unless it is wanted
 	tracing  bool
 	wrong    []string
@@ -67,25 +67,25 @@ type world struct {
 	keys     map[string]adapter.Key
 	restarts []time.Time // of the batch system
 	orphans  []orphan    // reservations of sidecars that died
-	stints   []lifetime  // of sidecars
+	stints   []lifetime  // when sidecars ran
 	quiet    bool        // the batch system does not answer
 	lasted   time.Duration
 }
 
-// outcome is what a scenario came to.
+// outcome is the result of a simulation.
 type outcome struct {
 	wrong  []string
 	faults []string
 	trace  []traceLine
-	starts map[string]time.Duration // of ordinary jobs
-	lives  string                   // who held what, job by job
+	starts map[string]time.Duration // starts of ordinary jobs
+	lives  string                   // which job held which nodes when
 
 	orphans  []orphan
-	ordinary map[string]bool // managed jobs that their users released before the sidecar could hold them, by name
-	lasted   time.Duration   // of virtual time
+	ordinary map[string]bool // names of managed jobs that their users released before the sidecar could hold them
+	lasted   time.Duration   // virtual time
 }
 
-// told is one line of the trace.
+// traceLine is one line of the trace.
 type traceLine struct {
 	at   time.Duration
 	text string
@@ -93,7 +93,7 @@ type traceLine struct {
 
 func (l traceLine) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l.text) }
 
-// happen lets the scenario happen. managed is false in the world without managed jobs, which has no sidecar.
+// simulate runs the scenario. If managed is false, there are no managed jobs and no sidecar.
 func simulate(t *testing.T, s *scenario, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(s, tracing)
@@ -127,7 +127,7 @@ func simulate(t *testing.T, s *scenario, managed, tracing bool) (out outcome) {
 	return out
 }
 
-// newWorld is a scenario that has not begun.
+// newWorld returns a simulation that has not begun.
 func newWorld(s *scenario, tracing bool) *world {
 	book := newMemory()
 	book.quick = s.brief || s.seed%8 > 0
@@ -137,13 +137,13 @@ func newWorld(s *scenario, tracing bool) *world {
 	}
 }
 
-// machine is the scenario's batch system.
+// machine returns the scenario's batch system.
 func (w *world) machine() (*embedded.System, error) {
 	s := w.scenario
 	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
 }
 
-// play is the whole scenario: the sidecar's lives, what users and nodes do, the end, and the judgement.
+// runScenario runs everything: the sidecars, users and nodes, the end, and the checks.
 func (w *world) runScenario(managed bool) {
 	w.served = managed
 	lives, stop := context.WithCancel(context.Background())
@@ -172,20 +172,20 @@ func (w *world) runScenario(managed bool) {
 	w.judge(managed)
 }
 
-// until waits for an instant of the scenario.
+// until waits until an instant of the scenario.
 func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))) }
 
-// patience is how long a scenario may go on after its calm. It bounds what a job of ours may need: the longest profile with
-// its overrun, some times one after the other.
+// settleTime is how long a scenario may continue after its faults have ended. A managed job may need the longest profile with its overrun,
+// after several others.
 const settleTime = 1200 * time.Second
 
-// clearing is how long after the last job what the sidecar made may still be there.
+// cleanupTime is how long after the last job things that the sidecar made may remain.
 const cleanupTime = 30 * time.Second
 
 // settle waits until nothing of the scenario is left.
 func (w *world) settle(managed bool) {
 	since := time.Now()
-	busy := since // when jobs were last there
+	busy := since // when there were jobs last
 	for ; ; time.Sleep(time.Second) {
 		jobs, rest := w.left(managed)
 		if jobs != "" {
@@ -201,7 +201,7 @@ func (w *world) settle(managed bool) {
 	}
 }
 
-// count numbers the things of a name.
+// count counts how often a name occurred.
 func (w *world) count(name string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -220,7 +220,7 @@ func (w *world) note(format string, args ...any) {
 	w.trace = append(w.trace, l)
 }
 
-// blame says what is wrong.
+// violation records that a check failed.
 func (w *world) violation(format string, args ...any) {
 	line := fmt.Sprintf("at %.3f s: ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
 	w.note("WRONG %s", line)
@@ -231,7 +231,7 @@ func (w *world) violation(format string, args ...any) {
 	}
 }
 
-// goesWrong draws whether the nth thing of the name goes wrong. Nothing does when all is calm.
+// goesWrong draws whether the nth thing of the name goes wrong. Nothing does after the faults have ended.
 func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
 	if rate == 0 || time.Since(w.begin) >= w.scenario.calm || w.dice.below(outOf, name, nth) >= rate {
 		return false
@@ -252,14 +252,14 @@ func (w *world) fatal(name string, nth int) bool {
 	return w.goesWrong(w.scenario.deaths, 10000, name, nth)
 }
 
-// silent says whether the batch system is down.
+// silent reports whether the batch system is down.
 func (w *world) silent() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.quiet
 }
 
-// live is one sidecar after the other, until ctx ends.
+// live runs one sidecar after the other, until ctx ends.
 func (w *world) live(ctx context.Context) {
 	for nth := 1; ctx.Err() == nil; nth++ {
 		l := newLife()
@@ -290,7 +290,7 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// run is one sidecar, the nth, until it is killed or ctx ends.
+// run runs the nth sidecar, until it is killed or ctx ends.
 func (w *world) run(ctx context.Context, l *process, nth int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -315,7 +315,7 @@ func (w *world) run(ctx context.Context, l *process, nth int) error {
 	return sidecar.Run(ctx)
 }
 
-// ask is the way from `accordion step` to the sidecar. It asks again when the sidecar goes away, as the shim does.
+// ask sends a request of `accordion step` to the sidecar. It repeats the request when the sidecar disappears, as the shim does.
 func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		w.mu.Lock()
