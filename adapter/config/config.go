@@ -204,7 +204,7 @@ type Metrics struct {
 // Web is where browsers can see the cluster.
 type Web struct {
 	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "": nowhere
-	Names   string // host names by which browsers may address the server, separated by commas; "": those of this host
+	Names   string // host names by which browsers may address the server, separated by commas; "": the names of this host
 	Private bool   // users and names of jobs are hidden
 }
 

@@ -43,7 +43,7 @@ type Link struct {
 //go:embed list.toml
 var ExampleList string
 
-// clusterKeys are the keys of a [[cluster]], linkKeys are those of a [[link]].
+// clusterKeys are the keys of a [[cluster]], linkKeys the keys of a [[link]].
 var (
 	clusterKeys = table[Member]{
 		text("[cluster]", "config", "the absolute path of a cluster's configuration, such as \"/etc/accordion/a.toml\"", absolute,

@@ -109,14 +109,14 @@ func (v *World) windows(claims []place.Claim) []sched.Window {
 
 // Weakest is what each of the nodes has, at the least, that are there for applications, and the architecture of them all. 0 and "" where that
 // is not known of one, and "" where they differ. One whose architecture is not known yet, as after a restart of the batch system, counts for none.
-func (v *World) Weakest() (all adapter.Strength) {
+func (v *World) Weakest() (all adapter.HostResources) {
 	first, mixed := true, false
 	for i, n := range v.Snapshot.Nodes {
 		if v.lost[i] {
 			continue
 		}
 		if first {
-			all, first = n.Strength, false
+			all, first = n.HostResources, false
 		}
 		all.Cores, all.Memory, all.Scratch = min(all.Cores, n.Cores), min(all.Memory, n.Memory), min(all.Scratch, n.Scratch)
 		mixed = mixed || all.Arch != "" && n.Arch != "" && n.Arch != all.Arch

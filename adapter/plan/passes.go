@@ -59,7 +59,7 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 
 // molded is the nodes on which the jobs may start that the batch system plans.
 func (m *machine) molded() func(node int) bool {
-	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.Molds.Reach
+	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.OwnSizing.Eligible
 	for _, p := range reach {
 		for _, name := range p.Nodes {
 			if i, here := m.Index[name]; here {
@@ -78,7 +78,7 @@ func (m *machine) molded() func(node int) bool {
 // most is how many of these nodes jobs may have that may run on a part of them.
 func (m *machine) most(in func(node int) bool) map[core.JobID]int {
 	has := map[core.JobID]int{}
-	for _, p := range m.Snapshot.Molds.Reach {
+	for _, p := range m.Snapshot.OwnSizing.Eligible {
 		n := 0
 		for _, name := range p.Nodes {
 			if i, here := m.Index[name]; here && in(i) {
@@ -102,7 +102,7 @@ func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
 			}
 		}
 	}
-	pause := m.Snapshot.Molds.Pause
+	pause := m.Snapshot.OwnSizing.Pause
 	for i := range m.Snapshot.Jobs {
 		if j := &m.Snapshot.Jobs[i]; m.ordinarily(j) {
 			add(j.Nodes, j.Started, ends(j)+pause)
@@ -195,7 +195,7 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 
 // tellWaiting tells of all that waits, by number. What the sidecar plans wants its part, and is not planned by the batch system.
 func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
-	apart := m.Snapshot.Molds.Apart
+	apart := m.Snapshot.OwnSizing.Outside
 	before := func(id core.JobID) {
 		for ; len(apart) > 0 && apart[0].ID < id; apart = apart[1:] {
 			m.tellApart(s, all, apart[0])
@@ -207,7 +207,7 @@ func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
 			all.Submit(m.Now, core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Choices: w.Job.Choices})
 			continue
 		}
-		pause := m.Snapshot.Molds.Pause
+		pause := m.Snapshot.OwnSizing.Pause
 		j := core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Begin: w.Seen.Begin, Choices: w.Seen.Choices, Pause: pause}
 		if j.Choices == nil {
 			j.Choices = []core.EP{{{Duration: min(max(w.Seen.Limit, 1), core.MaxTotal) + pause, Nodes: max(w.Seen.Want, 1)}}}
@@ -218,7 +218,7 @@ func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
 }
 
 // tellApart tells of a job that is not in the queue here.
-func (m *machine) tellApart(s sched.State, all *sched.SystemLoad, a adapter.Apart) {
+func (m *machine) tellApart(s sched.State, all *sched.SystemLoad, a adapter.OutsideJob) {
 	if a.After {
 		a.Begin = max(a.Begin, m.Now+1)
 	}

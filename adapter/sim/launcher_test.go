@@ -176,7 +176,7 @@ func (u *user) talk(p *conn) {
 // launcherPatience is how long a launcher waits after the faults have ended.
 const launcherPatience = 40 * time.Second
 
-// misbehave makes the launcher misbehave once, and returns the session with which it continues; nil: none.
+// misbehave lets the launcher misbehave once, and returns the session with which it continues; nil: none.
 func (u *user) misbehave(p *conn) *conn {
 	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
@@ -278,7 +278,7 @@ func (u *user) ask(p *conn) {
 	u.loop.send(p, u.asks(u.wants...))
 }
 
-// change makes the launcher want something else: other numbers of hosts, and not on all clusters.
+// change lets the launcher want something else: other numbers of hosts, and not on all clusters.
 func (u *user) change() {
 	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil

@@ -183,7 +183,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 		o.Lease = sidecar.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
 	}
 	err := sidecar.New(o).Run(ctx)
-	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {
+	if other := (*adapter.LeaseHeldError)(nil); err != nil && !errors.As(err, &other) && !l.over() {
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease at first
 			d.violation("sidecar %s stopped: %v", name, err)
 		}

@@ -71,7 +71,7 @@ func (x *Application) tell(s *sheet) {
 	a := x.Seen
 	if a == nil {
 		last := x.Changes[len(x.Changes)-1]
-		s.line("Application %d is over. The last that is known of it, at %s (%s): %s", x.ID, s.moment(last.At), s.since(last.At), happened(last))
+		s.line("Application %d is over. The last that is known of it, at %s (%s): %s", x.ID, s.moment(last.At), s.since(last.At), eventText(last))
 	} else {
 		s.line("%s", s.introduced(a))
 		s.section("What was asked and shown", s.asked(a))
@@ -222,13 +222,13 @@ func (x *Application) told(s *sheet) []string {
 		lines = append(lines, fmt.Sprintf("(%d earlier ones: --json)", more))
 	}
 	for _, c := range x.Changes[max(0, len(x.Changes)-listed):] {
-		lines = append(lines, fmt.Sprintf("%s  %s", s.moment(c.At), happened(c)))
+		lines = append(lines, fmt.Sprintf("%s  %s", s.moment(c.At), eventText(c)))
 	}
 	return lines
 }
 
-// happened returns an event in words.
-func happened(c Change) string {
+// eventText returns an event in words.
+func eventText(c Change) string {
 	if c.Text == "" {
 		return clean(c.Kind)
 	}

@@ -142,7 +142,7 @@ func sizes(e *view.Entry) string {
 		steps[i] = strconv.Itoa(s.Nodes)
 	}
 	all := strings.Join(steps, ",")
-	if left := more(len(steps)); left != "" {
+	if left := leftOut(len(steps)); left != "" {
 		all = strings.Join(steps[:mostSteps], ",") + "," + left
 	}
 	switch {

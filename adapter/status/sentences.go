@@ -274,7 +274,7 @@ func (t *explainer) plan() []string {
 	default:
 		tell(e.End, "is over")
 	}
-	lines := append(columns(moments, distances, whats), ways(e)...)
+	lines := append(columns(moments, distances, whats), growthLines(e)...)
 	if e.End == 0 {
 		lines = append(lines, "It has no time limit.")
 	}
@@ -294,8 +294,8 @@ func (t *explainer) plan() []string {
 		"submitted later, and is not before it in the queue, does not delay it.")
 }
 
-// ways returns how a managed job grows, and what limits its growth.
-func ways(e *view.Entry) []string {
+// growthLines returns how a managed job grows, and what limits its growth.
+func growthLines(e *view.Entry) []string {
 	var lines []string
 	if e.Grows != "" {
 		lines = append(lines, fmt.Sprintf("It grows by %s.", clean(e.Grows)))
@@ -381,7 +381,7 @@ func (t *explainer) change(c Change) string {
 		}
 		return fmt.Sprintf("start brought forward by %s to %s: %s", core.FormatDuration(before-start), t.moment(start), clean(why))
 	}
-	return happened(c)
+	return eventText(c)
 }
 
 // firstPlan returns the first planned start of the job.

@@ -28,8 +28,8 @@ func narrow(t table.Writer, columns int) {
 	t.SetColumnConfigs(all)
 }
 
-// more returns a note that steps are left out; "" if none are.
-func more(steps int) string {
+// leftOut returns a note that steps are left out; "" if none are.
+func leftOut(steps int) string {
 	if steps <= mostSteps+1 {
 		return ""
 	}

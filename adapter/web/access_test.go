@@ -94,7 +94,7 @@ func TestBehindAUnixSocketTheProxyChecksNames(t *testing.T) {
 		want  bool
 	}{{nil, "jobs.example.org", true}, {[]string{"jobs.example.org"}, "jobs.example.org", true}, {[]string{"jobs.example.org"}, "other.example.org", false}} {
 		h := New(Options{Any: true, Names: c.names})
-		if got := h.called(h.names(), c.host); got != c.want {
+		if got := h.answersTo(h.names(), c.host); got != c.want {
 			t.Errorf("%v, asked as %s: %v", c.names, c.host, got)
 		}
 	}

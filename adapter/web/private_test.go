@@ -148,7 +148,7 @@ func TestPageHidesWhatTheBatchSystemBeginsToHide(t *testing.T) {
 	}
 }
 
-// The server wants the next snapshot only after it has composed the previous one and its pause is over.
+// The server wants the next snapshot only after it has composed the previous one and the pause after it has ended.
 func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.WantsSnapshot() {

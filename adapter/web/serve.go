@@ -69,7 +69,7 @@ var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text
 
 // Handler returns the handler for browsers.
 func (h *Server) Handler() http.Handler {
-	return h.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return h.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/events":
 			h.stream(w, r)

@@ -58,7 +58,7 @@ func New(o Options) *Server {
 	return h
 }
 
-// WantsSnapshot implements status.Subscriber. It returns true when the previous snapshot is composed and the pause after it is over.
+// WantsSnapshot implements status.Subscriber. It returns true when the previous snapshot is composed and the pause after it has ended.
 func (h *Server) WantsSnapshot() bool { return h.wants.Load() }
 
 // Receive implements status.Subscriber.

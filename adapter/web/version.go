@@ -133,11 +133,11 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 		st.Closed = append(st.Closed, closed{short(c.Name), c.On, c.Nodes, c.Start, end})
 	}
 	for _, b := range p.broken {
-		b.User, b.Name = someone(s, b.User), someone(s, b.Name)
+		b.User, b.Name = userText(s, b.User), userText(s, b.Name)
 		st.Broken = append(st.Broken, b)
 	}
 	for _, h := range p.pieces {
-		h.User, h.Name = someone(s, h.User), someone(s, h.Name)
+		h.User, h.Name = userText(s, h.User), userText(s, h.Name)
 		st.Past = append(st.Past, h)
 	}
 	for i := range s.Queue.Jobs {
@@ -147,8 +147,8 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	return st
 }
 
-// someone returns a text of users as it is shown.
-func someone(s *view.Snapshot, text string) string {
+// userText returns a text that a user wrote, as it may be shown: "" if jobs are private.
+func userText(s *view.Snapshot, text string) string {
 	if s.Hidden.Jobs {
 		return ""
 	}

@@ -148,7 +148,7 @@ func (x *traffic) show(i int) {
 // state returns the state of the ward, with host names like those of a cluster.
 func (y *yard) state(now core.Time) *mailbox.ClusterState {
 	b := y.ward.state(now)
-	b.Strength = adapter.Strength{}
+	b.HostResources = adapter.HostResources{}
 	free := map[int64]bool{}
 	for id := range y.names {
 		free[id] = true

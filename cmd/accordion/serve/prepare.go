@@ -52,7 +52,7 @@ type prepared struct {
 	log    hclog.Logger
 }
 
-// begin opens everything that is needed to serve. Its error is an *adapter.NoAnswer if the batch system does not
+// begin opens everything that is needed to serve. Its error is an *adapter.NoAnswerError if the batch system does not
 // answer.
 func (p *instance) begin(ctx context.Context) (*prepared, error) {
 	// The journal comes first: its lock excludes a second sidecar with the same journal before anything else is
@@ -223,7 +223,7 @@ func (p *instance) check(ctx context.Context, c *cluster.Cluster) error {
 		p.log.Warn("serving all the same, for --force was given", "failed", failed)
 		return nil
 	case slices.ContainsFunc(found, func(f adapter.Finding) bool { return f.Severity == adapter.Unanswered }):
-		return &adapter.NoAnswer{Err: errUnfit}
+		return &adapter.NoAnswerError{Err: errUnfit}
 	}
 	return errUnfit
 }
