@@ -237,7 +237,7 @@ var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w; give another address in [metrics] listen, or none", err)
+		return nil, fmt.Errorf("listen for metrics: %w; give another address in [metrics] listen, or none", err)
 	}
 	return connlimit.Listen(l, connections), nil
 }
@@ -251,7 +251,7 @@ func (m *Metrics) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("metrics on %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve metrics on %s: %w", l.Addr(), err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func splitAtJobs(empty any) (before, after []byte, err error) {
 	}
 	at := bytes.LastIndex(text, []byte("[]}"))
 	if at < 0 {
-		return nil, nil, errors.New("its jobs are not its last field")
+		return nil, nil, errors.New("split document: jobs are not its last field")
 	}
 	return text[:at+1], text[at+1:], nil
 }

@@ -78,7 +78,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 	}
 	if r := s.allowances.enter(peer.UID, q.Follow); r != nil {
 		if n := s.allowances.refusalsToLog(peer.UID); n > 0 {
-			s.log.Warn("question not answered", "uid", peer.UID, "why", r.why, "times", n)
+			s.log.Warn("query refused", "uid", peer.UID, "reason", r.why, "times", n)
 		}
 		s.refuse(conn, wire.Busy, *r)
 		return
@@ -104,14 +104,14 @@ func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
 	case errors.As(err, &no):
 		err = a.close(wire.Piece{Status: no.status, Why: no.why, Again: 1})
 	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
-		s.log.Debug("an answer was not taken", "why", err)
+		s.log.Debug("answer not read by client", "error", err)
 		return
 	default:
-		s.log.Error("a question could not be answered", "what", q.What, "why", err)
+		s.log.Error("query failed", "query", q.What, "error", err)
 		err = a.close(wire.Piece{Status: wire.Busy, Why: "the journal cannot be read now; the sidecar's log says why", Again: 5})
 	}
 	if err != nil {
-		s.log.Debug("an answer was not taken", "why", err)
+		s.log.Debug("answer not read by client", "error", err)
 	}
 }
 

@@ -118,7 +118,7 @@ func (s *source) split(queue, applications bool) (*splitDocument, error) {
 	if d.ready == nil && d.data != nil {
 		ready, err := make(d.data)
 		if err != nil {
-			return nil, fmt.Errorf("what the sidecar published cannot be read: %w", err)
+			return nil, fmt.Errorf("read the documents of the sidecar: %w", err)
 		}
 		d.ready = ready
 	}
@@ -194,7 +194,7 @@ func (s *source) learn(documents ...[]byte) error {
 			Applications []ownedJob `json:"applications"`
 		}
 		if err := json.Unmarshal(text, &shown); err != nil {
-			return fmt.Errorf("what the sidecar published cannot be read: %w", err)
+			return fmt.Errorf("read the documents of the sidecar: %w", err)
 		}
 		for _, j := range append(shown.Jobs, shown.Applications...) {
 			s.owners.note(jobKey{j.ID, j.Submitted}, j.User)

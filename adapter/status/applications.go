@@ -40,7 +40,7 @@ func ReadApplications(j journal.Reader) (Applications, error) {
 	data, err := j.View()
 	if err == nil && data != nil {
 		if err = json.Unmarshal(data, &snapshot); err != nil {
-			err = fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
+			err = fmt.Errorf("read applications in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
 	}
 	data, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("journal: the queue: %w", err)
+		return fmt.Errorf("write the queue to the journal: %w", err)
 	}
 	p.past.queued = queued{q, now}
 	return p.Journal.PutQueue(data)

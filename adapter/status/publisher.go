@@ -103,7 +103,7 @@ func (p *Publisher) publishStatus(v *plan.World, status view.Status) error {
 	status.At = v.Now
 	data, err := json.Marshal(status)
 	if err != nil {
-		return fmt.Errorf("journal: the view for status: %w", err)
+		return fmt.Errorf("write the status to the journal: %w", err)
 	}
 	p.published, p.publishedAt = status, now
 	return p.Journal.PutView(data)

@@ -36,7 +36,7 @@ func ReadQueue(j journal.Reader) (QueueReport, error) {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &r.Queue); err != nil {
-			return r, fmt.Errorf("the queue in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+			return r, fmt.Errorf("read the queue in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	r.Sidecar, r.Read, r.Cluster = status.Sidecar, max(r.At, status.At), status.Cluster

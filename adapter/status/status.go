@@ -50,7 +50,7 @@ func Read(j journal.Reader) (Report, error) {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &r.Status); err != nil {
-			return r, fmt.Errorf("the view in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+			return r, fmt.Errorf("read the status in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	if r.Jobs == nil {

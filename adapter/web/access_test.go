@@ -132,12 +132,12 @@ func TestSocketIsOpenToAllAndReplacesOneOfADeadServer(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("a file: %v", err)
 	}
 }
 
-func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
+func TestSocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string) error{
 		"of another user": func(t *testing.T, dir string) error {
 			testenv.Needs(t, testenv.Root)
@@ -154,7 +154,7 @@ func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 			if err == nil {
 				l.Close()
 				t.Error("it listens there")
-			} else if !strings.Contains(err.Error(), "the folder "+dir) {
+			} else if !strings.Contains(err.Error(), "folder "+dir) {
 				t.Error(err)
 			}
 		})

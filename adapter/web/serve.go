@@ -97,7 +97,7 @@ func (h *Server) Handler() http.Handler {
 func Listen(address string) (net.Listener, error) {
 	l, err := listen(address)
 	if err != nil {
-		return nil, fmt.Errorf("the page: %w; give another address in [web] listen, or none", err)
+		return nil, fmt.Errorf("listen for browsers: %w; give another address in [web] listen, or none", err)
 	}
 	return bound(l), nil
 }
@@ -114,7 +114,7 @@ func listen(address string) (net.Listener, error) {
 	}
 	if info, err := os.Lstat(address); err == nil {
 		if info.Mode().Type() != os.ModeSocket {
-			return nil, fmt.Errorf("%s is no socket: move it away", address)
+			return nil, fmt.Errorf("%s is not a socket; move it away", address)
 		}
 		if c, err := net.DialTimeout("unix", address, time.Second); err == nil {
 			c.Close()
@@ -143,10 +143,10 @@ func trusted(folder string) error {
 		return err
 	}
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
-		return fmt.Errorf("the folder %s belongs to user %d: give it to root (chown root %s)", folder, owner, folder)
+		return fmt.Errorf("folder %s belongs to user %d; give it to root: chown root %s", folder, owner, folder)
 	}
 	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("others may write to the folder %s: forbid it (chmod go-w %s)", folder, folder)
+		return fmt.Errorf("other users can write to folder %s; forbid it: chmod go-w %s", folder, folder)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the page on %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve the page on %s: %w", l.Addr(), err)
 	}
 	return nil
 }
