@@ -136,7 +136,7 @@ export class Cluster extends Gantt {
     pen.fillRect(x, y, w, Math.min(2.5, h / 3));
   }
 
-  // label returns whether a rectangle gets the job's name: once for what it holds and once for what it will hold.
+  // label returns what identifies the label of a rectangle, or null. A job gets one label for what it holds and one for what it will hold.
   label(i) {
     const { job, what } = this.list[i];
     return this.chosen(job) ? job.id + " " + what : null;
