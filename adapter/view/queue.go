@@ -25,6 +25,13 @@ type Queue struct {
 	Jobs      []Entry     `json:"jobs"`                 // jobs that hold nodes by start, then jobs in the plan by rank, then the others
 }
 
+// Same reports whether the nodes, closures, usage and jobs are equal.
+func (q *Queue) Same(o *Queue) bool {
+	return q.Nodes == o.Nodes && q.Away == o.Away && slices.Equal(q.AwayNodes, o.AwayNodes) &&
+		slices.EqualFunc(q.Closures, o.Closures, Closure.Same) && slices.Equal(q.Sizing, o.Sizing) && q.Usage.Same(o.Usage) &&
+		slices.EqualFunc(q.Jobs, o.Jobs, func(a, b Entry) bool { return a.Same(&b) })
+}
+
 // AwayNodes are nodes of the pool that are away for the same reason.
 type AwayNodes struct {
 	Nodes string `json:"nodes"` // host list
@@ -149,11 +156,12 @@ func (e *Entry) At(t, now core.Time) int {
 
 // Same reports whether all fields are equal. Reflection would cost more than making the whole plan.
 func (e *Entry) Same(o *Entry) bool {
-	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
-		e.Phase == o.Phase && e.Request == o.Request && e.Unreserved == o.Unreserved && e.Deadline == o.Deadline && e.Latest == o.Latest && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
-		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
-		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
-		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
+	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind && e.Phase == o.Phase &&
+		e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
+		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why &&
+		e.Machine == o.Machine && e.Sized.Same(o.Sized) && e.Head == o.Head && e.Turn == o.Turn && e.Due == o.Due && e.Choices == o.Choices &&
+		e.Grows == o.Grows && e.Limit.Same(o.Limit) && e.Deadline == o.Deadline && e.Latest == o.Latest &&
+		e.Unreserved == o.Unreserved && e.Priority == o.Priority && slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
 }
 
 // NodesWord returns "1 node", "3 nodes".

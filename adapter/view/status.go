@@ -67,9 +67,10 @@ func (s *Status) Same(o *Status) bool {
 // Same reports whether all fields are equal.
 func (j *Job) Same(o *Job) bool {
 	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind && j.Phase == o.Phase &&
-		j.Request == o.Request && j.Step == o.Step && j.Steps == o.Steps && j.Nodes == o.Nodes && j.Size == o.Size && j.Start == o.Start &&
-		j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Unreserved == o.Unreserved && j.Deadline == o.Deadline && j.Latest == o.Latest && j.Priority == o.Priority &&
-		(j.Limit == o.Limit || j.Limit != nil && o.Limit != nil && *j.Limit == *o.Limit) && slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
+		j.Request == o.Request && j.Step == o.Step && j.Steps == o.Steps && j.Nodes == o.Nodes && j.Size == o.Size &&
+		j.Start == o.Start && j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Limit.Same(o.Limit) &&
+		j.Deadline == o.Deadline && j.Latest == o.Latest && j.Unreserved == o.Unreserved && j.Priority == o.Priority &&
+		slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
 }
 
 // Limit is how many nodes a limit of the site allows a job, and which limit that is.
@@ -77,3 +78,6 @@ type Limit struct {
 	Nodes int    `json:"nodes"`
 	Why   string `json:"why"`
 }
+
+// Same reports whether both are nil or equal.
+func (l *Limit) Same(o *Limit) bool { return l == o || l != nil && o != nil && *l == *o }

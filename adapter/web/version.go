@@ -182,9 +182,10 @@ func jobOf(s *view.Snapshot, e *view.Entry, p *past) job {
 
 // same reports whether two jobs are equal except for their places.
 func (j *job) same(o *job) bool {
-	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind && j.Request == o.Request && j.Phase == o.Phase &&
-		j.Holds == o.Holds && j.Nodes == o.Nodes && j.Size == o.Size && j.Least == o.Least && j.Most == o.Most && j.Step == o.Step && j.Since == o.Since &&
-		slices.Equal(j.Plan, o.Plan) && j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
+	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind &&
+		j.Request == o.Request && j.Phase == o.Phase && j.Holds == o.Holds && j.Nodes == o.Nodes && j.Size == o.Size &&
+		j.Least == o.Least && j.Most == o.Most && j.Step == o.Step && j.Since == o.Since && slices.Equal(j.Plan, o.Plan) &&
+		j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
 }
 
 // newsOf returns the changes from one state to the next. added is the number of new pieces of the past.
