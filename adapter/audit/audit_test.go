@@ -16,8 +16,8 @@ import (
 // zero is the Unix second from which the tests count seconds.
 const zero core.Time = 1_800_000_000
 
-// diary writes entries of a journal.
-type diary struct{ entries []journal.Entry }
+// journalWriter writes entries of a journal.
+type journalWriter struct{ entries []journal.Entry }
 
 // args returns the fields of an entry as the journal reads them, from pairs of key and value.
 func args(pairs ...any) map[string]any {
@@ -36,7 +36,7 @@ func args(pairs ...any) map[string]any {
 	return m
 }
 
-func (d *diary) add(e journal.Entry, at float64, job core.JobID) {
+func (d *journalWriter) add(e journal.Entry, at float64, job core.JobID) {
 	e.ID, e.At, e.Job = int64(len(d.entries)+1), time.UnixMicro(int64(zero)*1e6+int64(at*1e6)), int64(job)
 	if job != 0 {
 		e.Submitted = int64(zero) + int64(job)
@@ -45,12 +45,12 @@ func (d *diary) add(e journal.Entry, at float64, job core.JobID) {
 }
 
 // event adds an event at a second.
-func (d *diary) event(at float64, job core.JobID, verb, text string, fields ...any) {
+func (d *journalWriter) event(at float64, job core.JobID, verb, text string, fields ...any) {
 	d.add(journal.Entry{Kind: journal.KindEvent, Verb: verb, Text: text, Args: args(fields...)}, at, job)
 }
 
 // act adds an intent that took the given number of seconds and succeeded.
-func (d *diary) act(at float64, job core.JobID, verb string, took float64, fields ...any) {
+func (d *journalWriter) act(at float64, job core.JobID, verb string, took float64, fields ...any) {
 	d.add(journal.Entry{Kind: journal.KindIntent, Verb: verb, Args: args(fields...), Outcome: journal.Done, Took: time.Duration(took * float64(time.Second))}, at, job)
 }
 
@@ -83,7 +83,7 @@ func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 //	40  erin, evolving, runs on n[1-2] since 1600; its later step has a reservation; 42 is its companion on n3
 //	41  erin, evolving, waits in its reservation
 func clean(t testing.TB) Input {
-	d := &diary{}
+	d := &journalWriter{}
 	d.event(900, 0, "ready", "the sidecar begins", "managed", 0, "interrupted", 0)
 	start := func(at float64, id core.JobID, user, profile, nodes string, ends int) {
 		d.event(at-3, id, "accepted", "ep="+profile, "user", user)
@@ -198,7 +198,7 @@ func (in *Input) forget(job core.JobID) {
 
 // tell inserts an event at its time.
 func (in *Input) tell(at float64, job core.JobID, verb, text string, fields ...any) {
-	d := diary{in.Entries}
+	d := journalWriter{in.Entries}
 	d.event(at, job, verb, text, fields...)
 	in.Entries = d.entries
 	in.arrange()
@@ -206,7 +206,7 @@ func (in *Input) tell(at float64, job core.JobID, verb, text string, fields ...a
 
 // does inserts an intent at its time.
 func (in *Input) does(at float64, job core.JobID, verb string, fields ...any) {
-	d := diary{in.Entries}
+	d := journalWriter{in.Entries}
 	d.act(at, job, verb, 0.1, fields...)
 	in.Entries = d.entries
 	in.arrange()

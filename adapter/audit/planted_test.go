@@ -212,7 +212,7 @@ var planted = []struct {
 		in.does(1960, 41, "reserve", "reservation", "accordion-41-0")
 	}, `no-lease job=41 at=2027-01-15T08:32:40: "reserve" was begun 10s after the lease was lost`},
 	{"a journal whose times run backwards", func(t *testing.T, in *Input) {
-		d := diary{in.Entries}
+		d := journalWriter{in.Entries}
 		d.act(1700, 41, "reserve", 0.1, "reservation", "accordion-41-0")
 		in.Entries = d.entries
 	}, `order job=41 at=2027-01-15T08:28:20: entry 44 of the journal (reserve) is 3m20s older than the one before it`},

@@ -39,7 +39,7 @@ type Server struct {
 	cluster      *source
 	applications *source // nil: there are none
 	allowances   *allowances
-	hiding       *hiding
+	privacy      *privacy
 }
 
 var _ session.Readers = (*Server)(nil)
@@ -54,7 +54,7 @@ func New(o Options) *Server {
 	}
 	o.Limits = o.Limits.orDefaults()
 	s := &Server{options: o, log: o.Log, cluster: &source{path: o.Journal, now: o.Now}, allowances: newAllowances(o.Limits, o.Now),
-		hiding: newHiding(o.Hides, o.Now)}
+		privacy: newPrivacy(o.Hides, o.Now)}
 	if o.Applications != "" {
 		s.applications = &source{path: o.Applications, now: o.Now}
 	}
@@ -84,7 +84,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 		return
 	}
 	defer s.allowances.leave(peer.UID, q.Follow)
-	ctx, cancel := context.WithTimeout(ctx, s.within(q))
+	ctx, cancel := context.WithTimeout(ctx, s.timeLimit(q))
 	defer cancel()
 	go func() { // a client sends nothing after its query: it has disconnected
 		var b [1]byte
@@ -115,8 +115,8 @@ func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
 	}
 }
 
-// within returns how long an answer may take in all.
-func (s *Server) within(q wire.Query) time.Duration {
+// timeLimit returns how long an answer may take in all.
+func (s *Server) timeLimit(q wire.Query) time.Duration {
 	switch {
 	case q.Follow:
 		return s.options.Limits.Follow
@@ -188,7 +188,7 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
 	}
-	hidden := s.hiding.now(ctx)
+	hidden := s.privacy.now(ctx)
 	if hidden == (adapter.Hidden{}) {
 		return nil, nil
 	}
@@ -262,8 +262,8 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// hiding remembers for a minute what the batch system hides. While that is not known, everything is hidden.
-type hiding struct {
+// privacy remembers for a minute what the batch system hides. While that is not known, everything is hidden.
+type privacy struct {
 	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
 	clock func() time.Time
 
@@ -279,12 +279,12 @@ const (
 	hidingPatience = 10 * time.Second
 )
 
-func newHiding(ask func(context.Context) (adapter.Hidden, error), clock func() time.Time) *hiding {
-	return &hiding{ask: ask, clock: clock}
+func newPrivacy(ask func(context.Context) (adapter.Hidden, error), clock func() time.Time) *privacy {
+	return &privacy{ask: ask, clock: clock}
 }
 
 // now returns what is hidden of other users. Only the first callers wait for the batch system.
-func (h *hiding) now(ctx context.Context) adapter.Hidden {
+func (h *privacy) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
 		return adapter.Hidden{}
 	}
@@ -309,7 +309,7 @@ func (h *hiding) now(ctx context.Context) adapter.Hidden {
 	return h.hides
 }
 
-func (h *hiding) learn(answer chan struct{}) {
+func (h *privacy) learn(answer chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), hidingPatience)
 	defer cancel()
 	hides, err := h.ask(ctx)

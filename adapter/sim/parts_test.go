@@ -157,7 +157,7 @@ type orderScript struct {
 type application struct {
 	id       int64
 	at       time.Duration // when it subscribes
-	lasts    time.Duration // how long it runs, from go on
+	lasts    time.Duration // how long it runs after its parts have passed the barrier
 	walltime core.Time
 	parts    []*appPart
 	state    string // wait, prepare, start, run, drop, end, ghost, gone

@@ -80,7 +80,7 @@ func (x *Application) tell(s *sheet) {
 		s.section("Its start", s.started(a))
 		s.section("Tries to start it", s.tries(a))
 	}
-	s.section("What happened to the application", x.told(s))
+	s.section("What happened to the application", x.changes(s))
 }
 
 // introduced returns whose application it is, and its state.
@@ -215,8 +215,8 @@ func (s *sheet) tries(a *view.Application) []string {
 	return lines
 }
 
-// told returns the application's events, one line for each.
-func (x *Application) told(s *sheet) []string {
+// changes returns the application's events, one line for each.
+func (x *Application) changes(s *sheet) []string {
 	var lines []string
 	if more := len(x.Changes) - listed; more > 0 {
 		lines = append(lines, fmt.Sprintf("(%d earlier ones: --json)", more))

@@ -18,7 +18,7 @@ const listed = 12
 
 // Write writes the explanation in sentences for the job's user. Times are in the given zone, and have a date if it is not today's.
 func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
-	_, err := io.WriteString(w, x.told(now, zone).text.String())
+	_, err := io.WriteString(w, x.explain(now, zone).text.String())
 	return err
 }
 
@@ -30,11 +30,11 @@ type Section struct {
 
 // Sections returns the parts of what Write writes. The first has no title: it contains the headline, what the job is, and its state.
 func (x Explanation) Sections(now time.Time, zone *time.Location) []Section {
-	t := x.told(now, zone)
+	t := x.explain(now, zone)
 	return append([]Section{{Lines: t.opening}}, t.sections...)
 }
 
-func (x Explanation) told(now time.Time, zone *time.Location) *explainer {
+func (x Explanation) explain(now time.Time, zone *time.Location) *explainer {
 	t := &explainer{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
 	t.line("%s", t.headline(x.Sidecar, x.Read, x.Cluster, fmt.Sprintf("job %d", x.ID)))
 	t.line("")
