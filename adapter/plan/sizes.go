@@ -119,7 +119,7 @@ const explained = 32
 type Size struct {
 	Machine int        // of World.Sizing
 	Head    core.JobID // whose part of its reference it gets, the head of the queue; 0: it has a part of its own
-	*view.Sized
+	Sized   *view.AllowedSizes
 }
 
 // explain tells of each moldable job that waits why it has that size: of managed ones, and of those that the batch system molds.
@@ -142,7 +142,7 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 		return
 	}
 	tell := v.explainer(m.Settings.Policy, m.like().Nodes, waits)
-	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.world)) // whoever waits
+	v.Sizing = append(v.Sizing, view.NewSizing(policy.SizesOf(m.Settings.Policy), m.world)) // whoever waits
 	for _, w := range m.Queue {
 		if w.Managed == nil || len(w.Job.Choices) < 2 {
 			continue
@@ -163,7 +163,7 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 		if g.Sizes.Several || dear && told == explained {
 			return
 		}
-		sized := view.SizedOf(rule, g, nodes)
+		sized := view.NewAllowedSizes(rule, g, nodes)
 		if sized == nil {
 			return
 		}
@@ -171,7 +171,7 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 		if most := waits[g.Job].Seen.Most; most.Why != "" {
 			sized.Limit = most.Nodes
 		}
-		rule := view.SizingOf(policy.SizesOf(p), g.World)
+		rule := view.NewSizing(policy.SizesOf(p), g.World)
 		if last := len(v.Sizing) - 1; last < first || v.Sizing[last] != rule {
 			v.Sizing = append(v.Sizing, rule)
 		}

@@ -43,7 +43,7 @@ func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 }
 
 // begun is what the journal says of a job's start: on how many nodes, and by which numbers.
-func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view.Sizing) {
+func (w *world) begun(key adapter.Key) (nodes int, sized view.AllowedSizes, sizing view.Sizing) {
 	w.t.Helper()
 	for e, err := range w.journal.JobEntries(int64(key.ID), 0) {
 		if err != nil {
@@ -54,7 +54,7 @@ func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view
 		}
 		var event struct {
 			Profile string
-			Sized   view.Sized
+			Sized   view.AllowedSizes
 			Sizing  view.Sizing
 		}
 		data, err := json.Marshal(e.Args)

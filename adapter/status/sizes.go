@@ -16,7 +16,7 @@ import (
 // SizeExplanation is why a waiting moldable job is planned on its number of nodes.
 type SizeExplanation struct {
 	view.Sizing
-	view.Sized
+	view.AllowedSizes
 	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, whose part of its reference this job gets; 0: it has a part of its own
 	Taken  int          `json:"taken"`          // nodes it is planned on
 	Keeps  string       `json:"keeps"`          // why it is planned on no more, in words
@@ -39,7 +39,7 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 	if err != nil || e.Sized == nil || e.Machine >= len(a.queue.Sizing) {
 		return nil
 	}
-	x := &SizeExplanation{Sizing: a.queue.Sizing[e.Machine], Sized: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []SizeOption{}}
+	x := &SizeExplanation{Sizing: a.queue.Sizing[e.Machine], AllowedSizes: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []SizeOption{}}
 	occupied := a.occupation()
 	gaining := sizing.New(core.Job{Choices: choices}, sizing.HalfReference)
 	for _, ep := range choices {

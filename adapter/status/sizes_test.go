@@ -33,9 +33,9 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	}
 	w.Waits(s, 1)
 	w.Waiting = append(w.Waiting, s)
-	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
+	q.Sizing = []view.Sizing{view.NewSizing(rule, w)}
 	e := &q.Jobs[5] // job 18
-	e.Request, e.Sized = request, view.SizedOf(chosen, planning.SizeBasis{Sizes: s, World: w, HeadSizes: s}, 15)
+	e.Request, e.Sized = request, view.NewAllowedSizes(chosen, planning.SizeBasis{Sizes: s, World: w, HeadSizes: s}, 15)
 	e.Sized.Limit = limit
 	most := e.Sized.Most
 	for _, ep := range choices {

@@ -99,8 +99,8 @@ type Entry struct {
 	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's reason for a managed job, the batch system's for an ordinary one
 	// Machine is the index in Queue.Sizing that applies to a waiting moldable job, and Sized is the result; absent if it may have any size
 	// that it listed.
-	Machine int    `json:"machine,omitempty"`
-	Sized   *Sized `json:"sized,omitempty"`
+	Machine int           `json:"machine,omitempty"`
+	Sized   *AllowedSizes `json:"sized,omitempty"`
 	// Head is the head of the queue, if this job gets the same part of its reference as the head; 0: its part is computed for itself.
 	Head core.JobID `json:"head,omitempty"`
 	// Turn is for policies that reserve for few jobs: whether a waiting job has a reservation (Reserved or Unreserved). It is "" under

@@ -29,55 +29,55 @@ func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1
 // rounded rounds x to two decimal places, and turns −0 into 0.
 func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
-// Sized is which sizes a rule allows a moldable job now.
-type Sized struct {
-	Reference int       `json:"reference"`       // nodes of the listed size with the smallest nodes x time^2
-	Seconds   core.Time `json:"seconds"`         // duration of that size
-	Part      Number    `json:"part"`            // nodes that the rule gives the job, before rounding to a listed size
-	Least     int       `json:"least"`           // smallest and
-	Most      int       `json:"most"`            // largest listed size that it may get now
-	Limit     int       `json:"limit"`           // nodes that the site allows it; 0: no limit
-	Parts     Parts     `json:"load,omitzero"`   // for the rule load
-	Tried     []Tried   `json:"tried,omitempty"` // for the rule load
+// AllowedSizes is the range of sizes that a rule allows a moldable job now, and how the rule computed it.
+type AllowedSizes struct {
+	Reference int         `json:"reference"`       // nodes of the listed size with the smallest nodes x time^2
+	Seconds   core.Time   `json:"seconds"`         // duration of that size
+	Part      Number      `json:"part"`            // nodes that the rule gives the job, before rounding to a listed size
+	Least     int         `json:"least"`           // smallest and
+	Most      int         `json:"most"`            // largest listed size that it may get now
+	Limit     int         `json:"limit"`           // nodes that the site allows it; 0: no limit
+	Parts     LoadParts   `json:"load,omitzero"`   // for the rule load
+	Tried     []LoadTrial `json:"tried,omitempty"` // for the rule load
 }
 
-// Parts are the parts of the machine's load over the job's run time, for the part of its reference that the job gets.
-type Parts struct {
+// LoadParts are the parts of the machine's load over the job's run time, for the part of its reference that the job gets.
+type LoadParts struct {
 	Own     Number `json:"own"`
 	Running Number `json:"running"`
 	Waiting Number `json:"waiting"`
 	Future  Number `json:"future"`
 }
 
-// Tried is a factor by which all references were multiplied, and the resulting load.
-type Tried struct {
+// LoadTrial is a factor by which all references were multiplied, and the resulting load.
+type LoadTrial struct {
 	Factor Number `json:"factor"`
 	Load   Number `json:"load"`
 	Better bool   `json:"better"` // than all before; the last better one is used
 }
 
-// SizingOf returns what a rule considers.
-func SizingOf(rule string, w *sizing.World) Sizing {
+// NewSizing returns what a rule considers.
+func NewSizing(rule string, w *sizing.World) Sizing {
 	return Sizing{
 		Rule: rule, Machine: w.Machine, Held: w.Held, Wanted: w.Wanted, Waiting: len(w.Waiting),
 		Mean: rounded(float64(w.References) / float64(max(1, w.Jobs))),
 	}
 }
 
-// SizedOf returns what a rule gives a job on a machine with the given number of nodes; nil: the machine is too small for each of its sizes.
-func SizedOf(rule sizing.Sizing, g sched.SizeBasis, machine int) *Sized {
+// NewAllowedSizes returns what a rule gives a job on a machine with the given number of nodes; nil: the machine is too small for each of its sizes.
+func NewAllowedSizes(rule sizing.Sizing, g sched.SizeBasis, machine int) *AllowedSizes {
 	w, s := g.World, g.Sizes
 	factor := 0.
-	one := &Sized{Reference: s.Nodes, Seconds: s.Seconds}
+	one := &AllowedSizes{Reference: s.Nodes, Seconds: s.Seconds}
 	if load, by := rule.(sizing.Load); by {
 		load.Search(w, g.HeadSizes, func(t sizing.Trial) {
-			one.Tried = append(one.Tried, Tried{rounded(t.Factor), rounded(t.Load), t.Better})
+			one.Tried = append(one.Tried, LoadTrial{rounded(t.Factor), rounded(t.Load), t.Better})
 			if t.Better {
 				factor = t.Factor
 			}
 		})
 		p := load.Parts(w, g.HeadSizes, factor)
-		one.Parts = Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
+		one.Parts = LoadParts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
 	} else {
 		factor = rule.Factor(w, g.HeadSizes)
 	}
@@ -94,7 +94,7 @@ func SizedOf(rule sizing.Sizing, g sched.SizeBasis, machine int) *Sized {
 }
 
 // Same reports whether all fields are equal.
-func (s *Sized) Same(o *Sized) bool {
+func (s *AllowedSizes) Same(o *AllowedSizes) bool {
 	if s == nil || o == nil {
 		return s == o
 	}

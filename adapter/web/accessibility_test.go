@@ -13,7 +13,7 @@ func busy() *view.Snapshot {
 	s := clusterOf(24, 6, 20)
 	s.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 1800, Cause: "lost node"}}
 	s.Queue.Jobs[2].Phase = "late"
-	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.Sized{Least: 1, Most: 8}
+	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.AllowedSizes{Least: 1, Most: 8}
 	s.Queue.Jobs[8].Turn, s.Queue.Jobs[8].Start, s.Queue.Jobs[8].End = view.Unreserved, 0, 0
 	s.Nodes[23] = view.SnapshotNode{Name: "n24", State: view.NodeLost, Why: "DOWN", Out: true}
 	s.Nodes[22] = view.SnapshotNode{Name: "n23", State: view.NodeAsleep}
