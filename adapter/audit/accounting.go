@@ -13,17 +13,17 @@ import (
 	"accordion/core/hostlist"
 )
 
-// books compares accounting with the journal, and with itself.
-func (j *judge) books() {
+// accounting compares accounting with the journal, and with itself.
+func (j *judge) accounting() {
 	j.twoJobs()
 	j.unclosed()
 	for _, b := range j.Accounting.Jobs {
 		if b.Expands == 0 && b.Lost > j.byOthers(b) {
-			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeAccounting(b.ID),
 				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
 		}
 		if len(b.Twice) > 0 {
-			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeAccounting(b.ID),
 				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
 		}
 	}
@@ -48,8 +48,8 @@ func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
 	return count
 }
 
-// seeBooks returns the command that shows what accounting has of a job.
-func seeBooks(job core.JobID) string {
+// seeAccounting returns the command that shows what accounting has of a job.
+func seeAccounting(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
 
@@ -131,7 +131,7 @@ func (j *judge) compare(r *run) {
 	held := j.all(b)
 	end := b.Holds[len(b.Holds)-1].To // companions end a moment after their job
 	if saw := r.ended.Unix(); saw > end+patience && !j.troubled(end-grain, saw) || saw < end-settling && !r.again {
-		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeBooks(r.key.ID),
+		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeAccounting(r.key.ID),
 			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
 		return
 	}
@@ -173,7 +173,7 @@ func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold
 			r.unseen = true // the job's owner may shrink it, even together with a change of the sidecar
 		case at <= r.began+grain || j.intended(r, at) || j.starts(b, at):
 		default:
-			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
+			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
 			r.unannounced = true
 			return true
@@ -318,7 +318,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		has := len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes)
 		lost := has && (c.verb == "changed" || r.failed()) // OAR counts nodes that were lost, and a growth that failed may have been half done
 		if !slices.Equal(booked, c.nodes) && !lost {
-			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
+			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
 		}
 	}
@@ -353,7 +353,7 @@ func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	booked := j.sumOfAll(b, end)
 	j.report.NodeSeconds += core.Time(booked)
 	if math.Abs(booked-held) > max(held/100, slack) {
-		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
+		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeAccounting(r.key.ID),
 			Text: fmt.Sprintf("accounting has %.0f node-seconds, and by the journal it held %.0f", booked, held)})
 	}
 }
@@ -393,7 +393,7 @@ func (j *judge) outlives(b *adapter.AccountedRun, end core.Time) {
 			continue
 		}
 		if last := other.Holds[len(other.Holds)-1].To; last > end+lingers {
-			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeAccounting(b.ID),
 				Text: fmt.Sprintf("it held nodes for job %d, and ended %s after that", b.ID, lasted(last-end))})
 		}
 	}

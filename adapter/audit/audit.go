@@ -133,7 +133,7 @@ func Judge(in Input) Report {
 	j := &judge{Input: in, history: readRuns(in.Entries)}
 	if in.Accounting != nil {
 		j.index = indexOf(in.Accounting)
-		j.books()
+		j.accounting()
 		j.report.Unread += in.Accounting.Unread
 	}
 	j.watch()

@@ -140,7 +140,7 @@ func newWorld(s *scenario, tracing bool) *world {
 // machine returns the scenario's batch system.
 func (w *world) machine() (*embedded.System, error) {
 	s := w.scenario
-	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
+	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, PassDelay: s.think, Step: w.ask})
 }
 
 // runScenario runs everything: the sidecars, users and nodes, the end, and the checks.
