@@ -1,5 +1,5 @@
 // Package metrics counts what the sidecar does, for Prometheus. Only this package depends on Prometheus: a cluster's loop calls it as
-// actions.Meter and status.Meter, the loop of applications as loop.Meter and server.Meter. Counts start from 0 when the process starts; the
+// actions.Meter and status.PromiseMeter, the loop of applications as loop.Meter and server.Meter. Counts start from 0 when the process starts; the
 // journal has the history.
 //
 //	m := metrics.New(time.Now)

@@ -12,9 +12,9 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Application is what `accordion explain --json` prints of an application of a launcher: its state, and why it waits. Times are Unix
+// ApplicationExplanation is what `accordion explain --json` prints of an application of a launcher: its state, and why it waits. Times are Unix
 // seconds.
-type Application struct {
+type ApplicationExplanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
 	At      core.Time `json:"at"` // when the loop of applications wrote it
 	ID      int64     `json:"id"`
@@ -35,8 +35,8 @@ func (u UnknownApplication) Error() string {
 
 // ExplainApplication collects what is known of an application from r and from the events in the applications' journal. It returns an
 // UnknownApplication error if neither knows it.
-func ExplainApplication(r Applications, j journal.Reader, id int64) (*Application, error) {
-	x := &Application{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
+func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*ApplicationExplanation, error) {
+	x := &ApplicationExplanation{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
 	for i := range r.Applications.Applications {
 		if r.Applications.Applications[i].ID == id {
 			x.Seen = &r.Applications.Applications[i]
@@ -57,7 +57,7 @@ func ExplainApplication(r Applications, j journal.Reader, id int64) (*Applicatio
 }
 
 // Write writes the explanation in sentences for the application's user. Times are in the given zone, and have a date if it is not today's.
-func (x *Application) Write(w io.Writer, now time.Time, zone *time.Location) error {
+func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
 	s := &sheet{page: page{now: now.In(zone), zone: zone}}
 	s.line("%s", s.launchersHeadline(x.Sidecar, x.At, fmt.Sprintf("application %d", x.ID)))
 	s.line("")
@@ -67,7 +67,7 @@ func (x *Application) Write(w io.Writer, now time.Time, zone *time.Location) err
 }
 
 // tell writes what is known of the application.
-func (x *Application) tell(s *sheet) {
+func (x *ApplicationExplanation) tell(s *sheet) {
 	a := x.Seen
 	if a == nil {
 		last := x.Changes[len(x.Changes)-1]
@@ -216,7 +216,7 @@ func (s *sheet) tries(a *view.Application) []string {
 }
 
 // changes returns the application's events, one line for each.
-func (x *Application) changes(s *sheet) []string {
+func (x *ApplicationExplanation) changes(s *sheet) []string {
 	var lines []string
 	if more := len(x.Changes) - listed; more > 0 {
 		lines = append(lines, fmt.Sprintf("(%d earlier ones: --json)", more))

@@ -12,16 +12,16 @@ import (
 	"accordion/adapter/view"
 )
 
-// Applications is what `accordion status --json` prints of applications, after the objects of the clusters: what the loop of applications
+// ApplicationsReport is what `accordion status --json` prints of applications, after the objects of the clusters: what the loop of applications
 // wrote last, and whether a sidecar runs it.
-type Applications struct {
+type ApplicationsReport struct {
 	Sidecar Sidecar `json:"sidecar"`
 	view.Applications
 }
 
-// ApplicationsOf returns the report of s; nil: the loop has written nothing yet.
-func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
-	r := Applications{Sidecar: sidecar}
+// NewApplicationsReport returns the report of s; nil: the loop has written nothing yet.
+func NewApplicationsReport(s *view.Applications, sidecar Sidecar) ApplicationsReport {
+	r := ApplicationsReport{Sidecar: sidecar}
 	if s != nil {
 		r.Applications = *s
 	}
@@ -35,7 +35,7 @@ func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
 }
 
 // ReadApplications reads the report from the journal of applications. If the journal has no view, At is 0 and there are no applications.
-func ReadApplications(j journal.Reader) (Applications, error) {
+func ReadApplications(j journal.Reader) (ApplicationsReport, error) {
 	var snapshot *view.Applications
 	data, err := j.View()
 	if err == nil && data != nil {
@@ -44,14 +44,14 @@ func ReadApplications(j journal.Reader) (Applications, error) {
 		}
 	}
 	if err != nil {
-		return Applications{}, err
+		return ApplicationsReport{}, err
 	}
 	pid, running, err := j.Writer()
-	return ApplicationsOf(snapshot, Sidecar{PID: pid, Running: running}), err
+	return NewApplicationsReport(snapshot, Sidecar{PID: pid, Running: running}), err
 }
 
 // On returns the report with only the applications that have or request a part on a cluster.
-func (r Applications) On(cluster string) Applications {
+func (r ApplicationsReport) On(cluster string) ApplicationsReport {
 	r.Applications.Applications = slices.DeleteFunc(slices.Clone(r.Applications.Applications), func(a view.Application) bool {
 		return !slices.ContainsFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Cluster == cluster })
 	})
@@ -60,7 +60,7 @@ func (r Applications) On(cluster string) Applications {
 
 // Table writes the report as text: a line on the loop of applications, one on each cluster on which nothing starts, one on each
 // application.
-func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
+func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
 	b.WriteString(p.launchersHeadline(r.Sidecar, r.At, counted(len(r.Applications.Applications), "application")) + "\n")

@@ -16,8 +16,8 @@ import (
 )
 
 // launched returns four applications over a Slurm and an OAR cluster at noon. The OAR cluster does not answer.
-func launched() status.Applications {
-	return status.ApplicationsOf(&view.Applications{
+func launched() status.ApplicationsReport {
+	return status.NewApplicationsReport(&view.Applications{
 		At: second("11:59:58"),
 		Clusters: []view.ApplicationCluster{
 			{Name: "slurm", Hosts: 128}, {Name: "oar", Hosts: 64, Lost: true}, {Name: "new", Never: true},
@@ -38,10 +38,10 @@ func launched() status.Applications {
 }
 
 func TestApplicationsTable(t *testing.T) {
-	dead := status.ApplicationsOf(&view.Applications{At: second("11:50:00")}, status.Sidecar{})
+	dead := status.NewApplicationsReport(&view.Applications{At: second("11:50:00")}, status.Sidecar{})
 	for _, c := range []struct {
 		name   string
-		report status.Applications
+		report status.ApplicationsReport
 		want   string
 	}{
 		{"four", launched(), `
@@ -62,8 +62,8 @@ APPLICATION  USER  NAME         STATE    PARTS                                  
           7  ann   evil?[2Jcem  waiting  slurm:17 64 waiting, oar:12 32 waiting, new -  ~12:30:00  there, owes since 11:59:40  32 hosts of oar are not free before 12:30
 `},
 		{"a dead sidecar", dead, "\nLaunchers: THE SIDECAR IS NOT RUNNING, and wrote last at 11:50:00 (10 min ago); then: 0 applications\n"},
-		{"nothing yet", status.ApplicationsOf(nil, status.Sidecar{Running: true}), "\nLaunchers: no application yet\n"},
-		{"never served", status.ApplicationsOf(nil, status.Sidecar{}), "\nLaunchers: none was served yet\n"},
+		{"nothing yet", status.NewApplicationsReport(nil, status.Sidecar{Running: true}), "\nLaunchers: no application yet\n"},
+		{"never served", status.NewApplicationsReport(nil, status.Sidecar{}), "\nLaunchers: none was served yet\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder
@@ -78,7 +78,7 @@ APPLICATION  USER  NAME         STATE    PARTS                                  
 }
 
 func TestApplicationsJSONHasEmptyListsInsteadOfNull(t *testing.T) {
-	text, err := json.Marshal(status.ApplicationsOf(nil, status.Sidecar{}))
+	text, err := json.Marshal(status.NewApplicationsReport(nil, status.Sidecar{}))
 	if want := `{"sidecar":{"running":false},"at":0,"clusters":[],"applications":[]}`; err != nil || string(text) != want {
 		t.Errorf("got %s, error %v, want %s", text, err, want)
 	}
@@ -154,7 +154,7 @@ func TestPartIsExplainedWithItsApplication(t *testing.T) {
 	for _, c := range []struct {
 		golden string
 		job    int64
-		of     *status.Application
+		of     *status.ApplicationExplanation
 	}{{"part-waits.txt", 17, application}, {"part-is-not-named.txt", 22, nil}, {"part-is-not-seen.txt", 12, application}} {
 		t.Run(c.golden, func(t *testing.T) {
 			x, err := status.Explain(j, c.job)

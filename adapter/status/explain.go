@@ -48,7 +48,7 @@ type Explanation struct {
 	approach    core.Time // seconds between the planned end of the job and the next reservation of others
 
 	// Application is the application of which the job is a part; absent for other jobs.
-	Application *Application `json:"application,omitempty"`
+	Application *ApplicationExplanation `json:"application,omitempty"`
 }
 
 // Change is one event of a job.

@@ -163,7 +163,7 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 }
 
 // application returns the application of which the job is a part, if it may be shown; nil if there is none.
-func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Application {
+func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.ApplicationExplanation {
 	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || hidden.Jobs {
 		return nil
 	}

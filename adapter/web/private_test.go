@@ -199,13 +199,15 @@ func TestTheJobsPage(t *testing.T) {
 func TestPageOfAPartOfAnApplication(t *testing.T) {
 	s := clusterOf(16, 4, 2)
 	s.Queue.Jobs[0].Kind = view.Delegated
-	known := func(job core.JobID, _ string) (*status.Application, error) {
+	known := func(job core.JobID, _ string) (*status.ApplicationExplanation, error) {
 		if job != 1 {
 			t.Errorf("of job %d it is asked, too", job)
 		}
-		return &status.Application{ID: 7, Seen: &view.Application{ID: 7, User: "ann", Name: "stencil", State: "started"}}, nil
+		return &status.ApplicationExplanation{ID: 7, Seen: &view.Application{ID: 7, User: "ann", Name: "stencil", State: "started"}}, nil
 	}
-	failing := func(core.JobID, string) (*status.Application, error) { return nil, errors.New("the journal is away") }
+	failing := func(core.JobID, string) (*status.ApplicationExplanation, error) {
+		return nil, errors.New("the journal is away")
+	}
 	for _, c := range []struct {
 		what    string
 		options Options

@@ -19,7 +19,7 @@ type Options struct {
 	Journal *journal.Journal // the cluster's journal, which is only read; nil: there is none
 	// Application returns the application of which a job is a part, or nil if it is none. A nil function means that there are no
 	// applications.
-	Application func(job core.JobID, request string) (*status.Application, error)
+	Application func(job core.JobID, request string) (*status.ApplicationExplanation, error)
 	// Clock is the cluster's clock; nil: the wall clock. Pace is how many of its seconds pass in a second; 0: 1.
 	Clock   func() time.Time
 	Pace    int

@@ -41,7 +41,7 @@ type instance struct {
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system returned it
-	logged    []adapter.Finding // already in the log
+	logged  []adapter.Finding // already in the log
 }
 
 // prepared is a sidecar that is ready to run. Everything that it owns is open.
@@ -171,7 +171,7 @@ func (s *prepared) close() {
 func (p *instance) clusterName() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf returns the application to which a job belongs, or nil if there is none.
-func (p *instance) applicationOf(job core.JobID, request string) (*status.Application, error) {
+func (p *instance) applicationOf(job core.JobID, request string) (*status.ApplicationExplanation, error) {
 	return statuscommand.ApplicationOf(p.delegate, p.conf.Session.Socket, p.clusterName(), job, request)
 }
 
