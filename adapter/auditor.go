@@ -22,7 +22,7 @@ type CurrentState struct {
 	Companions   []core.JobID  // companions among them, which are never merged into their job
 	Exclusive    []string      // partitions that share no node between jobs
 	Nodes        []Node        // the pool, and no other node
-	Reservations []Reservation // all, those of Accordion and of others
+	Reservations []Reservation // all, made by Accordion or by others
 	Kept         []Leftover    // other things that Accordion keeps for single jobs
 }
 

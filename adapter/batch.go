@@ -155,7 +155,7 @@ var (
 	ErrFrozen = errors.New("the job cannot be changed now")
 )
 
-// ChangeNotifier is a BatchSystem that announces possible changes, so that it is not read in vain.
+// ChangeNotifier is a BatchSystem that announces possible changes, so that the sidecar reads it only when needed.
 type ChangeNotifier interface {
 	// Changes returns a channel that receives a message soon after a job was submitted, began or ended, or a node came or went. One message
 	// may stand for several changes, and a message may be missing: the batch system is also read at regular intervals.

@@ -14,9 +14,9 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-// Stopwatch is a Clock that can be set forward and back, and still knows how much time passed between two of its readings. For other clocks
+// SettableClock is a Clock that can be set forward and back, and still knows how much time passed between two of its readings. For other clocks
 // that is the difference of the readings, which for the wall clock is monotonic.
-type Stopwatch interface {
+type SettableClock interface {
 	Clock
 	Passed(from, to time.Time) time.Duration
 }
@@ -62,9 +62,9 @@ func Wait(ctx context.Context, c Clock, d time.Duration) error {
 // Instant returns a planned second as a time.Time.
 func Instant(second core.Time) time.Time { return time.Unix(second, 0) }
 
-// Passed returns the time that passed between two readings of a clock, even if the clock was set in between.
-func Passed(c Clock, from, to time.Time) time.Duration {
-	if w, ok := c.(Stopwatch); ok {
+// Elapsed returns the time that passed between two readings of a clock, even if the clock was set in between.
+func Elapsed(c Clock, from, to time.Time) time.Duration {
+	if w, ok := c.(SettableClock); ok {
 		return w.Passed(from, to)
 	}
 	return to.Sub(from)
@@ -73,10 +73,10 @@ func Passed(c Clock, from, to time.Time) time.Duration {
 // jump is the smallest difference by which a clock counts as set. Smaller differences are delays of the reader.
 const jump = 2 * time.Second
 
-// SetBy returns by how much a clock was set between two readings of it; 0 if the difference is only a delay. It cannot tell a clock that
+// ClockJump returns by how much a clock was set between two readings of it; 0 if the difference is only a delay. It cannot tell a clock that
 // was set from a machine that slept.
-func SetBy(c Clock, last, now time.Time) time.Duration {
-	by := now.Round(0).Sub(last.Round(0)) - Passed(c, last, now)
+func ClockJump(c Clock, last, now time.Time) time.Duration {
+	by := now.Round(0).Sub(last.Round(0)) - Elapsed(c, last, now)
 	if by.Abs() < jump {
 		return 0
 	}

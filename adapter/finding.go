@@ -44,11 +44,11 @@ func Failures(found []Finding) int {
 	return n
 }
 
-// NoAnswer is the error of a batch system that did not answer. It may answer later, and nothing is known to be wrong with it.
-type NoAnswer struct{ Err error }
+// NoAnswerError is the error of a batch system that did not answer. It may answer later, and nothing is known to be wrong with it.
+type NoAnswerError struct{ Err error }
 
-func (n *NoAnswer) Error() string { return n.Err.Error() }
-func (n *NoAnswer) Unwrap() error { return n.Err }
+func (n *NoAnswerError) Error() string { return n.Err.Error() }
+func (n *NoAnswerError) Unwrap() error { return n.Err }
 
 // ByGravity compares findings by severity, the most serious first.
 func ByGravity(a, b Finding) int { return weight(a.Severity) - weight(b.Severity) }

@@ -49,7 +49,7 @@ type Job struct {
 	Nodes       []string   // the nodes it holds, in natural order after those of its base allocation; the batch host is the first. nil while it waits
 	Base        int        // how many of them, from the first, it can never give back; 0: the batch host alone
 	Want        int        // number of nodes it asked for (the minimum, if it gave a range)
-	Choices     []core.EP  // configurations from which the batch system itself chooses, each including Molds.Pause; nil: there is only Want
+	Choices     []core.EP  // configurations from which the batch system itself chooses, each including OwnSizing.Pause; nil: there is only Want
 	Tasks, CPUs int        // totals that it asked for
 	Kinds       []string   // kinds of nodes that it can run on; nil: all
 	Needs       string     // what it asks for on each node, as an opaque text to compare; "": not known
@@ -61,8 +61,8 @@ type Job struct {
 	Priority    int64      // the batch system's own priority, higher first
 	Rank        []RankPart // the parts of the priority, if the batch system gives them
 	CouldRun    core.Time  // pending, in an Ager: Unix second since which it could have run, or NotYet; 0: other jobs
-	Most        Most       // nodes that the site's limits allow it
-	MostNow     Most       // the same, minus what other jobs under these limits use now
+	Most        NodeLimit  // nodes that the site's limits allow it
+	MostNow     NodeLimit  // the same, minus what other jobs under these limits use now
 
 	Reservation string     // the reservation it is attached to
 	Comment     string     // its user's comment: ep=…, mold=…, launch=…
@@ -90,14 +90,14 @@ type RankPart struct {
 	Points int64  `json:"points"`
 }
 
-// Most is the number of nodes that a limit allows a job, and which limit that is. The zero value means that there is no limit.
-type Most struct {
+// NodeLimit is the number of nodes that a limit allows a job, and which limit that is. The zero value means that there is no limit.
+type NodeLimit struct {
 	Nodes int
 	Why   string // names the limit; "": there is none
 }
 
 // Allows reports whether a job may have that number of nodes.
-func (m Most) Allows(nodes int) bool { return m.Why == "" || nodes <= m.Nodes }
+func (m NodeLimit) Allows(nodes int) bool { return m.Why == "" || nodes <= m.Nodes }
 
 // Part is an allocation that holds some of a job's nodes.
 type Part struct {

@@ -10,7 +10,7 @@ import (
 
 // Leaser is a BatchSystem that stores a lease. Only the sidecar that holds the lease acts on the batch system, whatever host it runs on.
 // The lease expires by the batch system's clock, or by one that agrees with it, so that a dead sidecar does not block its successor for
-// long. If another sidecar has the lease, methods return a *Leased error and change nothing.
+// long. If another sidecar has the lease, methods return a *LeaseHeldError and change nothing.
 type Leaser interface {
 	// TakeLease takes the lease if it is free, has expired, or was held by an earlier process of the same sidecar, which must be dead. With
 	// c.Over it takes the lease from any holder.
@@ -62,10 +62,10 @@ type Claim struct {
 	Over   bool          // take the lease even from another holder, which is known to be dead
 }
 
-// Leased is the error that another sidecar has the lease.
-type Leased struct{ Holder }
+// LeaseHeldError is the error that another sidecar has the lease.
+type LeaseHeldError struct{ Holder }
 
-func (l *Leased) Error() string {
+func (l *LeaseHeldError) Error() string {
 	since, until := Instant(l.Since).Format(time.DateTime), Instant(l.Until).Format(time.DateTime)
 	return fmt.Sprintf("another sidecar serves this cluster: %v has the lease since %s and until %s; stop it, wait until %s, "+
 		"or, where it is known to be dead, start with `accordion serve --take-over`", l.Holder, since, until, until)
@@ -73,4 +73,4 @@ func (l *Leased) Error() string {
 
 // Ended reports whether the lease has expired by the caller's clock. It can be taken as soon as it has also expired by the batch system's
 // clock.
-func (l *Leased) Ended(now time.Time) bool { return now.After(Instant(l.Until)) }
+func (l *LeaseHeldError) Ended(now time.Time) bool { return now.After(Instant(l.Until)) }

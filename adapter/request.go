@@ -95,8 +95,8 @@ func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }
 
-// Made reports whether the batch system itself submitted the job for a part of an application (JobSubmitter).
-func Made(j *Job) bool {
+// MadeByBatchSystem reports whether the batch system itself submitted the job for a part of an application (JobSubmitter).
+func MadeByBatchSystem(j *Job) bool {
 	_, ok := LaunchOf(j)
 	return ok && j.Comment == ""
 }

@@ -20,11 +20,11 @@ type Node struct {
 	Kind    string // jobs that ask for a kind of node cannot distinguish nodes of the same kind
 	Build   string // all nodes of a managed job have the same build; nodes of the same kind do
 
-	Strength // plans do not depend on it
+	HostResources // plans do not depend on it
 }
 
-// Strength is what launchers learn about hosts.
-type Strength struct {
+// HostResources is what launchers learn about hosts.
+type HostResources struct {
 	Cores   int    // number of processors for jobs; 0: not known
 	Memory  int64  // MiB for jobs; 0: not known
 	Scratch int64  // MiB of local disk for temporary files; 0: not known
@@ -77,7 +77,7 @@ type Snapshot struct {
 	Nodes        []Node    // the pool, in natural order
 	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
-	Molds        Molds
+	OwnSizing    OwnSizing
 	Soft         string // who may take promised nodes, in words; "": nobody
 	Remarks      []Remark
 	Hidden       Hidden
@@ -92,21 +92,21 @@ type Hidden struct {
 	Accounts     bool // limits and usage of accounts
 }
 
-// Molds describes how a batch system chooses sizes itself (Job.Choices).
-type Molds struct {
-	Pause core.Time // seconds at the end of each size in which the job no longer runs and no other job may start
-	Reach []Reach   // nodes that its jobs may use; nil: each job may use any node
-	Apart []Apart   // jobs that the batch system plans and that are not in the sidecar's queue, by number
+// OwnSizing describes how a batch system chooses sizes itself (Job.Choices).
+type OwnSizing struct {
+	Pause    core.Time       // seconds at the end of each size in which the job no longer runs and no other job may start
+	Eligible []EligibleNodes // nodes that its jobs may use; nil: each job may use any node
+	Outside  []OutsideJob    // jobs that the batch system plans and that are not in the sidecar's queue, by number
 }
 
-// Reach is a set of nodes on which some jobs may run. Nodes in no Reach do not belong to the machine that the batch system divides.
-type Reach struct {
+// EligibleNodes is a set of nodes on which some jobs may run. Nodes in no such set do not belong to the machine that the batch system divides.
+type EligibleNodes struct {
 	Nodes []string
 	Jobs  []core.JobID
 }
 
-// Apart is a waiting job as the batch system itself plans it, outside the sidecar's plan.
-type Apart struct {
+// OutsideJob is a waiting job as the batch system itself plans it, outside the sidecar's plan.
+type OutsideJob struct {
 	core.Job
 	After     bool // it begins after the end of another job, later than now
 	Uncounted bool // it is preemptible: its share of the machine does not count

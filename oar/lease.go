@@ -77,7 +77,7 @@ func granted(c adapter.Claim, now tables.Lease, err error) error {
 	case err != nil:
 		return fmt.Errorf("the lease in OAR's database: %w", err)
 	case now.Holder != c.ID:
-		return &adapter.Leased{Holder: holderOf(now)}
+		return &adapter.LeaseHeldError{Holder: holderOf(now)}
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		err = s.makeWay(ctx, yielding, snapshot.Reservations)
 	}
 	if err == nil {
-		snapshot.Molds.Reach = s.read.Reach(ctx)
+		snapshot.OwnSizing.Eligible = s.read.EligibleNodes(ctx)
 		snapshot.Soft, err = s.read.QueuesBefore(ctx)
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 }
 
 // recognize checks that Accordion is installed in the database, and reads OAR's release. The error is an
-// *adapter.NoAnswer when the database does not answer.
+// *adapter.NoAnswerError when the database does not answer.
 func recognize(ctx context.Context, db tables.Tables) error {
 	there, err := db.Installed(ctx, db.Sql)
 	if err == nil && !there {
@@ -97,7 +97,7 @@ func recognize(ctx context.Context, db tables.Tables) error {
 		err = db.ReadRelease(ctx)
 	}
 	if err != nil {
-		return &adapter.NoAnswer{Err: err}
+		return &adapter.NoAnswerError{Err: err}
 	}
 	return nil
 }

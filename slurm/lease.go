@@ -58,7 +58,7 @@ func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 		case h.ID == c.ID:
 			return k.write(ctx, c)
 		case !c.Over:
-			return &adapter.Leased{Holder: *h}
+			return &adapter.LeaseHeldError{Holder: *h}
 		}
 		if err := k.write(ctx, c); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Ti
 	case h == nil:
 		return fmt.Errorf("reservation %s, the lease, is gone again: another program deletes it", leaseName)
 	case h.ID != c.ID:
-		return &adapter.Leased{Holder: *h}
+		return &adapter.LeaseHeldError{Holder: *h}
 	case h.Until < until:
 		return fmt.Errorf("reservation %s, the lease, ends at %d, not at %d as requested", leaseName, h.Until, until)
 	}

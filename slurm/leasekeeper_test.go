@@ -46,7 +46,7 @@ func claim(id string) adapter.Claim {
 
 func refused(t *testing.T, err error, by string) {
 	t.Helper()
-	leased := (*adapter.Leased)(nil)
+	leased := (*adapter.LeaseHeldError)(nil)
 	if !errors.As(err, &leased) {
 		t.Fatalf("%v, want the lease of %s", err, by)
 	}

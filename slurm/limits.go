@@ -200,7 +200,7 @@ func (s *System) noteClosedPartitions(in output.Inventory, jobs []output.Record)
 		case r.State == adapter.Pending:
 			r.Blocked, r.Why = true, why
 		case r.State == adapter.Running:
-			r.MostNow = adapter.Most{Nodes: len(r.Nodes), Why: why}
+			r.MostNow = adapter.NodeLimit{Nodes: len(r.Nodes), Why: why}
 		}
 	}
 }

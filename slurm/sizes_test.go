@@ -54,12 +54,12 @@ func (p *process) assertPromisesKept(job string) {
 }
 
 // sizesAtStart returns the numbers by which a moldable job's size was chosen, from the journal.
-func (p *process) sizesAtStart(job string) (sized view.Sized) {
+func (p *process) sizesAtStart(job string) (sized view.AllowedSizes) {
 	p.t.Helper()
 	for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
 		var e struct {
 			Verb string
-			Args struct{ Sized view.Sized }
+			Args struct{ Sized view.AllowedSizes }
 		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			p.t.Fatalf("%v: %s", err, line)

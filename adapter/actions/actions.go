@@ -110,7 +110,7 @@ func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took tim
 	defer cancel()
 	begin := a.Clock.Now()
 	reading, err = a.System.Observe(ctx)
-	took = adapter.Passed(a.Clock, begin, a.Clock.Now())
+	took = adapter.Elapsed(a.Clock, begin, a.Clock.Now())
 	a.Meter.Call("observe", took, err)
 	return reading, took, err
 }

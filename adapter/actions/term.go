@@ -41,5 +41,5 @@ func (t *Term) Left() time.Duration {
 		return 0
 	}
 	now := t.Clock.Now()
-	return lasts - max(adapter.Passed(t.Clock, begun, now), now.Round(0).Sub(begun.Round(0)))
+	return lasts - max(adapter.Elapsed(t.Clock, begun, now), now.Round(0).Sub(begun.Round(0)))
 }

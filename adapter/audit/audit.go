@@ -1,14 +1,12 @@
-// Package audit checks that what the sidecar wrote down, what accounting booked and what exists in a
-// batch system agree. It is pure: its caller collects the data, and Judge returns what is wrong as
-// plain data.
+// Package audit checks that the sidecar's journal, the batch system's accounting and what exists in the batch system agree. Judge is pure:
+// its caller collects the data, and it returns what is wrong as plain data.
 //
-//	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Accounting: books, Current: standing, Alive: true})
+//	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Accounting: accounting, Current: current, Alive: true})
 //	for _, f := range report.Findings {
 //		fmt.Println(f)
 //	}
 //
-// `accordion audit` collects the data of a real cluster, and so do the tests of real stories at
-// their end, with Audit.
+// Audit collects the data of a real cluster and judges it. `accordion audit` and the tests on real batch systems call it.
 package audit
 
 import (
@@ -23,71 +21,71 @@ import (
 	"accordion/core"
 )
 
-// Input is what is judged. What is nil or empty is not judged.
+// Input is the data to judge. Data that is nil or empty is not judged.
 type Input struct {
-	From, Now  core.Time // Unix seconds: what happened between them is judged
+	From, Now  core.Time // Unix seconds between which events are judged
 	Entries    []journal.Entry
 	Records    []journal.Record
 	Current    *adapter.CurrentState
 	Accounting *adapter.Accounting
-	Watch      []adapter.CurrentState // what was there at several instants
-	Alive      bool                   // a sidecar lives
-	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0: none did
+	Watch      []adapter.CurrentState // states at several instants
+	Alive      bool                   // a sidecar runs
+	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0: none stopped
 	Prompt     float64                // seconds within which a resize is on time; 0: DefaultPrompt
 	Unread     int                    // rows of the journal that could not be read
 }
 
-// DefaultPrompt is how many seconds a resize may be late without a cause: the sidecar plans once a
-// second, and Slurm takes up to three seconds for a resize.
+// DefaultPrompt is how many seconds a resize may be late without a cause. The sidecar plans once a second, and Slurm takes up to three
+// seconds for a resize.
 const DefaultPrompt = 5
 
-// grain is by how many seconds times of different programs may differ: accounting has whole ones.
+// grain is by how many seconds the times of different programs may differ, because accounting has whole seconds.
 const grain = 2
 
-// A Kind says what is wrong. docs/audit.md has a row for each.
+// Kind is what is wrong. docs/audit.md has a row for each.
 type Kind string
 
 // The kinds of findings.
 const (
 	TwoJobs      Kind = "two-jobs"       // a node was in two jobs
-	Late         Kind = "late"           // a resize was late, and nothing says why
-	Missed       Kind = "missed"         // a step never came, and nothing says why
+	Late         Kind = "late"           // a resize was late, and no event says why
+	Missed       Kind = "missed"         // a step never began, and no event says why
 	Broken       Kind = "promise-broken" // a promise was broken without a cause
-	Unexplained  Kind = "unexplained"    // a job was ended, and nothing says why
+	Unexplained  Kind = "unexplained"    // a job was ended, and no event says why
 	Reservation  Kind = "reservation"    // a reservation was left behind
 	Companion    Kind = "companion"      // a companion was left behind
 	Expander     Kind = "expander"       // an expander was left behind
-	Mark         Kind = "mark"           // a waiting job is marked, and no sidecar knows it
-	Remembered   Kind = "record"         // the journal remembers a job that has ended
-	Node         Kind = "node"           // a node is allocated, and no job has it
+	Mark         Kind = "mark"           // a waiting job is marked, but no sidecar manages it
+	Remembered   Kind = "record"         // the journal has a record of a job that has ended
+	Node         Kind = "node"           // a node is allocated, but no job has it
 	HostsFile    Kind = "hosts-file"     // a hosts file was left behind
 	Kept         Kind = "kept"           // something else was left behind
 	Unfinished   Kind = "unfinished"     // an action has no outcome
 	Missing      Kind = "books-missing"  // accounting has no row of a job that ran
 	Open         Kind = "books-open"     // accounting has no end of a job that has ended
-	End          Kind = "books-end"      // accounting has another end than the sidecar saw
-	Size         Kind = "books-size"     // accounting has other nodes than the journal
-	Sum          Kind = "books-sum"      // accounting has another sum of node-seconds than the journal
-	Lost         Kind = "books-lost"     // accounting lost a size that followed another within a second
-	Hours        Kind = "books-hours"    // accounting has added up something else for a user than its rows have
+	End          Kind = "books-end"      // accounting has a different end than the sidecar saw
+	Size         Kind = "books-size"     // accounting has different nodes than the journal
+	Sum          Kind = "books-sum"      // accounting has a different sum of node-seconds than the journal
+	Lost         Kind = "books-lost"     // accounting lost a size, because another followed within a second
+	Hours        Kind = "books-hours"    // accounting's sum for a user differs from its rows
 	Twice        Kind = "books-twice"    // accounting has a step twice
-	NoIntent     Kind = "no-intent"      // something was done without an intent
+	NoIntent     Kind = "no-intent"      // an action without an intent
 	EarlyOutcome Kind = "early-outcome"  // an outcome is older than its intent
-	NoLease      Kind = "no-lease"       // something was done without the lease
+	NoLease      Kind = "no-lease"       // an action without the lease
 	Order        Kind = "order"          // the journal's times run backwards
 )
 
-// A Finding is one thing that is wrong.
+// Finding is one thing that is wrong.
 type Finding struct {
 	Kind Kind      `json:"kind"`
-	Job  int64     `json:"job,omitempty"`  // 0: of no single job
-	Node string    `json:"node,omitempty"` // "": of no single node
+	Job  int64     `json:"job,omitempty"`  // 0: not about one job
+	Node string    `json:"node,omitempty"` // "": not about one node
 	At   core.Time `json:"at,omitempty"`   // Unix second; 0: now
 	Text string    `json:"text"`
 	Do   string    `json:"do"` // what to do about it
 }
 
-// Line returns the finding for people, on one line, in the given time zone.
+// Line formats the finding on one line, with times in the given time zone.
 func (f Finding) Line(zone *time.Location) string {
 	var b strings.Builder
 	b.WriteString(string(f.Kind))
@@ -107,35 +105,35 @@ func (f Finding) Line(zone *time.Location) string {
 	return core.Printable(b.String())
 }
 
-// Settles reports whether the finding may disappear by itself within seconds: the batch system or
-// its accounting may not have finished with what just ended.
+// Settles reports whether the finding may disappear by itself within seconds, because the batch system or its accounting may not have
+// finished with a job that has just ended.
 func (f Finding) Settles() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, Unfinished, Missing, Open, End, Size, Sum}, f.Kind)
 }
 
-// A Report is what was checked and what was found.
+// Report is what was checked and what was found.
 type Report struct {
 	Findings    []Finding
 	Jobs        int       // jobs of accounting and of the journal
 	Managed     int       // runs of managed jobs among them
 	Actions     int       // intents
-	Seconds     core.Time // of time
+	Seconds     core.Time // length of the judged time
 	NodeSeconds core.Time // that were compared with accounting
-	Unjudged    int       // runs of managed jobs whose sums are not judged: the journal does not know exactly when their sizes changed
-	Unread      int       // rows that could not be read
+	Unjudged    int       // runs of managed jobs whose sums cannot be judged, because the journal does not know exactly when their sizes changed
+	Unread      int       // rows of the journal or of accounting that could not be read
 	Sightings   int
 	Dangling    int // rows of merged expanders without an end
 }
 
-// Judge checks all that is given. The findings are in the order of kinds, then of time.
+// Judge checks the data. The findings are sorted by kind, then by time.
 func Judge(in Input) Report {
 	if in.Prompt == 0 {
 		in.Prompt = DefaultPrompt
 	}
-	j := &judge{Input: in, told: tell(in.Entries)}
+	j := &judge{Input: in, history: readRuns(in.Entries)}
 	if in.Accounting != nil {
 		j.index = indexOf(in.Accounting)
-		j.books()
+		j.accounting()
 		j.report.Unread += in.Accounting.Unread
 	}
 	j.watch()
@@ -151,23 +149,22 @@ func Judge(in Input) Report {
 	return j.report
 }
 
-// rank orders kinds as they are declared, the gravest first.
+// rank returns the position of a kind in Kinds.
 func rank(k Kind) int { return slices.Index(Kinds, k) }
 
-// Kinds are all of them, the gravest first.
+// Kinds are all kinds, the most serious first.
 var Kinds = []Kind{TwoJobs, NoIntent, NoLease, EarlyOutcome, Order, Broken, Late, Missed, Unexplained, Node, Reservation, Companion, Expander, Mark,
 	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Hours, Lost, Twice}
 
-// judge is one judgment under way.
+// judge is the state of one Judge call.
 type judge struct {
 	Input
-	told   *told
-	index  index
-	report Report
+	history *history
+	index   index
+	report  Report
 }
 
-// find notes a finding, unless it is of a time before that which is judged. What is left behind now is
-// judged whenever it was made.
+// find adds a finding, unless it is of a time before the judged one. Findings about what exists now have no such limit.
 func (j *judge) find(f Finding) {
 	if f.At != 0 && f.At < j.From && !f.Kind.present() {
 		return
@@ -175,7 +172,7 @@ func (j *judge) find(f Finding) {
 	j.report.Findings = append(j.report.Findings, f)
 }
 
-// present reports whether findings of a kind are about what exists now.
+// present reports whether findings of this kind are about what exists now.
 func (k Kind) present() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, HostsFile, Unfinished, Open}, k)
 }
@@ -183,13 +180,13 @@ func (k Kind) present() bool {
 // count counts what was checked.
 func (j *judge) count() {
 	jobs := map[core.JobID]bool{}
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		if r.ended.IsZero() || r.ended.Unix() >= j.From {
 			jobs[r.key.ID] = true
 			j.report.Managed++
 		}
 	}
-	for _, e := range j.told.entries {
+	for _, e := range j.history.entries {
 		if e.Kind == journal.KindIntent && e.At.Unix() >= j.From {
 			j.report.Actions++
 		}
@@ -204,7 +201,7 @@ func (j *judge) count() {
 	j.report.Jobs, j.report.Seconds, j.report.Sightings, j.report.Unread = len(jobs), j.Now-j.From, len(j.Watch), j.report.Unread+j.Unread
 }
 
-// Summary returns one line of what was checked, for a report without findings.
+// Summary describes in one line what was checked, for a report without findings.
 func (r Report) Summary() string {
 	text := fmt.Sprintf("clean: %s, %d of them managed, %s, %s, %s compared", counted(r.Jobs, "job"), r.Managed, counted(r.Actions, "action"),
 		counted(int(r.Seconds), "second"), counted(int(r.NodeSeconds), "node-second"))

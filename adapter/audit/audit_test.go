@@ -13,13 +13,13 @@ import (
 	"accordion/core/hostlist"
 )
 
-// zero is the Unix second from which the clean set counts its seconds.
+// zero is the Unix second from which the tests count seconds.
 const zero core.Time = 1_800_000_000
 
-// A diary writes a journal.
-type diary struct{ entries []journal.Entry }
+// journalWriter writes entries of a journal.
+type journalWriter struct{ entries []journal.Entry }
 
-// args reads the fields of an entry as the journal does: key, value, key, value.
+// args returns the fields of an entry as the journal reads them, from pairs of key and value.
 func args(pairs ...any) map[string]any {
 	if len(pairs) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func args(pairs ...any) map[string]any {
 	return m
 }
 
-func (d *diary) add(e journal.Entry, at float64, job core.JobID) {
+func (d *journalWriter) add(e journal.Entry, at float64, job core.JobID) {
 	e.ID, e.At, e.Job = int64(len(d.entries)+1), time.UnixMicro(int64(zero)*1e6+int64(at*1e6)), int64(job)
 	if job != 0 {
 		e.Submitted = int64(zero) + int64(job)
@@ -44,17 +44,17 @@ func (d *diary) add(e journal.Entry, at float64, job core.JobID) {
 	d.entries = append(d.entries, e)
 }
 
-// event adds an event at a second of the set.
-func (d *diary) event(at float64, job core.JobID, verb, text string, fields ...any) {
+// event adds an event at a second.
+func (d *journalWriter) event(at float64, job core.JobID, verb, text string, fields ...any) {
 	d.add(journal.Entry{Kind: journal.KindEvent, Verb: verb, Text: text, Args: args(fields...)}, at, job)
 }
 
-// act adds an intent that took some seconds and was done.
-func (d *diary) act(at float64, job core.JobID, verb string, took float64, fields ...any) {
+// act adds an intent that took the given number of seconds and succeeded.
+func (d *journalWriter) act(at float64, job core.JobID, verb string, took float64, fields ...any) {
 	d.add(journal.Entry{Kind: journal.KindIntent, Verb: verb, Args: args(fields...), Outcome: journal.Done, Took: time.Duration(took * float64(time.Second))}, at, job)
 }
 
-// key returns the key of a job of the set.
+// key returns the key of a job of the tests.
 func key(id core.JobID) adapter.Key { return adapter.Key{ID: id, Submitted: zero + core.Time(id)} }
 
 func list(t testing.TB, nodes string) []string {
@@ -69,12 +69,12 @@ func list(t testing.TB, nodes string) []string {
 	return all
 }
 
-// held returns nodes held from one second of the set until just before another.
+// held returns nodes held from one second until just before another.
 func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 	return adapter.Hold{Nodes: list(t, nodes), From: zero + from, To: zero + to}
 }
 
-// clean returns a small cluster at second 2000 of the set, where all is right.
+// clean returns a small cluster at second 2000, without anything wrong.
 //
 //	17  alice, evolving, over: n[1-2] from 1000, n[1-5] from 1100 by expander 24, n[1-3] from 1200 until 1300
 //	18  bob, ordinary, over: n8 from 1000 until 1150
@@ -83,7 +83,7 @@ func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 //	40  erin, evolving, runs on n[1-2] since 1600; its later step has a reservation; 42 is its companion on n3
 //	41  erin, evolving, waits in its reservation
 func clean(t testing.TB) Input {
-	d := &diary{}
+	d := &journalWriter{}
 	d.event(900, 0, "ready", "the sidecar begins", "managed", 0, "interrupted", 0)
 	start := func(at float64, id core.JobID, user, profile, nodes string, ends int) {
 		d.event(at-3, id, "accepted", "ep="+profile, "user", user)
@@ -161,7 +161,7 @@ func clean(t testing.TB) Input {
 	return in
 }
 
-// watched returns what a watch saw in three seconds.
+// watched returns the states at three successive seconds.
 func watched(jobs []adapter.Job) (all []adapter.CurrentState) {
 	for i := range core.Time(3) {
 		all = append(all, adapter.CurrentState{At: time.Unix(zero+1990+i, 0), Jobs: slices.Clone(jobs), Exclusive: []string{"main"}})
@@ -169,7 +169,7 @@ func watched(jobs []adapter.Job) (all []adapter.CurrentState) {
 	return all
 }
 
-// A change makes the clean set wrong in one way. It finds what it changes by these.
+// entry returns the entry to change in a test.
 func (in *Input) entry(t testing.TB, job int64, verb string) *journal.Entry {
 	t.Helper()
 	i := slices.IndexFunc(in.Entries, func(e journal.Entry) bool { return e.Job == job && e.Verb == verb })
@@ -196,23 +196,23 @@ func (in *Input) forget(job core.JobID) {
 	in.Accounting.Jobs = slices.DeleteFunc(in.Accounting.Jobs, func(b adapter.AccountedRun) bool { return b.ID == job })
 }
 
-// tell adds an event at its place in time.
+// tell inserts an event at its time.
 func (in *Input) tell(at float64, job core.JobID, verb, text string, fields ...any) {
-	d := diary{in.Entries}
+	d := journalWriter{in.Entries}
 	d.event(at, job, verb, text, fields...)
 	in.Entries = d.entries
 	in.arrange()
 }
 
-// does adds an act at its place in time.
+// does inserts an intent at its time.
 func (in *Input) does(at float64, job core.JobID, verb string, fields ...any) {
-	d := diary{in.Entries}
+	d := journalWriter{in.Entries}
 	d.act(at, job, verb, 0.1, fields...)
 	in.Entries = d.entries
 	in.arrange()
 }
 
-// arrange puts the entries into the order of their times.
+// arrange sorts the entries by time.
 func (in *Input) arrange() {
 	slices.SortStableFunc(in.Entries, func(a, b journal.Entry) int { return a.At.Compare(b.At) })
 	for i := range in.Entries {

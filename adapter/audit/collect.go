@@ -12,22 +12,22 @@ import (
 	"accordion/core"
 )
 
-// A Journal is what is read of the sidecar's journal.
+// Journal is the part of the sidecar's journal that Audit reads.
 type Journal interface {
 	Entries(since int64) iter.Seq2[journal.Entry, error]
 	Records() ([]journal.Record, error)
 }
 
-// A Source is where the data comes from.
+// Source is where Audit reads the data.
 type Source struct {
 	Journal Journal
 	System  adapter.Auditor
-	Lease   adapter.LeaseReader    // nil: there is none, and a sidecar lives
+	Lease   adapter.LeaseReader    // nil: there is no lease, and a sidecar is assumed to run
 	Clock   adapter.Clock          // nil: the wall clock
-	Watch   time.Duration          // for which it is first seen who holds which node
-	Settle  time.Duration          // for which it is read again what may disappear by itself
-	Seen    []adapter.CurrentState // what a watch saw before
-	Prompt  float64                // audit.Input.Prompt
+	Watch   time.Duration          // for how long to watch first which job holds which node
+	Settle  time.Duration          // for how long to read again while there are findings that may disappear by themselves
+	Seen    []adapter.CurrentState // states of an earlier watch
+	Prompt  float64                // as Input.Prompt
 }
 
 // The pauses between two readings.
@@ -36,8 +36,9 @@ const (
 	settlePause = 2 * time.Second
 )
 
-// Audit reads the data of a batch system and of its accounting, and judges what happened since a Unix second. A finding that may settle counts if it is in all
-// readings, which end when none is left or after Settle.
+// Audit reads the data of a batch system and of its accounting, and judges what happened since a Unix second. A finding that may settle
+// counts only if it is in all readings. The readings end when no such finding is left, or after Settle. It also returns why rows could not
+// be read, or "".
 func Audit(ctx context.Context, s Source, since core.Time) (Report, string, error) {
 	if s.Clock == nil {
 		s.Clock = adapter.Wall{}
@@ -67,7 +68,7 @@ func Audit(ctx context.Context, s Source, since core.Time) (Report, string, erro
 	}
 }
 
-// watch sees who holds which node.
+// watch records which job holds which node.
 func (s *Source) watch(ctx context.Context) error {
 	for end := s.Clock.Now().Add(s.Watch); s.Clock.Now().Before(end); {
 		seen, err := s.System.CurrentState(ctx)
@@ -91,8 +92,8 @@ func (s *Source) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads all once. The journal comes last, so that it has what the batch system shows. why is
-// why rows could not be read.
+// read reads all data once. It reads the journal last, so that the journal contains what the batch system shows. why is why rows could not
+// be read.
 func (s *Source) read(ctx context.Context, since core.Time) (in Input, why string, err error) {
 	in = Input{From: since, Alive: true, Prompt: s.Prompt}
 	if in.Current, err = s.System.CurrentState(ctx); err != nil {
@@ -126,8 +127,7 @@ func (s *Source) read(ctx context.Context, since core.Time) (in Input, why strin
 	return in, why, nil
 }
 
-// lives reports whether a sidecar lives by its lease, and until when the reservations of one that
-// stopped stay.
+// lives reports whether the lease shows a running sidecar, and until when the reservations of one that stopped stay.
 func lives(ctx context.Context, l adapter.LeaseReader) (alive bool, kept core.Time, err error) {
 	now, err := l.Now(ctx)
 	if err != nil {

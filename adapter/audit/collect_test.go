@@ -13,9 +13,9 @@ import (
 	"accordion/core"
 )
 
-// A cluster has other things left behind at each look.
+// cluster is a batch system that has different leftovers at each reading.
 type cluster struct {
-	looks []string // names of reservations, one letter each, at each look; the last one stays
+	looks []string // names of the reservations at each reading, one letter each; the last one stays
 	calls int
 }
 
@@ -48,14 +48,13 @@ func (journalOf) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (journalOf) Records() ([]journal.Record, error) { return nil, nil }
 
-// A leftover is a finding if every look until the patience ends shows it: what comes and goes
-// is under way.
-func TestOnlyWhatStaysIsFound(t *testing.T) {
+// A leftover is a finding if it is in every reading until Settle has passed. One that comes and goes belongs to an action in progress.
+func TestOnlyLeftoversThatStayAreFound(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		settle time.Duration
 		looks  []string
-		want   string // jobs of the findings
+		want   string // the jobs in the findings
 		calls  int
 	}{
 		{"nothing", time.Minute, []string{""}, "", 1},

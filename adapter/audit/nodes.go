@@ -10,15 +10,15 @@ import (
 	"accordion/core"
 )
 
-// tenant is a run of a job as accounting has it. Allocations made for a job hold nodes in its name.
-type tenant = adapter.Key
+// runKey identifies a run of a job in accounting. Allocations made for a job count as the job's.
+type runKey = adapter.Key
 
-// A tenure is one tenant's hold of one node, from one second until just before another.
-type tenure struct {
-	tenant
+// holding is the use of one node by one run, from one second until just before another.
+type holding struct {
+	runKey
 	from, to core.Time
-	alone    bool // no other tenant may be on the node
-	away     bool // it was suspended, when others may be there
+	alone    bool // no other job may be on the node
+	away     bool // the job was suspended, so that others may use the node
 }
 
 // lookAtBoth returns what to do about two jobs on a node.
@@ -26,19 +26,19 @@ func lookAtBoth(a, b core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` and `--job %d` with what accounting has of both", a, b)
 }
 
-// tenures returns who held each node by the books.
-func (j *judge) tenures() map[string][]tenure {
-	byNode := map[string][]tenure{}
+// holdings returns which runs held each node, by accounting.
+func (j *judge) holdings() map[string][]holding {
+	byNode := map[string][]holding{}
 	for i := range j.Accounting.Jobs {
 		b := &j.Accounting.Jobs[i]
-		owner, alone := b.Key, b.Alone || j.told.ids[b.ID]
+		owner, alone := b.Key, b.Alone || j.history.ids[b.ID]
 		if parent := j.index.parent[b]; parent != nil {
 			owner, alone = parent.Key, true
 		}
 		for _, h := range b.Holds {
 			for _, node := range h.Nodes {
 				if h.From < h.To {
-					byNode[node] = hold(byNode[node], tenure{owner, h.From, h.To, alone, b.Suspended})
+					byNode[node] = hold(byNode[node], holding{owner, h.From, h.To, alone, b.Suspended})
 				}
 			}
 		}
@@ -46,23 +46,23 @@ func (j *judge) tenures() map[string][]tenure {
 	return byNode
 }
 
-// hold adds a tenure, to the one before it where that is the same tenant's and ends then.
-func hold(held []tenure, next tenure) []tenure {
-	if n := len(held) - 1; n >= 0 && held[n].tenant == next.tenant && held[n].to == next.from && held[n].alone == next.alone {
+// hold appends a holding. It extends the last one if that has the same run and ends when the new one begins.
+func hold(held []holding, next holding) []holding {
+	if n := len(held) - 1; n >= 0 && held[n].runKey == next.runKey && held[n].to == next.from && held[n].alone == next.alone {
 		held[n].to = next.to
 		return held
 	}
 	return append(held, next)
 }
 
-// An index finds runs of accounting.
+// index finds runs in accounting.
 type index struct {
-	byID   map[core.JobID][]*adapter.AccountedRun            // jobs and what was made for them
-	made   map[*adapter.AccountedRun][]*adapter.AccountedRun // what was made for a job
-	parent map[*adapter.AccountedRun]*adapter.AccountedRun   // the job for which it was made
+	byID   map[core.JobID][]*adapter.AccountedRun            // jobs and the allocations made for them, by number
+	made   map[*adapter.AccountedRun][]*adapter.AccountedRun // the allocations made for a job
+	parent map[*adapter.AccountedRun]*adapter.AccountedRun   // the job for which an allocation was made
 }
 
-// indexOf returns the index of the books.
+// indexOf returns the index of accounting's runs.
 func indexOf(books *adapter.Accounting) index {
 	x := index{map[core.JobID][]*adapter.AccountedRun{}, map[*adapter.AccountedRun][]*adapter.AccountedRun{}, map[*adapter.AccountedRun]*adapter.AccountedRun{}}
 	for i := range books.Jobs {
@@ -78,9 +78,9 @@ func indexOf(books *adapter.Accounting) index {
 	return x
 }
 
-// parentOf returns the run for which an allocation was made, of those with its job's number: the newest of the same user by
-// then, for any user may call a job so. Where that one had ended, it is the run after it: accounting may lack the first
-// seconds of a requeued job.
+// parentOf returns the run for which an allocation was made. It is the newest run with its job's number and the same user at that time,
+// because any user may name a job so. If that run had already ended, it is the following run: accounting may lack the first seconds of a
+// requeued job.
 func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *adapter.AccountedRun) {
 	var next *adapter.AccountedRun
 	for _, p := range runs {
@@ -106,17 +106,17 @@ func endOf(b *adapter.AccountedRun) core.Time {
 	return b.Holds[len(b.Holds)-1].To
 }
 
-// twoJobs finds nodes that two jobs had at once though one of them had to be alone there.
+// twoJobs finds nodes that two jobs had at the same time although one of them needed them alone.
 func (j *judge) twoJobs() {
-	byNode := j.tenures()
+	byNode := j.holdings()
 	for _, node := range slices.Sorted(maps.Keys(byNode)) {
 		held := byNode[node]
-		slices.SortFunc(held, func(a, b tenure) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID)) })
-		var open []tenure // those that had not ended when the last one began
+		slices.SortFunc(held, func(a, b holding) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID)) })
+		var open []holding // holdings that had not ended when the last one began
 		for _, next := range held {
-			open = slices.DeleteFunc(open, func(t tenure) bool { return t.to <= next.from })
+			open = slices.DeleteFunc(open, func(t holding) bool { return t.to <= next.from })
 			for _, t := range open {
-				if until := min(t.to, next.to); t.tenant != next.tenant && (t.alone || next.alone) && !t.away && !next.away && until > j.From {
+				if until := min(t.to, next.to); t.runKey != next.runKey && (t.alone || next.alone) && !t.away && !next.away && until > j.From {
 					j.find(Finding{Kind: TwoJobs, Job: int64(t.ID), Node: node, At: next.from, Do: lookAtBoth(t.ID, next.ID),
 						Text: fmt.Sprintf("accounting has it in jobs %d and %d for %s", t.ID, next.ID, core.FormatDuration(until-next.from))})
 				}
@@ -126,7 +126,7 @@ func (j *judge) twoJobs() {
 	}
 }
 
-// watch finds the same in what a watch saw.
+// watch finds the same in the states of a watch.
 func (j *judge) watch() {
 	seen := map[[2]core.JobID]map[string]bool{}
 	for _, s := range j.Watch {
@@ -139,7 +139,7 @@ func (j *judge) watch() {
 			if job.State != adapter.Running {
 				continue
 			}
-			h := holder{job.ID, slices.Contains(s.Exclusive, job.Partition) || j.told.ids[job.ID]}
+			h := holder{job.ID, slices.Contains(s.Exclusive, job.Partition) || j.history.ids[job.ID]}
 			if job.Expands != 0 {
 				h = holder{job.Expands, true}
 			}

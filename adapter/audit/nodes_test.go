@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// The sweep over sorted holds against a look at every pair.
-func TestTheSweepFindsWhatALookAtEveryPairFinds(t *testing.T) {
+// The sweep over sorted holdings is compared with a check of every pair.
+func TestSweepFindsTheSameAsCheckingEveryPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) adapter.AccountedRun {
 			from := core.Time(rapid.Int64Range(100, 120).Draw(t, "from"))

@@ -9,8 +9,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change plants one inconsistency in the clean set; the finding is exactly the one that is
-// written next to it.
+// Each change plants one inconsistency in the clean cluster. The only finding must be the one written next to it.
 func TestEachPlantedInconsistencyIsFound(t *testing.T) {
 	for _, test := range planted {
 		t.Run(test.name, func(t *testing.T) {
@@ -172,7 +171,7 @@ var planted = []struct {
 	{"a growth that accounting has not", func(t *testing.T, in *Input) {
 		b := in.row(t, 17)
 		b.Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1200), held(t, "n[1-3]", 1200, 1300)}
-		b.Sum = 997 // right by chance
+		b.Sum = 997 // equal by chance
 	}, `books-size job=17 at=2027-01-15T08:19:10: accounting has it on n[1-2], and the journal on n[1-5]`},
 	{"a sum that is too large", func(t *testing.T, in *Input) {
 		in.row(t, 17).Sum += 60
@@ -213,7 +212,7 @@ var planted = []struct {
 		in.does(1960, 41, "reserve", "reservation", "accordion-41-0")
 	}, `no-lease job=41 at=2027-01-15T08:32:40: "reserve" was begun 10s after the lease was lost`},
 	{"a journal whose times run backwards", func(t *testing.T, in *Input) {
-		d := diary{in.Entries}
+		d := journalWriter{in.Entries}
 		d.act(1700, 41, "reserve", 0.1, "reservation", "accordion-41-0")
 		in.Entries = d.entries
 	}, `order job=41 at=2027-01-15T08:28:20: entry 44 of the journal (reserve) is 3m20s older than the one before it`},

@@ -10,9 +10,9 @@ import (
 	"accordion/core"
 )
 
-// promises finds changes that came late, or never, and ends, of which nothing says why.
+// promises finds steps that began late or never, and ends, without an event that says why.
 func (j *judge) promises() {
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		j.late(r)
 		j.broken(r)
 		j.missed(r)
@@ -20,8 +20,7 @@ func (j *judge) promises() {
 	}
 }
 
-// late finds resizes that came later than planned without a cause. A step lasts as long as promised:
-// the little by which it began late, it ends late.
+// late finds resizes that came later than planned without a cause. If a step began late by a little, it may end late by the same.
 func (j *judge) late(r *run) {
 	carried := 0.0
 	for _, c := range r.changes {
@@ -47,12 +46,12 @@ func (j *judge) late(r *run) {
 // troubles are events that explain a delay of every job.
 var troubles = []string{"ready", "unreadable", "readable", "slow", "prompt", "outage", "unleased", "leased", "clock"}
 
-// excused reports whether the journal has what explains a delay: what went wrong with the sidecar or
-// the batch system around the planned second, or what happened to the job since its last resize.
+// excused reports whether the journal explains a delay: by trouble of the sidecar or the batch system around the planned second, or by what
+// happened to the job since its last resize.
 func (j *judge) excused(r *run, late journal.Entry, planned float64) bool {
 	from := adapter.Instant(second(planned)).Add(-20 * 1e9)
 	why := false
-	for _, e := range j.told.entries {
+	for _, e := range j.history.entries {
 		if e.ID >= late.ID {
 			break
 		}
@@ -81,13 +80,13 @@ func (j *judge) broken(r *run) {
 	}
 }
 
-// patience is how many seconds after its planned second a step that never comes is missed.
+// patience is how many seconds after its planned start a step counts as missed.
 const patience = 120
 
-// explains are events of a job after which its next step may be late or never come.
+// explains are events of a job after which its next step may begin late or never.
 var explains = []string{"warned", "promise broken", "changed", "forgotten", "shortened", "capped", "restored", "requeued", "escaped", "ending", "damaged", "excused", "suspended"}
 
-// missed finds the step that a job was promised and never got though it ran on for minutes.
+// missed finds the step that a job was promised and never received, although it ran on for minutes.
 func (j *judge) missed(r *run) {
 	if r.rigid || len(r.profile) == 0 || len(r.changes) == 0 || r.has(explains...) {
 		return
@@ -113,14 +112,14 @@ func (j *judge) missed(r *run) {
 		Text: fmt.Sprintf("step %d of %d was due, it ran on for %s, and nothing says why it stayed on %s", step+2, len(r.profile), core.FormatDuration(until-due), counted(len(r.changes[len(r.changes)-1].nodes), "node"))})
 }
 
-// troubled reports whether something went wrong with the sidecar or the batch system in a span.
+// troubled reports whether the sidecar or the batch system had trouble in a span of time.
 func (j *judge) troubled(from, to core.Time) bool {
-	return slices.ContainsFunc(j.told.entries, func(e journal.Entry) bool {
+	return slices.ContainsFunc(j.history.entries, func(e journal.Entry) bool {
 		return e.Kind == journal.KindEvent && slices.Contains(troubles, e.Verb) && e.At.Unix() >= from && e.At.Unix() <= to
 	})
 }
 
-// unexplained finds jobs that the sidecar or their limit ended without a word.
+// unexplained finds jobs that the sidecar or their limit ended without an event that says why.
 func (j *judge) unexplained(r *run) {
 	do := seeJournal(r)
 	for _, e := range r.entries {
@@ -135,7 +134,7 @@ func (j *judge) unexplained(r *run) {
 	}
 }
 
-// stateOf returns the state in which a run ended; "" where it is not known.
+// stateOf returns the state in which a run ended; "" if it is not known.
 func (j *judge) stateOf(r *run) string {
 	if r.ended.IsZero() || r.again {
 		return ""
@@ -146,7 +145,7 @@ func (j *judge) stateOf(r *run) string {
 	return r.state
 }
 
-// seeJournal returns where to look for what happened to a job.
+// seeJournal returns the command that shows what happened to a job.
 func seeJournal(r *run) string {
 	return fmt.Sprintf("see `accordion journal --job %d` around that second, and the sidecar's log", r.key.ID)
 }

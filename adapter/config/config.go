@@ -1,12 +1,10 @@
-// Package config reads the sidecar's configuration: a TOML file whose every mistake is answered with file, line and what
-// would be right.
+// Package config reads the sidecar's configuration, a TOML file. For each mistake it reports the file, the line and what would be right.
 //
 //	c, err := config.Load("/etc/accordion/accordion.toml")
 //	// accordion.toml:12: [plan] interval = "1x" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"
 //
-// A file describes one batch system (Config), or lists the files of several (Clusters). Every key has a default (Default); the
-// examples (Example, ExampleList) show them all with a comment each. Whether the values fit the cluster is not judged here:
-// `accordion preflight` does that.
+// A file describes one batch system (Config), or lists the files of several (Clusters). Every key has a default (Default). The examples
+// (Example, ExampleList) show all keys with comments. `accordion preflight` checks whether the values fit the cluster.
 package config
 
 import (
@@ -23,9 +21,9 @@ import (
 	"accordion/core/sched"
 )
 
-// Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
+// Config is the configuration of the sidecar for one cluster. Load and Default return only values within their ranges.
 type Config struct {
-	Cluster  string // name in the journal; "": the batch system's own
+	Cluster  string // name in the journal; "": the batch system's own name
 	System   string // one of SystemSlurm, SystemOAR, SystemEmbedded
 	Slurm    Slurm
 	OAR      OAR
@@ -41,7 +39,7 @@ type Config struct {
 	Log      Log
 	Metrics  Metrics
 	Web      Web
-	Delegate *Delegate // nil: no launchers are served
+	Delegate *Delegate // nil: launchers are not served
 }
 
 // The batch systems that System may name.
@@ -51,39 +49,39 @@ const (
 	SystemEmbedded = "embedded"
 )
 
-// Slurm says where Slurm is and which of its partitions is the managed pool.
+// Slurm configures access to Slurm, and which of its partitions is the managed pool.
 type Slurm struct {
 	Partition string
 	Conf      string        // path of slurm.conf; "": Slurm's own
-	Bin       string        // folder of the client programs; "": through PATH
-	Timeout   time.Duration // of one call
-	Growth    string        // how jobs are made larger: auto, merge, overlap, companions
+	Bin       string        // folder of the client programs; "": found through PATH
+	Timeout   time.Duration // for each call
+	Growth    string        // how jobs grow: auto, merge, overlap, companions
 	Manage    string        // which jobs of the partition are planned: told, all
-	Limits    string        // file in which job_submit.lua reads what associations and QOS allow; "": none
-	Clients   int           // programs that may begin in any minute; 0: no bound
+	Limits    string        // file from which job_submit.lua reads the limits of associations and QOS; "": none
+	Clients   int           // programs that may begin in any minute; 0: no limit
 }
 
-// What [slurm] manage may be: jobs that say so, or every job of the partition.
+// The values of [slurm] manage: jobs with a request, or every job of the partition.
 const (
 	ManageTold = "told"
 	ManageAll  = "all"
 )
 
-// OAR says where OAR is and which of its queues holds the managed jobs; the managed pool is all resources of type default.
+// OAR configures access to OAR, and which of its queues has the managed jobs. The managed pool is all resources of type default.
 type OAR struct {
 	Queue   string
 	Conf    string        // path of oar.conf; "": OAR's own
-	Bin     string        // folder of the client programs; "": through PATH
-	Timeout time.Duration // of one call
+	Bin     string        // folder of the client programs; "": found through PATH
+	Timeout time.Duration // for each call
 }
 
-// Embedded is the batch system in the process.
+// Embedded configures the batch system in the process.
 type Embedded struct {
 	Nodes int
-	Pace  int // seconds of its clock, and of the sidecar's, a second
+	Pace  int // seconds of its clock, and of the sidecar's, in one second
 }
 
-// Pace is how many seconds of the cluster's clock pass in a second: 1 of every batch system but the embedded one.
+// Pace returns how many seconds of the cluster's clock pass in a second. It is 1 for every batch system except the embedded one.
 func (c Config) Pace() int {
 	if c.System == SystemEmbedded {
 		return max(1, c.Embedded.Pace)
@@ -91,31 +89,31 @@ func (c Config) Pace() int {
 	return 1
 }
 
-// Plan says how jobs are planned.
+// Plan configures planning.
 type Plan struct {
-	Interval    time.Duration // the re-scheduling timer
-	Rest        time.Duration // the pause between two readings while nothing is due
+	Interval    time.Duration // the rescheduling timer
+	Rest        time.Duration // pause between two readings while nothing is due
 	Policy      string        // by name, one of policy.LiveNames
-	Sizes       string        // of moldable jobs: the name of a rule (sizing.Names). OAR's oar.conf says it there
-	Statistics  string        // file of statistics of arrivals, for the rule load; "": none
+	Sizes       string        // rule for the sizes of moldable jobs (sizing.Names); for OAR it is in oar.conf instead
+	Statistics  string        // file with statistics of arrivals, for the rule load; "": none
 	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
-	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's own
-	StartLead   time.Duration // how long before its planned second the sidecar begins to prepare a start
-	Protect     int           // waiting managed jobs that get a reservation ahead
-	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
+	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's default
+	StartLead   time.Duration // how long before the planned start its preparation begins
+	Protect     int           // number of waiting managed jobs that have a reservation ahead
+	Guard       time.Duration // how long an ordinary job may continue past its limit; 0: as the batch system is configured
 }
 
-// withoutLaunchers returns why no launchers are served under the policy, or "" if they are.
+// withoutLaunchers returns why launchers are not served under the policy, or "" if they are.
 func (p Plan) withoutLaunchers() string {
 	planner, err := policy.Live(p.Policy, p.Fit())
 	if err != nil {
-		return "" // said elsewhere
+		return "" // reported elsewhere
 	}
 	return NoLaunchers(planner)
 }
 
-// NoLaunchers returns why no launchers are served on a cluster with that policy, or "" if they are. A launcher sees places to come,
-// and under such a policy hardly anybody has one.
+// NoLaunchers returns why launchers are not served on a cluster with that policy, or "" if they are. Launchers need planned starts, and
+// some policies plan them for hardly any job.
 func NoLaunchers(planner sched.Policy) string {
 	if _, few := policy.Patient(planner); few {
 		return fmt.Sprintf("[delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by %s", policy.Default)
@@ -123,10 +121,10 @@ func NoLaunchers(planner sched.Policy) string {
 	return ""
 }
 
-// Fit is what Algorithm and ExpandLimit mean.
+// Fit returns the algorithm for Algorithm and ExpandLimit.
 func (p Plan) Fit() ep.Algorithm {
 	a, err := ep.ParseAlgorithm(p.Algorithm)
-	if err != nil { // Parse has refused it
+	if err != nil { // Parse has already checked it
 		a = ep.Algorithm{Limit: ep.NoExpansion}
 	}
 	if p.ExpandLimit != 0 {
@@ -135,44 +133,42 @@ func (p Plan) Fit() ep.Algorithm {
 	return a
 }
 
-// Overrun is how much longer than planned a managed job may run: Share of its total, and at least Least.
-// It is warned by Signal Grace before that is used up, or when another job waits for its nodes; that one waits no longer
-// than Grace.
+// Overrun is how much longer than planned a managed job may run: Share of its total time, and at least Least. The job receives Signal,
+// Grace before its overrun is used up, or when another job waits for its nodes. The other job waits no longer than Grace.
 type Overrun struct {
 	Share  float64
 	Least  time.Duration
 	Grace  time.Duration
-	Signal string // "": no warning
+	Signal string // "": none
 }
 
-// Early says whether an application that is early may go on early if no other job is delayed.
+// Early is whether an application that is early may continue early if that delays no other job.
 type Early struct {
 	Advance bool
 }
 
-// Silent says how the sidecar informs jobs that never call `accordion step`.
+// Silent configures how the sidecar informs jobs that never call `accordion step`.
 type Silent struct {
 	Notice time.Duration // before a shrink
 	Signal string
 }
 
-// Limits bound what one user may take from others through the sidecar.
+// Limits limit what one user may take from others through the sidecar.
 type Limits struct {
-	Unused   time.Duration // of the whole pool: unused node-seconds of a user above which nothing is reserved ahead; 0: no bound
-	HalfLife time.Duration // in which what is counted for Unused halves
+	Unused   time.Duration // of the whole pool: node-seconds that a user's jobs may leave unused before nothing is reserved ahead for them; 0: no limit
+	HalfLife time.Duration // time in which the counts for Unused halve
 
-	ShortestStep   time.Duration // that a job with several steps may have; 0: no bound. Config.ShortestStep says it
-	ResizesPerHour int           // of one job; 0: no bound
+	ShortestStep   time.Duration // shortest step of a job with several steps; 0: no limit. Use Config.ShortestStep
+	ResizesPerHour int           // of one job; 0: no limit
 }
 
-// Journal says where the journal is and how long its entries are kept.
+// Journal is the journal's path, and how long its entries are kept.
 type Journal struct {
 	Path string
 	Keep time.Duration
 }
 
-// ShortestStep returns the shortest time that each step of a job may last. The embedded batch
-// system, for demonstrations, has no bound.
+// ShortestStep returns the shortest duration of each step of a job. The embedded batch system, for demonstrations, has no such limit.
 func (c Config) ShortestStep() time.Duration {
 	if c.System == SystemEmbedded {
 		return 0
@@ -180,36 +176,36 @@ func (c Config) ShortestStep() time.Duration {
 	return c.Limits.ShortestStep
 }
 
-// Lease says how long a sidecar that died without a word keeps others away that are on other hosts.
+// Lease is how long a sidecar that died keeps sidecars on other hosts waiting.
 type Lease struct {
 	Length time.Duration
 }
 
-// Session is where jobs reach the sidecar.
+// Session is where jobs connect to the sidecar.
 type Session struct {
 	Socket      string
 	MaxSessions int
 	Listen      string // HOST:PORT for jobs on other hosts; "": none
-	MungeSocket string // of the munged that proves who asks there; "": munge's own
+	MungeSocket string // socket of the munged that authenticates these jobs; "": munge's default
 }
 
-// Log says what is logged, and how.
+// Log configures logging.
 type Log struct {
 	Level  string // trace, debug, info, warn, error
 	Format string // text, json
-	Events string // file of events, a JSON object a line; "": none
+	Events string // file for events, one JSON object per line; "": none
 }
 
-// Metrics says where Prometheus may read what the sidecar does.
+// Metrics is where Prometheus can read the metrics.
 type Metrics struct {
 	Listen string // HOST:PORT; "": nowhere
 }
 
-// Web says where the cluster is shown in a browser.
+// Web is where browsers can see the cluster.
 type Web struct {
 	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "": nowhere
-	Names   string // host names by which browsers may ask for it, with commas; "": those of this host
-	Private bool   // jobs are shown without their users and names
+	Names   string // host names by which browsers may address the server, separated by commas; "": the names of this host
+	Private bool   // users and names of jobs are hidden
 }
 
 // Example is the commented example: every key with its default.
@@ -217,10 +213,10 @@ type Web struct {
 //go:embed example.toml
 var Example string
 
-// DefaultPath is where the configuration is when nothing else is said.
+// DefaultPath is the path of the configuration if none is given.
 const DefaultPath = "/etc/accordion/accordion.toml"
 
-// Default is the configuration of an empty file.
+// Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
 		System:   SystemSlurm,
@@ -239,13 +235,13 @@ func Default() Config {
 	}
 }
 
-// An Error is one mistake in a configuration.
+// Error is one mistake in a configuration.
 type Error struct {
 	File string
 	Line int    // from 1; 0: the file as a whole
 	What string // what is wrong, and what would be right
 	Hint string // what to do; may be empty
-	More int    // how many more mistakes the file has
+	More int    // number of further mistakes in the file
 }
 
 func (e *Error) Error() string {
@@ -263,10 +259,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// maxSize bounds a file, in bytes: nobody configures so much.
+// maxSize limits the size of a file, in bytes.
 const maxSize = 1 << 20
 
-// Load reads a configuration file of one cluster. Every error is an *Error.
+// Load reads the configuration file of one cluster. Every error is an *Error.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if err != nil {
@@ -275,7 +271,7 @@ func Load(path string) (Config, error) {
 	return Parse(path, text)
 }
 
-// read is the text of a file. Every error is an *Error.
+// read returns the text of a file. Every error is an *Error.
 func read(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -295,7 +291,7 @@ func read(path string) (string, error) {
 	return string(text), nil
 }
 
-// Parse is Load of a text; file is its name in errors.
+// Parse parses the text of a configuration file. Errors name it file.
 func Parse(file, text string) (Config, error) {
 	d, err := decode(file, text, 0)
 	if err != nil {

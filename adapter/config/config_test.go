@@ -149,7 +149,7 @@ func TestTablesMayBeWrittenInEveryWayOfTOML(t *testing.T) {
 	}
 }
 
-func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
+func TestMistakesAreReportedWithFileLineAndHint(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no unit", "[plan]\n\ninterval = \"10\"\n",
 			`f.toml:3: [plan] interval = "10" is wrong: it must be a duration from 100ms to 1m0s, such as "1s"`},
@@ -234,7 +234,7 @@ func TestMistakesAreAnsweredWithFileLineAndWhatWouldBeRight(t *testing.T) {
 	}
 }
 
-func TestTheAlgorithmsNameSaysHowToFitUnlessALimitIsGiven(t *testing.T) {
+func TestAlgorithmsNameSetsTheExpansionLimitUnlessOneIsGiven(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "noX",
 		`algorithm = "noX"`:       "noX",
@@ -262,7 +262,7 @@ func TestTheAlgorithmsNameSaysHowToFitUnlessALimitIsGiven(t *testing.T) {
 	}
 }
 
-func TestBrokenTOMLIsAnsweredWithItsLine(t *testing.T) {
+func TestSyntaxErrorIsReportedWithItsLine(t *testing.T) {
 	for _, text := range []string{"[plan\n", "x = ", "\n\n[log]\nlevel = info\n", "a = 1\na = 2", "a = \"\x00\"", "a = \"\xff\""} {
 		_, err := Parse("f.toml", text)
 		var e *Error
@@ -305,7 +305,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// What was taken is within its ranges: safe to run with.
+		// Accepted values are within their ranges, so they are safe to run with.
 		if c.Plan.Interval <= 0 || c.Slurm.Timeout <= 0 || c.Journal.Keep <= 0 || c.Plan.Guard < 0 || c.Session.MaxSessions < 1 ||
 			!(c.Overrun.Share >= 0) || c.Plan.ExpandLimit < 0 || c.Journal.Path == "" {
 			t.Errorf("taken: %+v", c)

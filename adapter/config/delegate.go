@@ -6,18 +6,18 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Delegate is how launchers are served (delegated scheduling).
+// Delegate configures how launchers are served (delegated scheduling).
 type Delegate struct {
 	Journal      string
-	FairStart    time.Duration // how long the hosts of an application that is done stay free for who was not asked yet
+	FairStart    time.Duration // how long hosts that an application no longer uses stay free for applications that were not asked yet
 	Timer        time.Duration // between two passes
-	Applications int           // considered in a pass, by rank
+	Applications int           // applications considered in a pass, by rank
 	Answer       time.Duration // how long a launcher may take to answer a change
-	Grace        time.Duration // how long it may be away
-	BringUp      time.Duration // how long the parts of an application may take to come up
+	Grace        time.Duration // how long a launcher may be disconnected
+	BringUp      time.Duration // how long the parts of an application may take to start
 }
 
-// DefaultDelegate is that of an empty section.
+// DefaultDelegate returns the values of an empty section.
 func DefaultDelegate() Delegate {
 	return Delegate{Journal: "/var/lib/accordion/delegate.db", FairStart: 5 * time.Second, Timer: time.Second, Applications: 200,
 		Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second}
@@ -35,7 +35,7 @@ var delegateKeys = table[Delegate]{
 	duration(delegateSection, "bring_up", time.Second, 10*time.Minute, "30s", func(d *Delegate) *time.Duration { return &d.BringUp }),
 }
 
-// delegate reads the section [delegate].
+// delegate parses the section [delegate].
 func (d *document) delegate(content toml.Primitive) (*Delegate, mistakes) {
 	settings := DefaultDelegate()
 	if wrong := section(d, &settings, delegateKeys, delegateSection, content); len(wrong) > 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// document is a file, or a piece of one, that is TOML: its top-level keys, and where they stand.
+// document is a TOML file, or a piece of one: its top-level keys and their positions.
 type document struct {
 	file     string
-	above    int // lines of the file before it
+	above    int // lines of the file before the piece
 	md       toml.MetaData
 	sections map[string]toml.Primitive
 }
 
-// decode reads the text as TOML.
+// decode parses the text as TOML.
 func decode(file, text string, above int) (*document, error) {
 	d := &document{file: file, above: above}
 	var err error
@@ -27,10 +27,10 @@ func decode(file, text string, above int) (*document, error) {
 	return d, nil
 }
 
-// mistakes are those of a file.
+// mistakes are the mistakes in a file.
 type mistakes []*Error
 
-// first is the topmost mistake, which says how many more there are; nil when there is none.
+// first returns the topmost mistake, with the number of the others; nil if there is none.
 func (m mistakes) first() error {
 	if len(m) == 0 {
 		return nil
@@ -40,19 +40,19 @@ func (m mistakes) first() error {
 	return first
 }
 
-// section reads a top-level key into what the table describes: one setting, or a table of them.
+// section decodes a top-level key into what the table describes: one setting, or a table of them.
 func section[C any](d *document, into *C, t table[C], name string, content toml.Primitive) mistakes {
 	isSection := slices.ContainsFunc(t, func(s setting[C]) bool { return s.section == name && name != "" })
 	if !isSection {
 		return take(d, into, t, "", name, content)
 	}
-	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // "": a table that only "a.b" or [a.b] brought about
+	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // "": a table that exists only because of "a.b" or [a.b]
 		return mistakes{d.refuse(content, fmt.Errorf("%s must be a table: write [%s] on a line of its own", name, name))}
 	}
 	return keys(d, into, t, name, content)
 }
 
-// keys reads a table of settings.
+// keys decodes a table of settings.
 func keys[C any](d *document, into *C, t table[C], name string, content toml.Primitive) mistakes {
 	var all map[string]toml.Primitive
 	if err := d.md.PrimitiveDecode(content, &all); err != nil {
@@ -61,7 +61,7 @@ func keys[C any](d *document, into *C, t table[C], name string, content toml.Pri
 	return values(d, into, t, name, all)
 }
 
-// entry reads the one [[name]] of a piece.
+// entry decodes the only [[name]] of a piece.
 func entry[C any](d *document, into *C, t table[C], name string, content toml.Primitive) (wrong mistakes) {
 	if d.md.Type(name) != "ArrayHash" {
 		return mistakes{d.refuse(content, fmt.Errorf("write [[%s]] on a line of its own", name))}
@@ -83,7 +83,7 @@ func values[C any](d *document, into *C, t table[C], section string, all map[str
 	return wrong
 }
 
-// take takes one setting's value.
+// take decodes the value of one setting.
 func take[C any](d *document, into *C, t table[C], section, key string, value toml.Primitive) mistakes {
 	put := leaf(func(any) error { return t.unknown(section, key) })
 	if s, ok := t.find(section, key); ok {
@@ -95,30 +95,30 @@ func take[C any](d *document, into *C, t table[C], section, key string, value to
 	return nil
 }
 
-// refuse is a mistake at the place of the content.
+// refuse returns a mistake at the position of content.
 func (d *document) refuse(content toml.Primitive, why error) *Error {
 	return d.mistake(d.md.PrimitiveDecode(content, leaf(func(any) error { return why })))
 }
 
-// at is refuse of a top-level key.
+// at returns a mistake at the position of a top-level key.
 func (d *document) at(key, why string) *Error { return d.refuse(d.sections[key], errors.New(why)) }
 
-// leaf takes a value as the TOML library read it. What it refuses, the library returns with the key's position.
+// leaf receives a value from the TOML library. The library adds the key's position to its error.
 type leaf func(any) error
 
 // UnmarshalTOML hands the value over.
 func (l leaf) UnmarshalTOML(value any) error { return l(value) }
 
-// mistake gives the library's error our form.
+// mistake converts an error of the library.
 func (d *document) mistake(err error) *Error {
 	e := &Error{File: d.file, What: err.Error()}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
 		e.Line, e.What = parse.Position.Line, parse.Message
-		if d.above > 0 { // a piece begins with what it is about
+		if d.above > 0 { // a piece begins with its [[key]] line
 			e.Line = d.above + max(e.Line, 1)
 		}
-		if e.What == "" { // the library's own syntax errors keep their words inside
+		if e.What == "" { // syntax errors of the library have their text in another field
 			_, e.What, _ = strings.Cut(parse.Error(), ": ")
 		}
 	}

@@ -11,39 +11,39 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Clusters is what a configuration file describes: one batch system, or a list of others' files that each do.
+// Clusters is what a configuration file describes: one batch system, or a list of files that describe one each.
 type Clusters struct {
-	All      []Member // at least one, in the order of the file
+	All      []Member // at least one, in the order of the list
 	Links    []Link
-	Delegate *Delegate // nil: no launchers are served
+	Delegate *Delegate // nil: launchers are not served
 }
 
 // Member is one of the clusters.
 type Member struct {
-	Config Config            // of its file; Config.Cluster is the name that the list gives it, else its file's; "": the batch system's own
-	File   string            // where that is read
-	Speed  float64           // against the others, for launchers' models
+	Config Config            // from the cluster's file; Config.Cluster is the name in the list, or else in the file; "": the batch system's own name
+	File   string            // path of that file
+	Speed  float64           // relative to the other clusters, for the models of launchers
 	Site   string            // "": none
-	Attrs  map[string]string // what launchers may ask for
+	Attrs  map[string]string // attributes that launchers may ask for
 
-	line int // of the list
+	line int // line in the list
 }
 
-// Link is what lies between two clusters or sites, or between the clusters of one site.
+// Link is the network between two clusters or sites, or between the clusters of one site.
 type Link struct {
 	Between   [2]string
 	Latency   time.Duration
 	Bandwidth int // Mbit/s; 0: not known
 
-	line int // of the list
+	line int // line in the list
 }
 
-// ExampleList is the commented example of a list: every key with its default, but for what has none.
+// ExampleList is the commented example of a list: every key with its default, except keys without one.
 //
 //go:embed list.toml
 var ExampleList string
 
-// clusterKeys are the keys of a [[cluster]], linkKeys those of a [[link]].
+// clusterKeys are the keys of a [[cluster]], linkKeys the keys of a [[link]].
 var (
 	clusterKeys = table[Member]{
 		text("[cluster]", "config", "the absolute path of a cluster's configuration, such as \"/etc/accordion/a.toml\"", absolute,
@@ -61,10 +61,10 @@ var (
 	}
 )
 
-// DefaultLatency is that of a pair of clusters which no link names.
+// DefaultLatency is the latency between two clusters without a [[link]].
 const DefaultLatency = 50 * time.Millisecond
 
-// LoadClusters reads a configuration file, and those that it lists. Every error is an *Error.
+// LoadClusters reads a configuration file, and the files that it lists. Every error is an *Error.
 func LoadClusters(path string) (Clusters, error) {
 	text, err := read(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func LoadClusters(path string) (Clusters, error) {
 	return ParseClusters(path, text, Load)
 }
 
-// ParseClusters is LoadClusters of a text; file is its name in errors, and load reads the files that it lists.
+// ParseClusters parses the text of a configuration file. Errors name it file. load reads the files that it lists.
 func ParseClusters(file, text string, load func(path string) (Config, error)) (Clusters, error) {
 	whole, err := decode(file, text, 0)
 	if err != nil {
@@ -102,10 +102,10 @@ func ParseClusters(file, text string, load func(path string) (Config, error)) (C
 	return l.Clusters, nil
 }
 
-// lists says whether the file lists clusters. One cluster's file may have a key cluster, too: a name.
+// lists reports whether the file lists clusters. In the file of one cluster, the key cluster is a name.
 func (d *document) lists() bool { return d.md.Type("cluster") == "ArrayHash" }
 
-// list is a list of clusters while it is read.
+// list is a list of clusters while it is parsed.
 type list struct {
 	Clusters
 	file  string
@@ -116,9 +116,9 @@ func (l *list) refuse(line int, format string, args ...any) {
 	l.wrong = append(l.wrong, &Error{File: l.file, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
-// piece is a part of a list that has one [[…]] at most: of a key that comes several times the library tells only the last place.
+// piece is a part of a list with at most one [[…]], because the TOML library reports only the last position of a repeated key.
 type piece struct {
-	above int // lines before it
+	above int // lines before the piece
 	text  string
 }
 
@@ -135,16 +135,16 @@ func pieces(text string) []piece {
 	return all
 }
 
-// firstEntry is the line of a list's first [[…]].
+// firstEntry returns the line of a list's first [[…]].
 func firstEntry(text string) int {
 	all := pieces(text)
-	return all[min(1, len(all)-1)].above + 1 // what stands before it may be nothing but a mark of the byte order
+	return all[min(1, len(all)-1)].above + 1 // before it there may be only a byte order mark
 }
 
-// mostPieces bounds a list: so many clusters nobody has.
+// mostPieces limits the length of a list.
 const mostPieces = 1000
 
-// parse reads the list itself.
+// parse parses the list itself.
 func (l *list) parse(text string) {
 	all := pieces(text)
 	if len(all) > mostPieces {
@@ -163,7 +163,7 @@ func (l *list) parse(text string) {
 	}
 }
 
-// section reads a top-level key of a piece.
+// section decodes a top-level key of a piece.
 func (l *list) section(d *document, name string, content toml.Primitive) {
 	wrong := mistakes(nil)
 	switch name {
@@ -187,12 +187,12 @@ func (l *list) section(d *document, name string, content toml.Primitive) {
 	l.wrong = append(l.wrong, wrong...)
 }
 
-// load reads the files that are listed. The error is that of the first that is wrong.
+// load reads the listed files. It returns the error of the first one that is wrong.
 func (l *list) load(load func(path string) (Config, error)) error {
 	for i := range l.All {
 		m := &l.All[i]
 		c, err := load(m.File)
-		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file as a whole: the list may name a wrong one
+		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file cannot be read: the list may name the wrong one
 			return &Error{File: l.file, Line: m.line, What: fmt.Sprintf("[[cluster]] config = %q is wrong: %s", m.File, e.What)}
 		}
 		if err != nil {
@@ -209,7 +209,7 @@ func (l *list) load(load func(path string) (Config, error)) error {
 	return nil
 }
 
-// own is what two clusters cannot share.
+// own lists what two clusters cannot share.
 var own = []struct {
 	what string
 	of   func(m *Member) string // "": it has none
@@ -224,7 +224,7 @@ var own = []struct {
 	{"[log] events", func(m *Member) string { return m.Config.Log.Events }},
 }
 
-// compare looks for what two clusters share and cannot.
+// compare reports what clusters share and cannot share.
 func (l *list) compare() {
 	for i := range l.All {
 		l.compareWithLaunchers(&l.All[i])
@@ -239,14 +239,14 @@ func (l *list) compare() {
 			for _, o := range own {
 				if value := o.of(m); value != "" && value == o.of(before) {
 					l.refuse(m.line, "%s = %q is that of line %d's cluster, too (%s): each needs its own", o.what, value, before.line, before.File)
-					break // a file that is listed twice has all in common
+					break // a file that is listed twice shares everything: one report is enough
 				}
 			}
 		}
 	}
 }
 
-// compareWithLaunchers looks for what launchers need of a cluster.
+// compareWithLaunchers reports what launchers need and a cluster lacks.
 func (l *list) compareWithLaunchers(m *Member) {
 	switch {
 	case l.Delegate == nil:
@@ -259,9 +259,9 @@ func (l *list) compareWithLaunchers(m *Member) {
 	}
 }
 
-// checkLinks looks whether links join what there is, each pair once.
+// checkLinks reports links to unknown clusters or sites, and pairs with two links.
 func (l *list) checkLinks() {
-	names := map[string]string{} // to what it is
+	names := map[string]string{} // kind of each name
 	for i := range l.All {
 		if site := l.All[i].Site; site != "" {
 			names[site] = "site"
@@ -294,7 +294,7 @@ func (l *list) checkLinks() {
 	}
 }
 
-// putAttrs takes names and texts.
+// putAttrs sets attributes from a table of strings.
 func putAttrs(m *Member, value any) bool {
 	all, ok := value.(map[string]any)
 	attrs := make(map[string]string, len(all))
@@ -309,7 +309,7 @@ func putAttrs(m *Member, value any) bool {
 	return ok
 }
 
-// putBetween takes two names.
+// putBetween sets the two ends of a link.
 func putBetween(l *Link, value any) bool {
 	all, ok := value.([]any)
 	if !ok || len(all) != len(l.Between) {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// apart is a load whose files have nothing in common that must not be; the file's own name is that of its cluster if it is called so.
+// apart loads files whose clusters share nothing that they must not. The name in a file is the file's name.
 func apart(path string) (Config, error) {
 	c := Default()
 	c.Journal.Path, c.Session.Socket = path+".db", path+".sock"
@@ -133,7 +133,7 @@ func TestTheFileOfOneClusterIsAListOfOne(t *testing.T) {
 	}
 }
 
-func TestMistakesInAListAreAnsweredWithTheirOwnLine(t *testing.T) {
+func TestMistakesInAListAreReportedWithTheirLine(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no file", "[[cluster]]\nname = \"a\"\n[[cluster]]\nconfig = \"/b.toml\"\n", `list.toml:1: [[cluster]] has no config: name its file, such as config = "/etc/accordion/a.toml"`},
 		{"a relative path", "[[cluster]]\nconfig = \"/a.toml\"\n[[cluster]]\n\nconfig = \"b.toml\"",
@@ -200,7 +200,7 @@ func TestLaunchersAreServedOverOneClusterOrAList(t *testing.T) {
 	}
 }
 
-func TestMistakesOfLaunchersSectionAreAnsweredWithTheirOwnLine(t *testing.T) {
+func TestMistakesInDelegateSectionAreReportedWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"[delegate]\ntimers = \"1s\"":                                  `f.toml:2: [delegate] timers is unknown; the keys here are journal, fair_start, timer, applications, answer, grace, bring_up`,
 		"[journal]\npath = \"/a.db\"\n[delegate]\njournal = \"/a.db\"": `f.toml:3: [delegate] journal = "/a.db" is that of [journal], too: each needs its own`,

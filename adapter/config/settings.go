@@ -15,18 +15,18 @@ import (
 	"accordion/core/sizing"
 )
 
-// setting is one key of a file that describes a C: where it stands, what it takes, and what is said of anything else.
+// setting is one key of a file that describes a C: its position, its allowed values, and how to set it.
 type setting[C any] struct {
 	section, key string
 	want         string // completes "it must be …"
 	put          func(c *C, value any) bool
-	names        []string // of which it is one, for the nearest to what was written
+	names        []string // the allowed names, to suggest the one nearest to a wrong name
 }
 
-// table is the keys of a C.
+// table has the keys of a C.
 type table[C any] []setting[C]
 
-// settings are all keys of one cluster's configuration, in the order of the example.
+// settings are all keys of the configuration of one cluster, in the order of the example.
 var settings = table[Config]{
 	text("", "cluster", "a name without spaces, such as \"slurm\"", plain, func(c *Config) *string { return &c.Cluster }),
 	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemOAR, SystemEmbedded),
@@ -96,7 +96,7 @@ var settings = table[Config]{
 
 	duration("lease", "length", 20*time.Second, 10*time.Minute, "1m", func(c *Config) *time.Duration { return &c.Lease.Length }),
 
-	// A socket's address has 108 bytes on Linux, the closing zero included.
+	// A socket address has 108 bytes on Linux, including the final zero.
 	text("session", "socket", "an absolute path of at most 107 bytes, such as \"/run/accordion/accordion.sock\"",
 		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 },
 		func(c *Config) *string { return &c.Session.Socket }),
@@ -122,7 +122,7 @@ var settings = table[Config]{
 	truth("web", "private", func(c *Config) *bool { return &c.Web.Private }),
 }
 
-// take puts the value into the configuration, or says what is wrong with it.
+// take sets the value in the configuration, or returns why it is wrong.
 func (s setting[C]) take(c *C, value any) error {
 	if s.put(c, value) {
 		return nil
@@ -142,7 +142,7 @@ func (t table[C]) find(section, key string) (setting[C], bool) {
 	return t[i], true
 }
 
-// unknown says which keys there are instead.
+// unknown returns an error that lists the existing keys.
 func (t table[C]) unknown(section, key string) error {
 	var keys, homes []string
 	for _, s := range t {
@@ -169,7 +169,7 @@ func where(section, key string) string {
 	return "[" + section + "] " + key
 }
 
-// show writes a value as it would stand in the file, shortened.
+// show formats a value as in the file, shortened.
 func show(value any) string {
 	var s string
 	switch v := value.(type) {
@@ -200,13 +200,13 @@ func choice[C any](section, key string, into func(*C) *string, names ...string) 
 	return hinted(text(section, key, oneOf(names), func(s string) bool { return slices.Contains(names, s) }, into), names)
 }
 
-// hinted is a setting that mostly is one of some names.
+// hinted returns the setting with names to suggest.
 func hinted[C any](s setting[C], names []string) setting[C] {
 	s.names = names
 	return s
 }
 
-// oneOf writes names: "a", "b" or "c".
+// oneOf lists names: "a", "b" or "c".
 func oneOf(names []string) string {
 	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
 	return strings.ReplaceAll(want, `\"`, `"`)
@@ -247,7 +247,7 @@ func number[C any](section, key, want string, valid func(float64) bool, into fun
 	}}
 }
 
-// putLimit takes 0, a number or "inf".
+// putLimit accepts 0, a number or "inf".
 func putLimit(c *Config, value any) bool {
 	var text string
 	switch v := value.(type) {
@@ -269,13 +269,13 @@ func putLimit(c *Config, value any) bool {
 	return err == nil
 }
 
-// algorithm says whether jobs can be planned so. Their steps are resized, so rigid is none.
+// algorithm reports whether jobs can be planned with the algorithm. Rigid is excluded, because steps are resized.
 func algorithm(name string) bool {
 	a, err := ep.ParseAlgorithm(name)
 	return err == nil && !a.Rigid
 }
 
-// putClients takes 0 or what leaves the longest act room (slurm.LeastClients).
+// putClients accepts 0, or a number with which the longest action is possible (slurm.LeastClients).
 func putClients(c *Config, value any) bool {
 	n, ok := value.(int64)
 	if ok = ok && (n == 0 || n >= 20 && n <= 100_000); ok {
@@ -307,20 +307,20 @@ func truth[C any](section, key string, into func(*C) *bool) setting[C] {
 
 const signalForm = "a signal's name, such as \"USR1\" for all of the job or \"B:URG\" for its batch script"
 
-// signal says whether s is a signal as `scancel --signal` takes it, or that with B: before it.
+// signal reports whether s is a signal as `scancel --signal` accepts it, optionally with B: before it.
 func signal(s string) bool {
 	s = strings.TrimPrefix(s, "B:")
 	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// queueName says whether OAR could have a queue of that name: oarsub takes letters, digits, _ and - for one.
+// queueName reports whether s can be the name of a queue in OAR: oarsub accepts letters, digits, _ and -.
 func queueName(s string) bool {
 	return s != "" && len(s) <= 100 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }
 
-// addressOrEmpty takes what can be listened on; an empty host stands for all.
+// addressOrEmpty reports whether s is "" or an address to listen at. An empty host means all addresses.
 func addressOrEmpty(s string) bool {
 	if s == "" {
 		return true
@@ -333,7 +333,7 @@ func addressOrEmpty(s string) bool {
 	return err == nil && n > 0
 }
 
-// hostNames takes names as browsers send them, without a port.
+// hostNames reports whether s is a list of host names as browsers send them, without ports.
 func hostNames(s string) bool {
 	for name := range strings.SplitSeq(s, ",") {
 		if s != "" && (name == "" || len(name) > 253 || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789.-_") != "") {

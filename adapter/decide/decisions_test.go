@@ -61,7 +61,7 @@ func adoption() []row {
 		{"… and the call fails", set(waiting(), seen(func(j *adapter.Job) { j.Mark = "" }), fails(errOther))},
 		{"a job that the batch system cannot resize", set(waiting(), seen(func(j *adapter.Job) { j.Unfit = "it is an array" }))},
 		{"a job that needs more nodes than there are", set(waiting(), with(func(r *managed.Job) { r.Choices = []core.EP{{{Duration: 100, Nodes: 9}}} }))},
-		{"a job that needs more nodes than its account may have", set(waiting(), seen(func(j *adapter.Job) { j.Most = adapter.Most{Nodes: 4, Why: "GrpTRES of account bio"} }))},
+		{"a job that needs more nodes than its account may have", set(waiting(), seen(func(j *adapter.Job) { j.Most = adapter.NodeLimit{Nodes: 4, Why: "GrpTRES of account bio"} }))},
 		{"a job with a step shorter than [limits] allows", set(waiting(), with(func(r *managed.Job) { r.Judged = true }), limits(managed.Limits{ShortestStep: 101}))},
 		{"… that was accepted before the limit was set", set(waiting(), limits(managed.Limits{ShortestStep: 101}))},
 		{"a job that its user released before it was held", set(waiting(), seen(func(j *adapter.Job) { j.Held = false }))},
@@ -88,7 +88,7 @@ func waitingRows() []row {
 		{"a job whose nodes an ordinary job holds past its limit", set(waiting(), ordinary(-10, all...))},
 		{"a job whose nodes another managed job releases late", set(waiting(), ordinary(500, all[5:]...), lateShrinkerOn(all[:5]...))},
 		{"a job whose nodes are powered down", set(waiting(), node(asleep, all...))},
-		{"a job whose first step a limit of the site does not allow now", set(waiting(), seen(func(j *adapter.Job) { j.MostNow = adapter.Most{Nodes: 1, Why: "MaxTRES of the user"} }))},
+		{"a job whose first step a limit of the site does not allow now", set(waiting(), seen(func(j *adapter.Job) { j.MostNow = adapter.NodeLimit{Nodes: 1, Why: "MaxTRES of the user"} }))},
 		{"a job for which too many nodes are down", set(waiting(), node(down, all[2:]...))},
 		{"a reservation of others begins in 100 s", set(waiting(), reserved(100, false, all...))},
 		{"a reservation of others begins a second before the job's limit would end", set(waiting(), reserved(393, false, all...))},
@@ -182,7 +182,7 @@ func growing() []row {
 			r.Hold([]string{"n1", "n2", "n3"}, now)
 			r.Hold([]string{"n1", "n2"}, now)
 		}))},
-		{"a job asks for 3 more nodes, and a limit of the site allows 3 in all now", set(asks(), seen(func(j *adapter.Job) { j.MostNow = adapter.Most{Nodes: 3, Why: "GrpTRES of account bio"} }))},
+		{"a job asks for 3 more nodes, and a limit of the site allows 3 in all now", set(asks(), seen(func(j *adapter.Job) { j.MostNow = adapter.NodeLimit{Nodes: 3, Why: "GrpTRES of account bio"} }))},
 		{"a job asks for more nodes, and has changed its size too often", set(asks(), with(func(r *managed.Job) { r.Paced = now + 1000 }), limits(managed.Limits{ResizesPerHour: 10}))},
 		{"maintenance begins on the new nodes before the job's limit ends", set(asks(), limited, reserved(220, true, all[1:]...))},
 		{"another reservation begins on the new nodes before the job's limit ends", set(asks(), limited, reserved(220, false, all[1:]...))},

@@ -274,7 +274,7 @@ func TestLimitsAreEnforcedAtTheSweepAndNodesComeFreeAfterTheEpilog(t *testing.T)
 }
 
 func TestSchedulingPassComesAfterADelay(t *testing.T) {
-	inWorld(t, Options{Nodes: 1, Think: 3 * time.Second}, func(w *world) {
+	inWorld(t, Options{Nodes: 1, PassDelay: 3 * time.Second}, func(w *world) {
 		j := w.submit(JobSpec{Nodes: 1, Limit: 10, Runs: 5})
 		w.at(2)
 		w.shows(j, "pending None")

@@ -66,5 +66,5 @@ func (s *System) LeaseOf() string {
 func (s *System) leased() error {
 	holder := s.lease.Holder
 	holder.Until = s.lease.until.Unix()
-	return &adapter.Leased{Holder: holder}
+	return &adapter.LeaseHeldError{Holder: holder}
 }

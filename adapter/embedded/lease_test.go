@@ -15,7 +15,7 @@ func TestLeaseHasOneHolderUntilItExpiresIsLeftOrTakenOver(t *testing.T) {
 		}
 		refused := func(err error, by string, until int) {
 			t.Helper()
-			leased := (*adapter.Leased)(nil)
+			leased := (*adapter.LeaseHeldError)(nil)
 			if !errors.As(err, &leased) || leased.ID != by || leased.Host != "host-"+by || leased.PID != 7 || leased.Until != w.unix(int64(until)) {
 				t.Errorf("refused with %v, want the lease of %s until second %d", err, by, until)
 			}

@@ -156,9 +156,9 @@ func TestNodeIsNeverInTwoJobs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		todo := commands.Draw(rt, "commands")
 		o := Options{
-			Nodes: 5,
-			Sweep: time.Duration(rapid.SampledFrom([]int{0, 30}).Draw(rt, "sweep")) * time.Second,
-			Think: time.Duration(rapid.IntRange(0, 3).Draw(rt, "think")) * time.Second,
+			Nodes:     5,
+			Sweep:     time.Duration(rapid.SampledFrom([]int{0, 30}).Draw(rt, "sweep")) * time.Second,
+			PassDelay: time.Duration(rapid.IntRange(0, 3).Draw(rt, "think")) * time.Second,
 		}
 		o.Epilog = time.Duration(rapid.IntRange(0, 4).Draw(rt, "epilog")) * time.Second
 		var err error

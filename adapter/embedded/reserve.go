@@ -89,9 +89,8 @@ func (s *System) readReservation(want adapter.Reservation) (*reservation, error)
 	return r, err
 }
 
-// busy returns an error if the reservation's nodes are not free. They are not if a reservation of another user has them (the sidecar's own
-// may overlap), or a running job may still hold them at the start. Jobs in the reservation do not count, nor do managed jobs if the caller
-// knows that they will have released the nodes.
+// busy returns an error if the nodes of r are not free: another reservation has them, unless both are the sidecar's, or a running job may
+// still hold them at the start. Jobs in the reservation do not count, nor do managed jobs if r.OverManaged. old is what r replaces.
 func (s *System) busy(r, old *reservation) error {
 	for _, other := range s.reservations {
 		if other == old || other.Ours() && r.Ours() || !other.end.After(r.start) || !r.end.After(other.start) {

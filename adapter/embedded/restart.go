@@ -38,8 +38,8 @@ func (s *System) Save() *Saved {
 
 // Restart simulates that the batch system is killed and started again with the state of some seconds ago, as after kill -9 of slurmctld. It
 // loses every change since: submissions (their IDs are used again), holds, releases, reservations, resizes. The nodes correct it in three
-// points. A job that ended since stays ended. A job that started since is ended there, and one that is held or pending in the saved state
-// waits again. A node that is down stays down. An expander that returns cannot be merged any more.
+// points. A job that ended since stays ended. A job that started since is stopped on its nodes, and waits again as in the saved state. A
+// node that is down stays down. An expander that returns cannot be merged any more.
 func (s *System) Restart(saved *Saved) {
 	s.enter()
 	defer s.leave()

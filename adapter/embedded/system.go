@@ -25,10 +25,10 @@ type Options struct {
 	Sweep time.Duration
 	// Epilog is how long a job that has ended still holds its nodes (adapter.Ending). 0: not at all.
 	Epilog time.Duration
-	// Think is the time between an event and the scheduling pass that it causes. Slurm's default is about 3 s.
-	Think time.Duration
-	// Remember is how long Inspect still knows a job that has ended; 0: 5 minutes, as Slurm's MinJobAge.
-	Remember time.Duration
+	// PassDelay is the time between an event and the scheduling pass that it causes. Slurm's default is about 3 s.
+	PassDelay time.Duration
+	// MinJobAge is how long Inspect still knows a job that has ended; 0: 5 minutes, Slurm's default of MinJobAge.
+	MinJobAge time.Duration
 
 	// Step answers a job's request for the nodes of its next step. It stands for everything between `accordion step` and the sidecar. nil:
 	// there is no sidecar. SetStep changes it.
@@ -79,14 +79,14 @@ func New(o Options) (*System, error) {
 	if o.Nodes < 1 || o.Nodes > MaxNodes {
 		return nil, fmt.Errorf("embedded batch system: %d nodes; give 1 to %d", o.Nodes, MaxNodes)
 	}
-	if o.Sweep < 0 || o.Epilog < 0 || o.Think < 0 || o.Remember < 0 {
-		return nil, errors.New("embedded batch system: Sweep, Epilog, Think and Remember must not be negative")
+	if o.Sweep < 0 || o.Epilog < 0 || o.PassDelay < 0 || o.MinJobAge < 0 {
+		return nil, errors.New("embedded batch system: Sweep, Epilog, PassDelay and MinJobAge must not be negative")
 	}
 	if o.Clock == nil {
 		o.Clock = adapter.Wall{}
 	}
-	if o.Remember == 0 {
-		o.Remember = 5 * time.Minute
+	if o.MinJobAge == 0 {
+		o.MinJobAge = 5 * time.Minute
 	}
 	s := &System{
 		clock: o.Clock, options: o, step: o.Step,
@@ -219,10 +219,10 @@ func (s *System) fire() {
 	}
 }
 
-// callForPass schedules a scheduling pass, after the delay Options.Think.
+// callForPass schedules a scheduling pass, after the delay Options.PassDelay.
 func (s *System) callForPass() {
 	if s.passAt.IsZero() {
-		s.passAt = s.now.Add(s.options.Think)
+		s.passAt = s.now.Add(s.options.PassDelay)
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snap, nil
 }
 
-// Inspect implements adapter.BatchSystem. It still knows a job for Options.Remember after its end.
+// Inspect implements adapter.BatchSystem. It still knows a job for Options.MinJobAge after its end.
 func (s *System) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
 	var out adapter.Job
 	err := s.do(ctx, Call{Verb: "Inspect", Job: key.ID}, func() error {
@@ -123,7 +123,7 @@ func (s *System) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, er
 			return nil
 		}
 		for _, j := range s.over {
-			if j.key == key && s.now.Sub(j.over) < s.options.Remember {
+			if j.key == key && s.now.Sub(j.over) < s.options.MinJobAge {
 				out = s.show(j)
 				return nil
 			}

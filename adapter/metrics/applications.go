@@ -10,7 +10,7 @@ import (
 	"accordion/adapter"
 )
 
-// states are all that an application may be in, as launchers are told it: one that none is in is shown as 0.
+// states are all states of an application, as launchers see them. A state without applications is exported as 0.
 var states = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost"}
 
 // Applications counts what the loop of applications and the sessions of launchers do: it implements the Meters of
@@ -24,13 +24,13 @@ type Applications struct {
 	failures *prometheus.CounterVec
 }
 
-// NewApplications makes one that nothing was counted in yet. clusters are those whose names are known already.
+// NewApplications returns metrics with all counts 0. clusters are the names that are already known.
 func NewApplications(clusters ...string) *Applications {
 	a := &Applications{
 		pass: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "accordion_pass_seconds",
 			Help:    "How long one pass over the requests of all applications takes.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13), // to 2 s; the bound, to the last launcher's view, is 50 ms
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13), // up to 2 s; a pass must take at most 50 ms until the last launcher has its view
 		}),
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "accordion_launcher_messages_total",
@@ -82,8 +82,7 @@ func (a *Applications) Frame(direction, typ string, bytes int) {
 	a.bytes.WithLabelValues(typ, direction).Add(float64(bytes))
 }
 
-// refusals are what stands in the texts of refusals, and the few words for it: a label must not take every text. The first that is found
-// counts.
+// refusals maps a part of a refusal's text to a label, because labels must be few. The first match counts.
 var refusals = []struct{ text, reason string }{
 	{adapter.ErrBusy.Error(), "busy"},
 	{adapter.ErrLimit.Error(), "limit"},
@@ -95,7 +94,7 @@ var refusals = []struct{ text, reason string }{
 	{context.DeadlineExceeded.Error(), "timeout"},
 }
 
-// reasonsOfRefusal are all that reasonIn says, some of them twice.
+// reasonsOfRefusal returns all results of reasonIn; some occur twice.
 func reasonsOfRefusal() []string {
 	all := []string{"other"}
 	for _, r := range refusals {
@@ -104,7 +103,7 @@ func reasonsOfRefusal() []string {
 	return all
 }
 
-// reasonIn is one of few words for why a cluster refused.
+// reasonIn returns a label for why a cluster refused.
 func reasonIn(why string) string {
 	for _, r := range refusals {
 		if strings.Contains(why, r.text) {
@@ -114,7 +113,7 @@ func reasonIn(why string) string {
 	return "other"
 }
 
-// Serves makes the metrics of one cluster serve those of applications, too.
+// Serves adds the metrics of applications to those that m serves.
 func (m *Metrics) Serves(a *Applications) {
 	m.registry.MustRegister(a.pass, a.messages, a.bytes, a.states, a.failures)
 }

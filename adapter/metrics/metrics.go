@@ -1,7 +1,6 @@
-// Package metrics counts what the sidecar does, for Prometheus.
-//
-// It is the one place that knows Prometheus: a cluster's loop speaks to it through actions.Meter, that of applications through loop.Meter
-// and server.Meter. It keeps nothing over a restart; the journal does.
+// Package metrics counts what the sidecar does, for Prometheus. Only this package depends on Prometheus: a cluster's loop calls it as
+// actions.Meter and status.PromiseMeter, the loop of applications as loop.Meter and server.Meter. Counts start from 0 when the process starts; the
+// journal has the history.
 //
 //	m := metrics.New(time.Now)
 //	loop := sidecar.New(sidecar.Options{Meter: m, …})
@@ -29,17 +28,17 @@ import (
 	"accordion/core"
 )
 
-// phases are all that a managed job may stand in, as view.Job has them: one that no job stands in is shown as 0.
+// phases are all phases of a managed job (view.Job). A phase without jobs is exported as 0.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
 
-// What is counted by label is shown as 0 before it happens for the first time: a rate sees no first one of a series that begins with it.
+// The values of labels that are exported as 0 from the start. Otherwise rate() would miss the first event of each.
 var (
 	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
 		managed.LateApplication, managed.Standstill, managed.Outaged, managed.Turn}
 	reasons = []string{"busy", "gone", "limit", "trap", "frozen", "timeout", "other"}
 )
 
-// Metrics is an actions.Meter that Prometheus can read. New makes it.
+// Metrics is an actions.Meter that Prometheus can read.
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
@@ -60,18 +59,18 @@ type Metrics struct {
 
 var _ actions.Meter = (*Metrics)(nil)
 
-// New makes metrics that nothing was counted in yet. now is the sidecar's clock.
+// New returns metrics with all counts 0. now is the sidecar's clock.
 func New(now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
 	m.cycle = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "accordion_cycle_seconds",
 		Help:    "How long one look, plan and act of the sidecar takes, without the batch system's own answers.",
-		Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // to 2 s; the bounds are 0.25 s and 1 s
+		Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // up to 2 s; a cycle must take at most 0.25 s, and never 1 s
 	})
 	m.call = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "accordion_call_seconds",
 		Help:    "How long calls of the batch system take, by verb.",
-		Buckets: prometheus.ExponentialBuckets(0.005, 2, 12), // to 10 s, the default deadline
+		Buckets: prometheus.ExponentialBuckets(0.005, 2, 12), // up to 10 s, the default deadline
 	}, []string{"verb"})
 	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accordion_call_failures_total",
@@ -80,7 +79,7 @@ func New(now func() time.Time) *Metrics {
 	m.lateness = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "accordion_growth_lateness_seconds",
 		Help: "How long after its planned second a growth's nodes are usable in the job, by what it waited for.",
-		// Fine around the bounds of a punctual growth: 1 s in the median, 2 s in 95 of 100.
+		// Fine-grained near the bounds for a punctual growth: 1 s in the median, 2 s in 95 of 100.
 		Buckets: []float64{0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300, 900, 3600},
 	}, []string{"cause"})
 	m.broken = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -133,8 +132,7 @@ func New(now func() time.Time) *Metrics {
 	return m
 }
 
-// WatchJournal shows the size of a journal's write-ahead log, which bytes returns. journal is
-// "sidecar" or "applications".
+// WatchJournal exports the size of a journal's write-ahead log, which bytes returns. journal is "sidecar" or "applications".
 func (m *Metrics) WatchJournal(journal string, bytes func() int64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "accordion_journal_wal_bytes",
@@ -161,7 +159,7 @@ func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int,
 	m.waiting.Set(float64(waiting))
 }
 
-// knows has the failures of that verb shown, none as yet.
+// knows exports the failures of a verb as 0.
 func (m *Metrics) knows(verb string) {
 	for _, reason := range reasons {
 		m.failures.WithLabelValues(verb, reason)
@@ -177,7 +175,7 @@ func (m *Metrics) Call(verb string, took time.Duration, err error) {
 	}
 }
 
-// reason is one of few words for why a call failed: a label must not take every error's text.
+// reason returns a label for why a call failed, because labels must be few.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, adapter.ErrBusy):
@@ -209,7 +207,7 @@ func (m *Metrics) Broke(cause string) { m.broken.WithLabelValues(cause).Inc() }
 
 // Spared implements actions.Meter.
 func (m *Metrics) Spared(nodeSeconds int64) {
-	if nodeSeconds > 0 { // a counter never goes down
+	if nodeSeconds > 0 { // a counter must not decrease
 		m.spared.Add(float64(nodeSeconds))
 	}
 }
@@ -223,7 +221,7 @@ func (m *Metrics) Unused(nodeSeconds core.Time, over int) {
 // Limited implements actions.Meter.
 func (m *Metrics) Limited(limit string) { m.limited.WithLabelValues(limit).Inc() }
 
-// Handler answers GET /metrics in Prometheus' text form, and everything else with 404.
+// Handler answers GET /metrics in Prometheus' text format, and all other requests with 404.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
@@ -232,20 +230,19 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// connections bounds what is open at once. A site has a few scrapers, which connect again when one
-// of their connections was closed for another.
+// connections limits the open connections. A site has a few scrapers. They connect again if a connection was closed in favor of another.
 var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
 
-// Listen takes the address, HOST:PORT. An error says what to do.
+// Listen listens at the address HOST:PORT.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w; give another address in [metrics] listen, or none", err)
+		return nil, fmt.Errorf("listen for metrics: %w; give another address in [metrics] listen, or none", err)
 	}
 	return connlimit.Listen(l, connections), nil
 }
 
-// Serve answers on the listener until ctx ends, and closes it; then it returns nil.
+// Serve answers on the listener until ctx ends. It closes the listener and returns nil.
 func (m *Metrics) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: m.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
@@ -254,7 +251,7 @@ func (m *Metrics) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("metrics on %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve metrics on %s: %w", l.Addr(), err)
 	}
 	return nil
 }

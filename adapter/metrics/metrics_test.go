@@ -25,7 +25,7 @@ var write = flag.Bool("accordion.write", false, "write what is seen as what is w
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// page is what Prometheus reads.
+// page returns what Prometheus reads.
 func page(t *testing.T, address string) string {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
@@ -41,7 +41,7 @@ func page(t *testing.T, address string) string {
 	return string(text)
 }
 
-// serving is an address at which the metrics are served until the test ends.
+// serving serves the metrics until the test ends, and returns the address.
 func serving(t *testing.T, m *metrics.Metrics) string {
 	t.Helper()
 	l, err := metrics.Listen("127.0.0.1:0")
@@ -60,7 +60,7 @@ func serving(t *testing.T, m *metrics.Metrics) string {
 	return l.Addr().String()
 }
 
-func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
+func TestMeterCallsAreExported(t *testing.T) {
 	now := time.Unix(1700000000, 0)
 	m := metrics.New(func() time.Time { return now })
 	address := serving(t, m)
@@ -80,7 +80,7 @@ func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
 	m.Broke("lost node")
 	m.Spared(300)
 	m.Unused(900, 2)
-	m.Spared(-5) // nonsense must not bring the process down
+	m.Spared(-5) // must not make the process fail
 	a := metrics.NewApplications()
 	m.Serves(a)
 	m.WatchJournal("sidecar", func() int64 { return 4 << 20 })
@@ -140,7 +140,7 @@ func TestOnlyTheMetricsAreServed(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsTakenIsAnErrorThatSaysWhatToDo(t *testing.T) {
+func TestAddressInUseIsAnErrorWithAHint(t *testing.T) {
 	l, err := metrics.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -151,8 +151,7 @@ func TestAnAddressThatIsTakenIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// A program that reaches the port may hold connections and send nothing: they use up neither files
-// nor the scraper's place.
+// Programs that hold connections and send nothing use up neither file descriptors nor the place of a scraper.
 func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	address := serving(t, metrics.New(time.Now))
 	var idle []net.Conn
@@ -183,8 +182,7 @@ func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	}
 }
 
-// TestNoMetricNamesAUserOrAJob: each program that reaches the port can read them, whatever
-// PrivateData hides.
+// Every program that reaches the port can read the metrics, whatever PrivateData hides.
 func TestNoMetricNamesAUserOrAJob(t *testing.T) {
 	text, err := os.ReadFile("testdata/metrics.golden")
 	if err != nil {

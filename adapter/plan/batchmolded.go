@@ -59,7 +59,7 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 
 // moldableNodes returns a function that reports whether the batch system may start its moldable jobs on a node.
 func (m *machine) moldableNodes() func(node int) bool {
-	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.Molds.Reach
+	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.OwnSizing.Eligible
 	for _, p := range reach {
 		for _, name := range p.Nodes {
 			if i, here := m.Index[name]; here {
@@ -78,7 +78,7 @@ func (m *machine) moldableNodes() func(node int) bool {
 // mostNodes returns how many of the nodes a job may have, for jobs that may run only on some of them.
 func (m *machine) mostNodes(in func(node int) bool) map[core.JobID]int {
 	has := map[core.JobID]int{}
-	for _, p := range m.Snapshot.Molds.Reach {
+	for _, p := range m.Snapshot.OwnSizing.Eligible {
 		n := 0
 		for _, name := range p.Nodes {
 			if i, here := m.Index[name]; here && in(i) {
@@ -102,7 +102,7 @@ func (m *machine) addTaken(s sched.State, in func(node int) bool) {
 			}
 		}
 	}
-	pause := m.Snapshot.Molds.Pause
+	pause := m.Snapshot.OwnSizing.Pause
 	for i := range m.Snapshot.Jobs {
 		if j := &m.Snapshot.Jobs[i]; m.asRead(j) {
 			add(j.Nodes, j.Started, limitEnd(j)+pause)
@@ -195,7 +195,7 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 
 // addWaiting adds all waiting jobs, by number. Managed jobs count in the load only, because the batch system does not plan them.
 func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
-	apart := m.Snapshot.Molds.Apart
+	apart := m.Snapshot.OwnSizing.Outside
 	before := func(id core.JobID) {
 		for ; len(apart) > 0 && apart[0].ID < id; apart = apart[1:] {
 			m.addApart(s, all, apart[0])
@@ -207,7 +207,7 @@ func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
 			all.Submit(m.Now, core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Choices: w.Job.Choices})
 			continue
 		}
-		pause := m.Snapshot.Molds.Pause
+		pause := m.Snapshot.OwnSizing.Pause
 		j := core.Job{ID: w.Job.ID, Submit: w.Job.Submit, Begin: w.Seen.Begin, Choices: w.Seen.Choices, Pause: pause}
 		if j.Choices == nil {
 			j.Choices = []core.EP{{{Duration: min(max(w.Seen.Limit, 1), core.MaxTotal) + pause, Nodes: max(w.Seen.Want, 1)}}}
@@ -218,7 +218,7 @@ func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
 }
 
 // addApart adds a job that is not in this queue.
-func (m *machine) addApart(s sched.State, all *sched.SystemLoad, a adapter.Apart) {
+func (m *machine) addApart(s sched.State, all *sched.SystemLoad, a adapter.OutsideJob) {
 	if a.After {
 		a.Begin = max(a.Begin, m.Now+1)
 	}

@@ -111,14 +111,14 @@ func (v *World) windows(claims []place.Claim) []sched.Window {
 // Weakest returns the least cores, memory and scratch space among the nodes in service, and their common architecture. A number is 0 if it
 // is not known of some node. The architecture is "" if nodes differ. Nodes whose architecture is not known yet, as after a restart of the
 // batch system, are left out of that comparison.
-func (v *World) Weakest() (all adapter.Strength) {
+func (v *World) Weakest() (all adapter.HostResources) {
 	first, mixed := true, false
 	for i, n := range v.Snapshot.Nodes {
 		if v.lost[i] {
 			continue
 		}
 		if first {
-			all, first = n.Strength, false
+			all, first = n.HostResources, false
 		}
 		all.Cores, all.Memory, all.Scratch = min(all.Cores, n.Cores), min(all.Memory, n.Memory), min(all.Scratch, n.Scratch)
 		mixed = mixed || all.Arch != "" && n.Arch != "" && n.Arch != all.Arch

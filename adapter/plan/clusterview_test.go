@@ -89,7 +89,7 @@ func TestApplicationsSeeClusterWithoutTheirParts(t *testing.T) {
 }
 
 func TestWeakestIsWhatEveryNodeHas(t *testing.T) {
-	type has = adapter.Strength
+	type has = adapter.HostResources
 	of := func(cores int, memory, scratch int64, arch string) has {
 		return has{Cores: cores, Memory: memory, Scratch: scratch, Arch: arch}
 	}
@@ -110,7 +110,7 @@ func TestWeakestIsWhatEveryNodeHas(t *testing.T) {
 		s := newSituation(len(test.nodes), nil)
 		for i, what := range test.nodes {
 			n := &s.Snapshot.Nodes[i]
-			n.Strength, n.Lost = what, i >= len(test.nodes)-test.lost
+			n.HostResources, n.Lost = what, i >= len(test.nodes)-test.lost
 			n.Usable, n.Idle = !n.Lost, !n.Lost
 		}
 		s.OutOfService = func(n adapter.Node) bool { return n.Lost }

@@ -117,16 +117,16 @@ func TestAPoolOfSeveralKindsIsPlannedAsSeveralMachines(t *testing.T) {
 func TestJobThatNoKindCanHoldIsRefusedWithReason(t *testing.T) {
 	for _, test := range []struct {
 		pool, job string
-		most      adapter.Most
+		most      adapter.NodeLimit
 		says      string // "": it is not refused
 	}{
-		{"fat:2 thin:2", "m4 *", adapter.Most{}, ""},
-		{"fat:2 thin:2", "m5 *", adapter.Most{}, "more nodes than the 4 of the pool"},
-		{"fat:2 thin:2", "m3 fat", adapter.Most{}, "of one sort on which the job can run: 2 of fat"},
-		{"fat:2 thin:2", "m1 ", adapter.Most{}, "none"},
-		{"fat:2/x thin:2/y", "m3 *", adapter.Most{}, "2 of fat, 2 of thin"},
-		{"fat:4", "m3 *", adapter.Most{Nodes: 2, Why: "the limit"}, "more than the 2 nodes that it may ever have: the limit"},
-		{"fat:4", "m3 *", adapter.Most{Nodes: 3, Why: "the limit"}, ""},
+		{"fat:2 thin:2", "m4 *", adapter.NodeLimit{}, ""},
+		{"fat:2 thin:2", "m5 *", adapter.NodeLimit{}, "more nodes than the 4 of the pool"},
+		{"fat:2 thin:2", "m3 fat", adapter.NodeLimit{}, "of one sort on which the job can run: 2 of fat"},
+		{"fat:2 thin:2", "m1 ", adapter.NodeLimit{}, "none"},
+		{"fat:2/x thin:2/y", "m3 *", adapter.NodeLimit{}, "2 of fat, 2 of thin"},
+		{"fat:4", "m3 *", adapter.NodeLimit{Nodes: 2, Why: "the limit"}, "more than the 2 nodes that it may ever have: the limit"},
+		{"fat:4", "m3 *", adapter.NodeLimit{Nodes: 3, Why: "the limit"}, ""},
 	} {
 		v := planned(poolOf(test.pool), test.job)
 		r := v.Queue[0].Managed

@@ -118,7 +118,7 @@ const mostExplained = 32
 type Size struct {
 	Machine int        // index in World.Sizing
 	Head    core.JobID // the head of the queue, if this job gets the same fraction of its reference; 0: it has a fraction of its own
-	*view.Sized
+	Sized   *view.AllowedSizes
 }
 
 // explain records why each waiting moldable job has its size, whether we or the batch system choose it.
@@ -141,7 +141,7 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 		return
 	}
 	tell := v.explainer(m.Settings.Policy, m.coreMachine().Nodes, waits)
-	v.Sizing = append(v.Sizing, view.SizingOf(policy.SizesOf(m.Settings.Policy), m.load)) // also if no moldable job waits
+	v.Sizing = append(v.Sizing, view.NewSizing(policy.SizesOf(m.Settings.Policy), m.load)) // also if no moldable job waits
 	for _, w := range m.Queue {
 		if w.Managed == nil || len(w.Job.Choices) < 2 {
 			continue
@@ -161,7 +161,7 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 		if g.Sizes.Several || dear && told == mostExplained {
 			return
 		}
-		sized := view.SizedOf(rule, g, nodes)
+		sized := view.NewAllowedSizes(rule, g, nodes)
 		if sized == nil {
 			return
 		}
@@ -169,7 +169,7 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 		if most := waits[g.Job].Seen.Most; most.Why != "" {
 			sized.Limit = most.Nodes
 		}
-		rule := view.SizingOf(policy.SizesOf(p), g.World)
+		rule := view.NewSizing(policy.SizesOf(p), g.World)
 		if last := len(v.Sizing) - 1; last < first || v.Sizing[last] != rule {
 			v.Sizing = append(v.Sizing, rule)
 		}

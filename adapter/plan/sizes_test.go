@@ -241,7 +241,7 @@ func TestSizeChosenByBatchSystemIsExplainedToo(t *testing.T) {
 	j.Choices = []core.EP{{{Duration: 1000, Nodes: 2}}, {{Duration: 650, Nodes: 4}}, {{Duration: 520, Nodes: 8}}}
 	v := s.plan()
 	// s = 32/36, M = 18: 4·min(1.33, 1)
-	if x := v.Sizes[j.ID]; x.Sized == nil || x.Reference != 4 || x.Least != 2 || x.Most != 4 || v.Sizing[0].Wanted != 4 {
+	if x := v.Sizes[j.ID]; x.Sized == nil || x.Sized.Reference != 4 || x.Sized.Least != 2 || x.Sized.Most != 4 || v.Sizing[0].Wanted != 4 {
 		t.Errorf("%+v by %+v", x.Sized, v.Sizing)
 	}
 }
@@ -294,7 +294,7 @@ func TestEveryMoldableJobGetsSizeBetweenItsFloorAndItsShare(t *testing.T) {
 			if r.Course == nil || !slices.Contains(may, r.Course.EP[0].Nodes) {
 				t.Fatalf("%s of reference %d, target %d, got %+v, want one of %v", r.Request, reference, target, r.Course, may)
 			}
-			if x := v.Sizes[r.ID]; x.Sized == nil || x.Reference != reference || x.Least != may[0] || x.Most != may[len(may)-1] {
+			if x := v.Sizes[r.ID]; x.Sized == nil || x.Sized.Reference != reference || x.Sized.Least != may[0] || x.Sized.Most != may[len(may)-1] {
 				t.Fatalf("%s is explained by %+v, want %v", r.Request, x.Sized, may)
 			}
 		}

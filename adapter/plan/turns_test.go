@@ -147,7 +147,7 @@ func TestSizeIsExplainedUnderPatient(t *testing.T) {
 	s.waitsOrdinary(4, 300)
 	v := makePlan(s.Input)
 	x, told := v.Sizes[r.ID]
-	if n := r.Course.EP[0].Nodes; !told || n < x.Least || n > x.Most || len(v.Sizing) == 0 || v.Sizing[0].Rule != "share" {
+	if n := r.Course.EP[0].Nodes; !told || n < x.Sized.Least || n > x.Sized.Most || len(v.Sizing) == 0 || v.Sizing[0].Rule != "share" {
 		t.Errorf("it is planned on %d nodes; explained is %+v by %+v", n, x.Sized, v.Sizing)
 	}
 }

@@ -253,7 +253,7 @@ func (v *World) ordinaryWaiter(j *adapter.Job, within core.Time) Waiter {
 		Foreign: v.Settings.Passes == nil,
 	}
 	if len(j.Choices) > 1 {
-		one = v.dueAs(one, j.Choices, v.Snapshot.Molds.Pause)
+		one = v.dueAs(one, j.Choices, v.Snapshot.OwnSizing.Pause)
 	}
 	return Waiter{Job: one, Seen: j}
 }

@@ -12,16 +12,16 @@ import (
 
 type entries = iter.Seq2[journal.Entry, error]
 
-// pieceSize is how many bytes of an answer a piece has at most. It is less than a frame may have.
+// pieceSize is the maximum size of a piece of an answer, in bytes. It is less than the maximum of a frame.
 const pieceSize = 48 << 10
 
-// An answer is written in pieces, each within a deadline, as fast as its user's allowance permits.
+// answer writes an answer in pieces, each within a deadline, as fast as its user's allowance permits.
 type answer struct {
 	ctx   context.Context
 	conn  net.Conn
-	piece time.Duration // in which each piece has to be taken
+	piece time.Duration // time limit for the reader to take each piece
 	spend func(bytes int) time.Duration
-	first wire.Piece // what the first piece says besides
+	first wire.Piece // fields of the first piece
 	held  []byte
 }
 
@@ -39,7 +39,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// flush sends the bytes that are held back.
+// flush sends the buffered bytes.
 func (a *answer) flush(p wire.Piece) error {
 	if err := a.cost(len(a.held)); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *answer) flush(p wire.Piece) error {
 	return nil
 }
 
-// close sends the bytes that are held back, with the answer's end.
+// close sends the buffered bytes, and the answer's end.
 func (a *answer) close(end wire.Piece) error {
 	end.Data, end.Path, end.PID = a.held, a.first.Path, a.first.PID
 	a.conn.SetWriteDeadline(time.Now().Add(a.piece))

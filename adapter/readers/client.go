@@ -17,18 +17,17 @@ import (
 	"accordion/shim/wire"
 )
 
-// A client is a journal that the sidecar reads on behalf of the caller.
+// client is a journal that the sidecar reads on behalf of the caller.
 type client struct {
 	socket, path string
 	applications bool
-	pid          int // of the sidecar, as it said last
+	pid          int // of the sidecar, from its last answer
 }
 
 var _ journal.Reader = (*client)(nil)
 
-// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the
-// journal's file, which the caller may not open. Remote sends no query. Its methods return an
-// *AwayError when no sidecar answers.
+// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which the caller may not open.
+// Remote sends no query. Its methods return an *AwayError if no sidecar answers.
 func Remote(socket, path string) journal.Reader { return &client{socket: socket, path: path} }
 
 // RemoteApplications returns the journal of applications of the process that listens on the socket.
@@ -54,7 +53,7 @@ func (c *client) View() ([]byte, error) { return c.document(wire.QueryView) }
 
 func (c *client) Queue() ([]byte, error) { return c.document(wire.QueryQueue) }
 
-// largest is the maximum number of bytes of a document that the client accepts.
+// largest is the maximum size of a document that the client accepts, in bytes.
 const largest = 256 << 20
 
 func (c *client) document(what string) ([]byte, error) {
@@ -87,8 +86,8 @@ func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) 
 	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
 }
 
-// Reset asks the sidecar that listens on the socket to forget what a user's jobs left unused. It
-// reports whether there was anything.
+// Reset asks the sidecar that listens on the socket to remove the counts of what a user's jobs left unused. It reports whether there were
+// any.
 func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 	r, err := (&client{socket: socket}).ask(ctx, wire.Query{What: wire.QueryReset, User: user})
 	if err != nil {
@@ -100,18 +99,17 @@ func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 
 const (
 	dialPatience  = 5 * time.Second
-	piecePatience = time.Minute // of an answer that its user's allowance slows down
+	piecePatience = time.Minute // an answer may be slow because of its user's allowance
 	busyPatience  = 30 * time.Second
 	againPause    = 2 * time.Second
-	againPatience = 5 * time.Minute // for which a follower waits for a sidecar that is started again
+	againPatience = 5 * time.Minute // a follower waits this long for a sidecar to be restarted
 )
 
-// entries asks for entries. Where an answer ends early, it asks again for what follows the last
-// entry.
+// entries asks for entries. If an answer ends early, it asks again for those after the last entry.
 func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		q.What = wire.QueryEntries
-		last := time.Now() // when an entry came, or when it was answered
+		last := time.Now() // time of the last entry, or of the last answer
 		for answered := false; ; {
 			before := q.Since
 			whole, err := c.answered(ctx, &q, func(e journal.Entry) bool { last = time.Now(); return yield(e, nil) })
@@ -136,11 +134,10 @@ func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.En
 	}
 }
 
-// errEnough reports that the reader of entries wants no more.
+// errEnough stops the reading of entries when the caller wants no more.
 var errEnough = errors.New("enough")
 
-// answered asks once, and hands over each entry that arrives; whole reports whether the answer
-// reached its end.
+// answered asks once, and passes each entry that arrives to take. whole is whether the answer was complete.
 func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.Entry) bool) (whole bool, err error) {
 	r, err := c.ask(ctx, *q)
 	if err != nil {
@@ -156,15 +153,14 @@ func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.
 		case err != nil:
 			return false, err
 		}
-		q.Since = max(q.Since, e.ID) // an intent comes once more when it has its outcome
+		q.Since = max(q.Since, e.ID) // an intent comes again when it has its outcome
 		if !take(e) {
 			return false, errEnough
 		}
 	}
 }
 
-// ask sends a query, and waits for the first piece of its answer. While the sidecar is busy, it
-// asks again for a while.
+// ask sends a query and waits for the first piece of its answer. It repeats the query for a while if the sidecar is busy.
 func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	q.Applications = c.applications
 	return backoff.Retry(ctx, func() (*pieces, error) {
@@ -176,7 +172,7 @@ func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	}, backoff.WithMaxElapsedTime(busyPatience))
 }
 
-// A busyError reports that the sidecar does not answer now.
+// busyError is the error that the sidecar does not answer now.
 type busyError struct {
 	why   string
 	again int64
@@ -223,7 +219,7 @@ func (c *client) once(ctx context.Context, q wire.Query) (*pieces, error) {
 	return nil, err
 }
 
-// pieces is an answer that is being read.
+// pieces reads the pieces of an answer.
 type pieces struct {
 	conn    net.Conn
 	stop    func() bool
@@ -246,7 +242,7 @@ func (r *pieces) Read(b []byte) (int, error) {
 			return 0, io.EOF
 		}
 		if err := r.next(); err != nil {
-			if errors.Is(err, io.EOF) { // before the last piece
+			if errors.Is(err, io.EOF) { // the last piece is missing
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, err

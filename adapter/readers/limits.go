@@ -9,18 +9,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bounds what each user may have, and all of them together. Zero values mean the defaults.
+// Limits limit what each user, and all users together, may ask for. Zero values mean the defaults.
 type Limits struct {
-	AtOnce    int           // answers of one user at once; followers do not count
-	Followers int           // of one user at once
-	All       int           // answers and followers of all users at once
+	AtOnce    int           // answers to one user at the same time, except followers
+	Followers int           // followers of one user at the same time
+	All       int           // answers and followers of all users at the same time
 	PerMinute int           // questions of one user; a quarter of them may come at once
-	Bytes     int           // of answers to one user, at once
-	Rate      int           // bytes a second of answers to one user from then on
-	Document  time.Duration // in which a document has to be taken
-	Entries   time.Duration // in which entries have to be taken
-	Follow    time.Duration // after which a follower is asked to come again
-	Piece     time.Duration // in which each piece has to be taken
+	Bytes     int           // bytes of answers to one user, at once
+	Rate      int           // bytes per second of answers to one user after that
+	Document  time.Duration // time limit for a document
+	Entries   time.Duration // time limit for entries
+	Follow    time.Duration // time after which a follower has to ask again
+	Piece     time.Duration // time limit for each piece
 }
 
 func (l Limits) orDefaults() Limits {
@@ -58,20 +58,20 @@ type allowances struct {
 	swept time.Time
 }
 
-// An allowance is what one user has left.
+// allowance is what one user has left.
 type allowance struct {
 	atOnce, followers int
 	questions, bytes  *rate.Limiter
 	used              time.Time
-	refused           int       // since it was logged last
-	logged            time.Time // when a refusal was logged last
+	refused           int       // refusals since the last logged one
+	logged            time.Time // when a refusal was last logged
 }
 
 func newAllowances(l Limits, now func() time.Time) *allowances {
 	return &allowances{limits: l, now: now, users: map[uint32]*allowance{}, swept: now()}
 }
 
-// idle is the time after which nothing is kept of a user: the allowance is whole again by then.
+// idle is the time after which the allowance of a user is full again, and forgotten.
 const idle = 2 * time.Minute
 
 func (a *allowances) of(uid uint32, now time.Time) *allowance {
@@ -92,8 +92,7 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	return u
 }
 
-// A refusal says why a question is not answered now, and after how many seconds the user may ask
-// again.
+// refusal is why a question is not answered now, and after how many seconds the user may ask again.
 type refusal struct {
 	why   string
 	again int64
@@ -151,9 +150,8 @@ func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 // logPause is the shortest time between two logged refusals of one user.
 const logPause = time.Minute
 
-// told returns how many refusals of a user there were since the last one that was logged; 0: do not
-// log this one.
-func (a *allowances) told(uid uint32) int {
+// refusalsToLog returns the number of refusals of a user since the last one that was logged; 0: do not log this one.
+func (a *allowances) refusalsToLog(uid uint32) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()

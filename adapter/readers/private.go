@@ -15,39 +15,37 @@ import (
 	"accordion/adapter/view"
 )
 
-// What a user may see where jobs are private: their own jobs, and jobs of other users without
-// names.
+// What a user may see if jobs are private: their own jobs, and jobs of other users without names.
 
-// jobKey names a job, or an application, for good.
+// jobKey identifies a job, or an application, permanently.
 type jobKey struct{ job, submitted int64 }
 
-// A viewer is the user who asks.
+// viewer is the user who asks.
 type viewer struct {
 	name   string
-	owns   func(jobKey) bool // whether a job is the user's
-	hidden adapter.Hidden    // from the user, of others
+	owns   func(jobKey) bool // reports whether a job is the user's
+	hidden adapter.Hidden    // what is hidden from the user about others
 }
 
-// A cut is a published document in pieces, made once for all users who ask: the document without
-// its jobs, and each job.
-type cut struct {
-	head func(viewer) any // the document without jobs, which are its last field
-	jobs []cutJob
+// splitDocument is a published document, split once for all users who ask: the document without its jobs, and each job.
+type splitDocument struct {
+	head func(viewer) any // returns the document without jobs, which are its last field
+	jobs []splitJob
 }
 
-// A cutJob is a job in a cut.
-type cutJob struct {
+// splitJob is a job in a splitDocument.
+type splitJob struct {
 	user   string
-	shown  func(viewer) any // to its user and, where jobs are not hidden, to everyone
-	others []byte           // JSON, as others may see it where jobs are hidden; nil: not at all
+	shown  func(viewer) any // for its user and, if jobs are not hidden, for everyone
+	others []byte           // JSON for other users if jobs are hidden; nil: they do not see it
 }
 
 // write writes what the viewer may see of the document.
-func (c *cut) write(w io.Writer, v viewer) error {
+func (c *splitDocument) write(w io.Writer, v viewer) error {
 	if c == nil { // nothing was published yet
 		return nil
 	}
-	before, after, err := split(c.head(v))
+	before, after, err := splitAtJobs(c.head(v))
 	if err != nil {
 		return err
 	}
@@ -75,35 +73,35 @@ func (c *cut) write(w io.Writer, v viewer) error {
 	return err
 }
 
-func (j *cutJob) as(v viewer) ([]byte, error) {
+func (j *splitJob) as(v viewer) ([]byte, error) {
 	if j.user == v.name || !v.hidden.Jobs {
 		return json.Marshal(j.shown(v))
 	}
 	return j.others, nil
 }
 
-// split splits the JSON of a document without jobs at the place of its jobs.
-func split(empty any) (before, after []byte, err error) {
+// splitAtJobs splits the JSON of a document without jobs at the position of its jobs.
+func splitAtJobs(empty any) (before, after []byte, err error) {
 	text, err := json.Marshal(empty)
 	if err != nil {
 		return nil, nil, err
 	}
 	at := bytes.LastIndex(text, []byte("[]}"))
 	if at < 0 {
-		return nil, nil, errors.New("its jobs are not its last field")
+		return nil, nil, errors.New("split document: jobs are not its last field")
 	}
 	return text[:at+1], text[at+1:], nil
 }
 
-// cutStatus cuts the document of accordion status. Where jobs are hidden, each user sees their own.
-func cutStatus(data []byte) (*cut, error) {
+// splitStatus splits the document of accordion status. If jobs are hidden, each user sees their own.
+func splitStatus(data []byte) (*splitDocument, error) {
 	var s view.Status
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, err
 	}
-	c := &cut{}
+	c := &splitDocument{}
 	for _, j := range s.Jobs {
-		c.jobs = append(c.jobs, cutJob{user: j.User, shown: func(v viewer) any {
+		c.jobs = append(c.jobs, splitJob{user: j.User, shown: func(v viewer) any {
 			shown := j
 			shown.Why = v.why(j.User, j.Why)
 			if v.hidden.Accounts && j.User != v.name {
@@ -117,16 +115,15 @@ func cutStatus(data []byte) (*cut, error) {
 	return c, nil
 }
 
-// cutApplications cuts the document of applications. Where jobs are hidden, each user sees their
-// own.
-func cutApplications(data []byte) (*cut, error) {
+// splitApplications splits the document of applications. If jobs are hidden, each user sees their own.
+func splitApplications(data []byte) (*splitDocument, error) {
 	var a view.Applications
 	if err := json.Unmarshal(data, &a); err != nil {
 		return nil, err
 	}
-	c := &cut{}
+	c := &splitDocument{}
 	for _, one := range a.Applications {
-		c.jobs = append(c.jobs, cutJob{user: one.User, shown: func(v viewer) any {
+		c.jobs = append(c.jobs, splitJob{user: one.User, shown: func(v viewer) any {
 			shown := one
 			shown.Why, shown.Failed = v.why(one.User, one.Why), v.why(one.User, one.Failed)
 			return shown
@@ -137,14 +134,13 @@ func cutApplications(data []byte) (*cut, error) {
 	return c, nil
 }
 
-// cutQueue cuts the document of accordion queue. Where jobs are hidden, other users' jobs have no
-// names but keep their place in the plan.
-func cutQueue(data []byte) (*cut, error) {
+// splitQueue splits the document of accordion queue. If jobs are hidden, other users' jobs have no names but keep their place in the plan.
+func splitQueue(data []byte) (*splitDocument, error) {
 	var q view.Queue
 	if err := json.Unmarshal(data, &q); err != nil {
 		return nil, err
 	}
-	c := &cut{jobs: make([]cutJob, 0, len(q.Jobs))}
+	c := &splitDocument{jobs: make([]splitJob, 0, len(q.Jobs))}
 	for _, e := range q.Jobs {
 		nameless := e
 		nameless.Anonymize()
@@ -153,7 +149,7 @@ func cutQueue(data []byte) (*cut, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.jobs = append(c.jobs, cutJob{user: e.User, others: text, shown: func(v viewer) any {
+		c.jobs = append(c.jobs, splitJob{user: e.User, others: text, shown: func(v viewer) any {
 			shown := e
 			shown.Why = v.why(e.User, e.Why)
 			if v.hidden.Accounts && e.User != v.name {
@@ -169,7 +165,7 @@ func cutQueue(data []byte) (*cut, error) {
 
 // queue removes the names of other users from a queue without jobs.
 func (v viewer) queue(q view.Queue) view.Queue {
-	if v.hidden.Jobs || v.hidden.Reservations { // their names are often users'
+	if v.hidden.Jobs || v.hidden.Reservations { // their names often contain users' names
 		q.Closures = slices.Clone(q.Closures)
 		for i := range q.Closures {
 			q.Closures[i].Anonymize()
@@ -186,11 +182,11 @@ func (v viewer) queue(q view.Queue) view.Queue {
 	return q
 }
 
-// hidesWords reports whether messages of the sidecar and of the batch system about other users'
-// jobs are hidden. They name users, accounts with their limits, and reservations.
+// hidesWords reports whether messages of the sidecar and of the batch system about other users' jobs are hidden, because they name users,
+// accounts with their limits, and reservations.
 func (v viewer) hidesWords() bool { return v.hidden.Jobs || v.hidden.Accounts || v.hidden.Reservations }
 
-// why returns why a user's job waits, as far as the viewer may know.
+// why returns why a user's job waits, or "" if the viewer may not know.
 func (v viewer) why(user, text string) string {
 	if v.hidesWords() && user != v.name {
 		return ""
@@ -198,7 +194,7 @@ func (v viewer) why(user, text string) string {
 	return v.redact(text)
 }
 
-// record returns an entry of the journal as the user may see it; false: the user may not see it.
+// record returns an entry of the journal as the user may see it. It returns false if the user may not see the entry.
 func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	if !v.hidesWords() {
 		return e, true
@@ -218,7 +214,7 @@ func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	return e, true
 }
 
-// named matches the names of jobs in texts of the sidecar: "job 17", "job 17 of bob".
+// named matches the names of jobs in messages of the sidecar: "job 17", "job 17 of bob".
 var named = regexp.MustCompile(`\bjob ([0-9]+)( of [^\s,;:()]+)?`)
 
 // redact removes the numbers and owners of other users' jobs from a text.
@@ -235,5 +231,5 @@ func (v viewer) redact(text string) string {
 	})
 }
 
-// anySubmission means the newest job with a number.
+// anySubmission stands for the newest job with a number.
 const anySubmission = -1

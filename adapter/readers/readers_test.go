@@ -46,7 +46,7 @@ func nameOf(_ context.Context, uid uint32) (string, error) {
 	return "", errors.New("no such user")
 }
 
-// world is a server, and a socket for each user.
+// world is a server with a socket for each user.
 type world struct {
 	t       *testing.T
 	dir     string
@@ -58,7 +58,7 @@ type world struct {
 // it.
 func newWorld(t *testing.T, o Options) *world {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "readers") // short enough for sockets
+	dir, err := os.MkdirTemp("", "readers") // t.TempDir is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (w *world) of(uid uint32) journal.Reader {
 	return Remote(w.socket(uid), w.journal.Path())
 }
 
-// socket returns a socket at which each client counts as the user.
+// socket returns a socket whose clients all count as the user.
 func (w *world) socket(uid uint32) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, fmt.Sprint(uid))
@@ -153,7 +153,7 @@ func entriesOf(t *testing.T, j journal.Reader) []journal.Entry {
 	return out
 }
 
-// reports returns all that commands show of a journal, as JSON.
+// reports returns everything that commands show of a journal, as JSON.
 func reports(t *testing.T, j journal.Reader) string {
 	t.Helper()
 	s, err1 := status.Read(j)
@@ -169,7 +169,7 @@ func reports(t *testing.T, j journal.Reader) string {
 	return string(text)
 }
 
-func TestWhereNothingIsPrivateEveryoneReadsWhatRootReads(t *testing.T) {
+func TestUsersReadEverythingIfNothingIsPrivate(t *testing.T) {
 	w := newWorld(t, Options{})
 	direct, err := journal.OpenReadOnly(w.journal.Path())
 	if err != nil {
@@ -184,7 +184,7 @@ func TestWhereNothingIsPrivateEveryoneReadsWhatRootReads(t *testing.T) {
 	}
 }
 
-func TestWhereJobsArePrivateUsersSeeTheirOwn(t *testing.T) {
+func TestUsersSeeOnlyTheirOwnJobsIfJobsArePrivate(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	if said := reports(t, w.of(root)); !strings.Contains(said, "secret") {
 		t.Error("root does not see everything")
@@ -214,8 +214,8 @@ func TestWhereJobsArePrivateUsersSeeTheirOwn(t *testing.T) {
 	}
 }
 
-// Reasons and the journal name accounts with their limits, and reservations, whatever else of a job may be seen.
-func TestWhereAccountsOrReservationsArePrivateSoAreWordsAboutOthersJobs(t *testing.T) {
+// Reasons and the journal name accounts with their limits, and reservations. They are hidden even if the rest of a job is not.
+func TestReasonsOfOthersJobsAreHiddenIfAccountsOrReservationsArePrivate(t *testing.T) {
 	for name, hidden := range map[string]adapter.Hidden{"accounts": {Accounts: true}, "reservations": {Reservations: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Options{Hides: func(context.Context) (adapter.Hidden, error) { return hidden, nil }})
@@ -233,7 +233,7 @@ func TestWhereAccountsOrReservationsArePrivateSoAreWordsAboutOthersJobs(t *testi
 			}
 		})
 	}
-	c, err := cutApplications([]byte(`{"applications": [{"id": 1, "user": "bob", "why": "account gold", "failed": "account gold"}]}`))
+	c, err := splitApplications([]byte(`{"applications": [{"id": 1, "user": "bob", "why": "account gold", "failed": "account gold"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestWhereAccountsOrReservationsArePrivateSoAreWordsAboutOthersJobs(t *testi
 	}
 }
 
-// A site has had millions of jobs: most are looked up one by one, and nothing is read again because many are remembered.
+// A site may have had millions of jobs. Most owners are looked up one by one, and remembering many causes no further readings.
 func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	j := w.of(alice)
@@ -264,7 +264,7 @@ func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(entriesOf(t, j)); n != 4 { // job 9 is in no document any more
+	if n := len(entriesOf(t, j)); n != 4 { // job 9 is no longer in any document
 		t.Errorf("alice reads %d entries, want 4", n)
 	}
 	if user := s.owner(jobKey{9, anySubmission}); user != "bob" {
@@ -284,9 +284,9 @@ func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
+func TestUnknownPrivacyHidesEverything(t *testing.T) {
 	var fails atomic.Bool
-	var passed atomic.Int64 // of the clock
+	var passed atomic.Int64 // on the clock
 	fails.Store(true)
 	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (adapter.Hidden, error) {
 		if fails.Load() {
@@ -308,7 +308,7 @@ func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	}
 	fails.Store(false)
 	passed.Add(int64(2 * hidingKept))
-	jobs() // has it asked again
+	jobs() // makes it ask again
 	if n := jobs(); n != 2 {
 		t.Errorf("%d jobs are shown where none are private, want 2", n)
 	}
@@ -319,7 +319,7 @@ func TestWhatIsNotKnownToBePublicIsPrivate(t *testing.T) {
 	}
 }
 
-func TestANumberWithoutANameIsNotAnswered(t *testing.T) {
+func TestUserIDWithoutANameIsRefused(t *testing.T) {
 	w := newWorld(t, Options{})
 	c := w.of(ghost).(*client)
 	_, err := c.once(t.Context(), wire.Query{What: wire.QueryView})
@@ -352,7 +352,7 @@ func TestEntriesAreFollowedOverTheSocket(t *testing.T) {
 	}
 }
 
-func TestAUserMayAskSoOftenAndSoMuch(t *testing.T) {
+func TestUsersHaveAnAllowance(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a := newAllowances(Limits{AtOnce: 2, Followers: 1, PerMinute: 24, Bytes: 1000, Rate: 100}.orDefaults(), func() time.Time { return now })
 	enter := func(uid uint32, follow bool) string {
@@ -387,7 +387,7 @@ func TestAUserMayAskSoOftenAndSoMuch(t *testing.T) {
 	}
 }
 
-// large returns a queue of many jobs, each of another user's.
+// large returns a queue of many jobs, each of another user.
 func large(jobs int) view.Queue {
 	q := view.Queue{At: 100, Cluster: "c", Nodes: 8, Closures: []view.Closure{}}
 	for i := range jobs {
@@ -397,8 +397,8 @@ func large(jobs int) view.Queue {
 	return q
 }
 
-// One user floods the socket with all the questions that 16 programs can ask, takes no answer, or takes it slowly.
-func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
+// One user floods the socket with all the questions that 16 programs can ask, and reads the answers slowly or not at all.
+func TestFloodingUserBlocksNoOther(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{}}, large(1_000))
 	evil, good := w.socket(bob), w.of(alice)
@@ -418,7 +418,7 @@ func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
 				if wire.WriteQuery(conn, wire.Query{What: what, Follow: what == wire.QueryEntries && i%2 == 0}) == nil {
 					if p, err := wire.ReadPiece(conn); err == nil && p.Status != wire.Busy {
 						answered[i]++
-						if i%4 == 0 { // and takes no more
+						if i%4 == 0 { // and reads no more
 							select {
 							case <-ctx.Done():
 							case <-time.After(time.Second):
@@ -456,7 +456,7 @@ func TestAUserWhoFloodsKeepsNobodyFromAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTheStateSaysWhetherTheSidecarLives(t *testing.T) {
+func TestStateSaysWhetherTheSidecarRuns(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	ctx, stop := context.WithCancel(t.Context())
 	var keeping sync.WaitGroup
@@ -490,7 +490,7 @@ func TestTheStateSaysWhetherTheSidecarLives(t *testing.T) {
 	}
 }
 
-func TestAStateThatWasNotCompletedLeavesNoFile(t *testing.T) {
+func TestUnfinishedStateFileIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path, other := StatePath(filepath.Join(dir, "s")), filepath.Join(t.TempDir(), "other")
 	if err := errors.Join(os.WriteFile(other, nil, 0o600), os.Symlink(other, filepath.Join(dir, ".s.state.new"))); err != nil {
@@ -510,7 +510,7 @@ func TestAStateThatWasNotCompletedLeavesNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 { // what one that was killed left is gone
+	if len(files) != 1 { // the file of a killed process is removed
 		t.Errorf("the folder has %v, want the state alone", files)
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o644 {
@@ -518,7 +518,7 @@ func TestAStateThatWasNotCompletedLeavesNoFile(t *testing.T) {
 	}
 }
 
-// A sidecar of an earlier release knows no queries, and one that is full answers in its own words.
+// A sidecar of an earlier release does not know queries, and a busy one answers in its own words.
 func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
@@ -541,9 +541,8 @@ func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	}
 }
 
-// A developer who gives an entry of the queue a new field decides here whether others may see it
-// where jobs are private.
-func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
+// A developer who adds a field to an entry of the queue decides here whether others may see it if jobs are private.
+func TestFieldsOfOthersJobsAreShownOnlyIfListed(t *testing.T) {
 	public := []string{"ID", "Submitted", "Kind", "Phase", "Request", "Rank", "Size", "Start", "End", "Free", "Step", "Plan", "Machine", "Sized", "Head", "Turn", "Due", "Choices"}
 	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved", "Deadline", "Latest"}
 	fields := reflect.TypeFor[view.Entry]()
@@ -557,7 +556,7 @@ func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cutQueue(published)
+	c, err := splitQueue(published)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -575,16 +574,16 @@ func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 	}
 }
 
-func TestADocumentOfWhichUsersSeeAPartEndsWithItsJobs(t *testing.T) {
+func TestJobsAreTheLastFieldOfSplitDocuments(t *testing.T) {
 	for document, field := range map[reflect.Type]string{reflect.TypeFor[view.Status](): "jobs", reflect.TypeFor[view.Queue](): "jobs", reflect.TypeFor[view.Applications](): "applications"} {
 		last := document.Field(document.NumField() - 1)
 		if name, _, _ := strings.Cut(last.Tag.Get("json"), ","); name != field {
-			t.Errorf("the last field of %s is %s, want %s: split cannot cut it once that field is set", document, name, field)
+			t.Errorf("the last field of %s is %s, want %s: splitAtJobs cannot split it once that field is set", document, name, field)
 		}
 	}
 }
 
-func TestASidecarThatIsBusyIsAskedAgainWhenItSays(t *testing.T) {
+func TestBusySidecarIsAskedAgainAfterItsPause(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// asks returns what a user reads who asks for a reset.
+// asks returns the answer to a user who asks for a reset.
 func asks(t *testing.T, s *Server, uid uint32, user string) string {
 	t.Helper()
 	var first bytes.Buffer
@@ -59,12 +59,12 @@ func TestOnlyRootResetsLimits(t *testing.T) {
 	}
 }
 
-func TestWhereJobsArePrivateUsersSeeTheirOwnUsage(t *testing.T) {
+func TestUsersSeeOnlyTheirOwnUsageIfJobsArePrivate(t *testing.T) {
 	published, err := json.Marshal(view.Queue{Usage: &view.Usage{Users: []view.UserUsage{{User: "ann"}, {User: "bob"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cutQueue(published)
+	c, err := splitQueue(published)
 	if err != nil {
 		t.Fatal(err)
 	}

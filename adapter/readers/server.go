@@ -19,27 +19,27 @@ import (
 	"accordion/shim/wire"
 )
 
-// Options of a Server.
+// Options configure a Server.
 type Options struct {
 	Journal      string                                        // path of the cluster's journal
 	Applications string                                        // path of the journal of applications; "": there are none
-	Name         func(context.Context, uint32) (string, error) // a user's name
-	Hides        func(context.Context) (adapter.Hidden, error) // what the batch system hides from other users; nil: nothing
-	// Reset forgets what a user's jobs left unused, and reports whether there was anything; nil: nothing is counted.
+	Name         func(context.Context, uint32) (string, error) // returns a user's name
+	Hides        func(context.Context) (adapter.Hidden, error) // returns what the batch system hides from other users; nil: nothing
+	// Reset removes the counts of what a user's jobs left unused, and reports whether there were any; nil: nothing is counted.
 	Reset  func(ctx context.Context, user string) (bool, error)
 	Limits Limits
 	Log    hclog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now
 }
 
-// A Server answers queries. It is a session.Readers.
+// Server answers queries. It implements session.Readers.
 type Server struct {
 	options      Options
 	log          hclog.Logger
 	cluster      *source
 	applications *source // nil: there are none
 	allowances   *allowances
-	hiding       *hiding
+	privacy      *privacy
 }
 
 var _ session.Readers = (*Server)(nil)
@@ -54,7 +54,7 @@ func New(o Options) *Server {
 	}
 	o.Limits = o.Limits.orDefaults()
 	s := &Server{options: o, log: o.Log, cluster: &source{path: o.Journal, now: o.Now}, allowances: newAllowances(o.Limits, o.Now),
-		hiding: newHiding(o.Hides, o.Now)}
+		privacy: newPrivacy(o.Hides, o.Now)}
 	if o.Applications != "" {
 		s.applications = &source{path: o.Applications, now: o.Now}
 	}
@@ -77,16 +77,16 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 		return
 	}
 	if r := s.allowances.enter(peer.UID, q.Follow); r != nil {
-		if n := s.allowances.told(peer.UID); n > 0 {
-			s.log.Warn("question not answered", "uid", peer.UID, "why", r.why, "times", n)
+		if n := s.allowances.refusalsToLog(peer.UID); n > 0 {
+			s.log.Warn("query refused", "uid", peer.UID, "reason", r.why, "times", n)
 		}
 		s.refuse(conn, wire.Busy, *r)
 		return
 	}
 	defer s.allowances.leave(peer.UID, q.Follow)
-	ctx, cancel := context.WithTimeout(ctx, s.within(q))
+	ctx, cancel := context.WithTimeout(ctx, s.timeLimit(q))
 	defer cancel()
-	go func() { // a client says nothing more: it is gone
+	go func() { // a client sends nothing after its query: it has disconnected
 		var b [1]byte
 		conn.Read(b[:])
 		cancel()
@@ -104,19 +104,19 @@ func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
 	case errors.As(err, &no):
 		err = a.close(wire.Piece{Status: no.status, Why: no.why, Again: 1})
 	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
-		s.log.Debug("an answer was not taken", "why", err)
+		s.log.Debug("answer not read by client", "error", err)
 		return
 	default:
-		s.log.Error("a question could not be answered", "what", q.What, "why", err)
+		s.log.Error("query failed", "query", q.What, "error", err)
 		err = a.close(wire.Piece{Status: wire.Busy, Why: "the journal cannot be read now; the sidecar's log says why", Again: 5})
 	}
 	if err != nil {
-		s.log.Debug("an answer was not taken", "why", err)
+		s.log.Debug("answer not read by client", "error", err)
 	}
 }
 
-// within returns how long an answer may take in all.
-func (s *Server) within(q wire.Query) time.Duration {
+// timeLimit returns how long an answer may take in all.
+func (s *Server) timeLimit(q wire.Query) time.Duration {
 	switch {
 	case q.Follow:
 		return s.options.Limits.Follow
@@ -126,7 +126,7 @@ func (s *Server) within(q wire.Query) time.Duration {
 	return s.options.Limits.Document
 }
 
-// A refused error says why a question has no answer.
+// refused is the error that a question has no answer, and why.
 type refused struct {
 	status wire.Status
 	why    string
@@ -134,10 +134,10 @@ type refused struct {
 
 func (r *refused) Error() string { return r.why }
 
-// refuse answers without any data.
+// refuse sends a refusal without any data.
 func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
 	conn.SetWriteDeadline(time.Now().Add(s.options.Limits.Piece))
-	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it asks again
+	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it will ask again
 }
 
 // answer writes what the query asks for.
@@ -163,7 +163,7 @@ func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer sessi
 	return s.document(a, from, v, q)
 }
 
-// reset forgets what a user's jobs left unused, and writes whether there was anything.
+// reset removes the counts of what a user's jobs left unused, and writes whether there were any.
 func (s *Server) reset(ctx context.Context, a *answer, user string, peer session.Peer) error {
 	switch {
 	case peer.UID != 0 && int64(peer.UID) != int64(os.Geteuid()):
@@ -183,13 +183,12 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A uid without a name is no user of this host: one user may have thousands of them in a
-	// namespace.
+	// A user ID without a name belongs to no user of this host: a user may have thousands of them in a namespace.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
 	}
-	hidden := s.hiding.now(ctx)
+	hidden := s.privacy.now(ctx)
 	if hidden == (adapter.Hidden{}) {
 		return nil, nil
 	}
@@ -198,10 +197,10 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	return &v, err
 }
 
-// document writes what the loop published.
+// document writes a document that the loop published.
 func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) error {
 	if v != nil {
-		c, err := from.cut(q.What == wire.QueryQueue, q.Applications)
+		c, err := from.split(q.What == wire.QueryQueue, q.Applications)
 		if err != nil {
 			return err
 		}
@@ -218,10 +217,10 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 	return err
 }
 
-// followPause is the pause between two looks at a follower's journal.
+// followPause is the pause between two readings of the journal for a follower.
 const followPause = time.Second
 
-// hiddenCost is what an entry costs a user, in bytes, when it was read and is not shown.
+// hiddenCost is what an entry that was read but may not be shown costs a user, in bytes.
 const hiddenCost = 200
 
 // entries writes the journal's entries, one line each.
@@ -263,9 +262,8 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// hiding remembers for a minute what the batch system hides. While that is not known, everything is
-// hidden.
-type hiding struct {
+// privacy remembers for a minute what the batch system hides. While that is not known, everything is hidden.
+type privacy struct {
 	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
 	clock func() time.Time
 
@@ -273,7 +271,7 @@ type hiding struct {
 	known  bool
 	hides  adapter.Hidden
 	asked  time.Time
-	answer chan struct{} // closed when the question under way is answered; nil: there is none
+	answer chan struct{} // closed when the question in progress is answered; nil: there is none
 }
 
 const (
@@ -281,12 +279,12 @@ const (
 	hidingPatience = 10 * time.Second
 )
 
-func newHiding(ask func(context.Context) (adapter.Hidden, error), clock func() time.Time) *hiding {
-	return &hiding{ask: ask, clock: clock}
+func newPrivacy(ask func(context.Context) (adapter.Hidden, error), clock func() time.Time) *privacy {
+	return &privacy{ask: ask, clock: clock}
 }
 
 // now returns what is hidden of other users. Only the first callers wait for the batch system.
-func (h *hiding) now(ctx context.Context) adapter.Hidden {
+func (h *privacy) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
 		return adapter.Hidden{}
 	}
@@ -311,7 +309,7 @@ func (h *hiding) now(ctx context.Context) adapter.Hidden {
 	return h.hides
 }
 
-func (h *hiding) learn(answer chan struct{}) {
+func (h *privacy) learn(answer chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), hidingPatience)
 	defer cancel()
 	hides, err := h.ask(ctx)

@@ -13,8 +13,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// A source is a journal that queries are answered from, over its own connections. Documents are
-// read from it at most once a second, however many users ask.
+// source is a journal from which queries are answered, over its own connections. It reads documents at most once a second, however many
+// users ask.
 type source struct {
 	path string
 	now  func() time.Time
@@ -24,20 +24,20 @@ type source struct {
 	view    document
 	queue   document
 	owners  owners
-	learned time.Time // when the documents were read of which the owners are known
+	learned time.Time // when the owners were last read from the documents
 }
 
-// A document is what the loop published, as it was read a moment ago. Its bytes never change.
+// document is a document of the loop, as read within the last second. Its bytes never change.
 type document struct {
 	read  time.Time
 	data  []byte
-	ready *cut // for those who may see a part of it; nil: not made yet
+	ready *splitDocument // for users who may see a part of it; nil: not made yet
 }
 
-// fresh is how old a document that is sent may be.
+// fresh is the maximum age of a document that is sent.
 const fresh = time.Second
 
-// open returns the journal. The error is fs.ErrNotExist where there is none yet.
+// open returns the journal. The error is fs.ErrNotExist if there is none yet.
 func (s *source) open() (*journal.Journal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +67,7 @@ func (s *source) close() {
 	}
 }
 
-// documents returns what the loop published last, for accordion status and for queue; nil where it
-// published none.
+// documents returns what the loop last published for accordion status and for queue; nil: nothing.
 func (s *source) documents() (status, queue []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,35 +101,34 @@ func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
 	return nil
 }
 
-// cut returns a document in pieces, of which each user gets some.
-func (s *source) cut(queue, applications bool) (*cut, error) {
+// split returns a document in parts, of which each user gets some.
+func (s *source) split(queue, applications bool) (*splitDocument, error) {
 	if _, _, err := s.documents(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, make := &s.view, cutStatus
+	d, make := &s.view, splitStatus
 	switch {
 	case queue:
-		d, make = &s.queue, cutQueue
+		d, make = &s.queue, splitQueue
 	case applications:
-		make = cutApplications
+		make = splitApplications
 	}
 	if d.ready == nil && d.data != nil {
 		ready, err := make(d.data)
 		if err != nil {
-			return nil, fmt.Errorf("what the sidecar published cannot be read: %w", err)
+			return nil, fmt.Errorf("read the documents of the sidecar: %w", err)
 		}
 		d.ready = ready
 	}
 	return d.ready, nil
 }
 
-// owners remembers which user owns each job: from the published documents, and from look-ups a
-// moment ago.
+// owners remembers which user owns each job, from the published documents and from recent look-ups.
 type owners struct {
 	users map[jobKey]string
-	last  map[int64]int64 // the newest submission of each number in users
+	last  map[int64]int64 // newest submission with each number in users
 
 	recent map[jobKey]string // looked up in the journal since asked; "": not found
 	asked  time.Time
@@ -153,8 +151,8 @@ func (s *source) viewer(name string) (viewer, error) {
 	return viewer{name: name, owns: func(k jobKey) bool { return s.owner(k) == name }}, nil
 }
 
-// owner returns the user of a job; "" where that is not known. A job that no document has shown is
-// looked up in the journal by itself, because there may be millions.
+// owner returns the user of a job; "" if that is not known. It looks up a job that is in no document in the journal, one by one, because
+// there may be millions.
 func (s *source) owner(k jobKey) string {
 	s.mu.Lock()
 	user, known := s.owners.of(k, s.now())
@@ -164,7 +162,7 @@ func (s *source) owner(k jobKey) string {
 		return user
 	}
 	e, found, err := j.Acceptance(k.job, k.submitted)
-	if err != nil { // what is not known is hidden
+	if err != nil { // hide what is not known
 		return ""
 	}
 	if found {
@@ -182,7 +180,7 @@ type ownedJob struct {
 	User      string `json:"user"`
 }
 
-// mostOwners bounds how many jobs' users are remembered.
+// mostOwners limits for how many jobs users are remembered.
 const mostOwners = 500_000
 
 // learn reads the owners of jobs from the documents.
@@ -196,7 +194,7 @@ func (s *source) learn(documents ...[]byte) error {
 			Applications []ownedJob `json:"applications"`
 		}
 		if err := json.Unmarshal(text, &shown); err != nil {
-			return fmt.Errorf("what the sidecar published cannot be read: %w", err)
+			return fmt.Errorf("read the documents of the sidecar: %w", err)
 		}
 		for _, j := range append(shown.Jobs, shown.Applications...) {
 			s.owners.note(jobKey{j.ID, j.Submitted}, j.User)
@@ -213,7 +211,7 @@ func (o *owners) note(k jobKey, user string) {
 		return
 	}
 	if _, again := o.users[k]; !again && len(o.users) >= mostOwners {
-		for old := range o.users { // any: one that is shown is noted again
+		for old := range o.users { // any of them: one that is still shown is added again
 			o.drop(old)
 			break
 		}
@@ -229,7 +227,7 @@ func (o *owners) drop(k jobKey) {
 	}
 }
 
-// of returns a job's user, where that is remembered or was looked up a moment ago.
+// of returns a job's user, if it is remembered or was looked up recently.
 func (o *owners) of(k jobKey, now time.Time) (user string, known bool) {
 	if age := now.Sub(o.asked); o.recent == nil || age >= fresh || age < 0 || len(o.recent) >= mostOwners {
 		o.recent, o.asked = map[jobKey]string{}, now

@@ -19,5 +19,5 @@ func (t *timekeeper) jump() time.Duration {
 	if last.IsZero() {
 		return 0
 	}
-	return adapter.SetBy(t.clock, last, now)
+	return adapter.ClockJump(t.clock, last, now)
 }

@@ -19,7 +19,7 @@ type settable struct {
 	real  map[time.Time]time.Time // the virtual time of each result of Now
 }
 
-var _ adapter.Stopwatch = (*settable)(nil)
+var _ adapter.SettableClock = (*settable)(nil)
 
 func (c *settable) Now() time.Time {
 	c.lock.Lock()

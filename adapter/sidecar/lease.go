@@ -78,7 +78,7 @@ func (k *leaseKeeper) every(part int) time.Duration {
 	return k.lease.Claim.Length / time.Duration(part)
 }
 
-// take takes the lease before anything is done. The error is an *adapter.Leased if another sidecar has it.
+// take takes the lease before anything is done. The error is an *adapter.LeaseHeldError if another sidecar has it.
 func (k *leaseKeeper) take(ctx context.Context) error {
 	if k.lease.Leaser == nil {
 		return nil
@@ -90,7 +90,7 @@ func (k *leaseKeeper) take(ctx context.Context) error {
 			k.granted(begun)
 			return nil
 		}
-		other := (*adapter.Leased)(nil)
+		other := (*adapter.LeaseHeldError)(nil)
 		if !errors.As(err, &other) || !other.Ended(k.clock.Now()) || try == takeTries {
 			return err
 		}
@@ -133,7 +133,7 @@ func (k *leaseKeeper) renewIfDue(ctx context.Context) {
 // renewed takes the result of a renewal. It returns an error if another sidecar has the lease: this one has to end.
 func (k *leaseKeeper) renewed(r renewal) error {
 	k.renewing = false
-	if other := (*adapter.Leased)(nil); errors.As(r.err, &other) {
+	if other := (*adapter.LeaseHeldError)(nil); errors.As(r.err, &other) {
 		k.term.End()
 		return r.err
 	}

@@ -162,11 +162,11 @@ func TestACallHasAThirdOfAShortLease(t *testing.T) {
 
 func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 	other := func(until time.Duration) error {
-		return &adapter.Leased{Holder: adapter.Holder{ID: "another", Until: time.Now().Add(until).Unix()}}
+		return &adapter.LeaseHeldError{Holder: adapter.Holder{ID: "another", Until: time.Now().Add(until).Unix()}}
 	}
 	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog) {
 		d.take = func() error { return other(time.Second) }
-		leased := (*adapter.Leased)(nil)
+		leased := (*adapter.LeaseHeldError)(nil)
 		if err := k.take(t.Context()); !errors.As(err, &leased) || len(d.asked) != 1 || k.term.Left() > 0 {
 			t.Errorf("it lasts: %v after %v", err, d.asked)
 		}
@@ -198,7 +198,7 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		begin = time.Now()
-		if err := k.take(ctx); !errors.As(err, new(*adapter.Leased)) || time.Since(begin) != 3*time.Second {
+		if err := k.take(ctx); !errors.As(err, new(*adapter.LeaseHeldError)) || time.Since(begin) != 3*time.Second {
 			t.Errorf("ended while it waits: %v after %v", err, time.Since(begin))
 		}
 	})
@@ -209,7 +209,7 @@ func TestALeaseOfAnotherSidecarEndsThisOne(t *testing.T) {
 		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		lost := &adapter.Leased{Holder: adapter.Holder{ID: "another"}}
+		lost := &adapter.LeaseHeldError{Holder: adapter.Holder{ID: "another"}}
 		if err := k.renewed(renewal{err: fmt.Errorf("renewing: %w", lost)}); !errors.Is(err, error(lost)) || k.term.Left() > 0 {
 			t.Errorf("%v, %v left", err, k.term.Left())
 		}

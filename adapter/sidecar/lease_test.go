@@ -22,7 +22,7 @@ type unreliableLeaser struct {
 
 func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
 	if d.left.Add(-1) >= 0 {
-		return &adapter.Leased{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
+		return &adapter.LeaseHeldError{Holder: adapter.Holder{ID: "old", Until: time.Now().Unix() - 1}}
 	}
 	err := d.Leaser.TakeLease(ctx, c)
 	if d.silent.Load() {
@@ -60,7 +60,7 @@ func claim(id string) adapter.Claim {
 func (w *world) endsLeased(other string) {
 	w.t.Helper()
 	err := <-w.stopped
-	if got := (*adapter.Leased)(nil); !errors.As(err, &got) || got.ID != other {
+	if got := (*adapter.LeaseHeldError)(nil); !errors.As(err, &got) || got.ID != other {
 		w.t.Errorf("the sidecar ended with %v, want the lease of %s", err, other)
 	}
 	if err := w.journal.Close(); err != nil {

@@ -43,7 +43,7 @@ func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 }
 
 // begun returns what the journal has of a job's start: the number of nodes, and the numbers by which they were chosen.
-func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view.Sizing) {
+func (w *world) begun(key adapter.Key) (nodes int, sized view.AllowedSizes, sizing view.Sizing) {
 	w.t.Helper()
 	for e, err := range w.journal.JobEntries(int64(key.ID), 0) {
 		if err != nil {
@@ -54,7 +54,7 @@ func (w *world) begun(key adapter.Key) (nodes int, sized view.Sized, sizing view
 		}
 		var event struct {
 			Profile string
-			Sized   view.Sized
+			Sized   view.AllowedSizes
 			Sizing  view.Sizing
 		}
 		data, err := json.Marshal(e.Args)

@@ -161,7 +161,7 @@ func TestAPreparationThatIsDroppedOrForgottenLeavesNothing(t *testing.T) {
 	} {
 		for _, made := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				servingParts(t, embedded.Options{Nodes: 4, Think: 5 * time.Second}, func(w *partsWorld) {
+				servingParts(t, embedded.Options{Nodes: 4, PassDelay: 5 * time.Second}, func(w *partsWorld) {
 					o := mailbox.Order{Application: 7, User: "ada", Want: mailbox.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 100, Limit: 150}
 					if !made {
 						key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 500})

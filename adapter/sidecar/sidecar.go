@@ -116,7 +116,7 @@ func New(o Options) *Sidecar {
 }
 
 // Run observes, plans and acts until ctx ends. Then it waits for what is under way, and returns nil. It returns an error if the
-// journal cannot be read or written, and an *adapter.Leased if another sidecar serves the batch system.
+// journal cannot be read or written, and an *adapter.LeaseHeldError if another sidecar serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.lease.take(ctx); err != nil {
 		if ctx.Err() != nil { // the batch system may have granted the lease anyway

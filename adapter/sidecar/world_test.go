@@ -54,7 +54,7 @@ type world struct {
 }
 
 // slurmish are the options of a batch system as slow as Slurm with its defaults.
-var slurmish = embedded.Options{Nodes: 16, Sweep: 30 * time.Second, Epilog: 300 * time.Millisecond, Think: 2 * time.Second}
+var slurmish = embedded.Options{Nodes: 16, Sweep: 30 * time.Second, Epilog: 300 * time.Millisecond, PassDelay: 2 * time.Second}
 
 func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	t.Helper()

@@ -11,10 +11,10 @@ import (
 	"accordion/core"
 )
 
-// audited returns what `accordion audit` judges of a story that is over.
+// audited returns what `accordion audit` judges after a scenario.
 func (w *world) audited() (in audit.Input, err error) {
 	in = audit.Input{From: w.begin.Unix(), Now: time.Now().Unix(), Entries: w.entries(), Alive: true, Prompt: w.punctuality()}
-	if in.Records, err = w.book.Records(); err != nil {
+	if in.Records, err = w.journal.Records(); err != nil {
 		return in, err
 	}
 	snapshot, err := w.system.Observe(context.Background())
@@ -22,7 +22,7 @@ func (w *world) audited() (in audit.Input, err error) {
 		return in, err
 	}
 	in.Current = &adapter.CurrentState{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
-	if len(w.restarts) > 0 { // what a batch system held in seconds that it forgot is in no accounting; judgeNodes judges it
+	if len(w.restarts) > 0 { // accounting does not have what the batch system held in seconds that it forgot; judgeNodes checks that
 		return in, nil
 	}
 	in.Accounting = &adapter.Accounting{Grain: 1}
@@ -58,8 +58,7 @@ func bookedOf(r embedded.Record) adapter.AccountedRun {
 	return b
 }
 
-// runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as
-// accounting has them.
+// runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as accounting has them.
 func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 	for i := 1; i < len(b.Holds); i++ {
 		if b.Holds[i].From > b.Holds[i-1].To {
@@ -72,14 +71,14 @@ func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 	return []adapter.AccountedRun{b}
 }
 
-// judgeAudit demands that `accordion audit` finds nothing.
+// judgeAudit checks that `accordion audit` finds nothing.
 func (w *world) judgeAudit() {
 	in, err := w.audited()
 	if err != nil {
-		w.blame("reading what the audit judges: %v", err)
+		w.violation("reading what the audit judges: %v", err)
 		return
 	}
 	for _, f := range audit.Judge(in).Findings {
-		w.blame("audit: %s", f.Line(time.UTC))
+		w.violation("audit: %s", f.Line(time.UTC))
 	}
 }

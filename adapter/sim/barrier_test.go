@@ -10,31 +10,31 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// arrival is how a part's job comes to the barrier.
+// arrival is how a part's job arrives at the barrier.
 type arrival string
 
 const (
 	prompt arrival = "prompt"
-	late   arrival = "late"   // up to a while after its application has been given up
-	stuck  arrival = "stuck"  // never
-	broken arrival = "broken" // it fails before
-	torn   arrival = "torn"   // it loses its session there, and comes back
+	late   arrival = "late"   // delayed, sometimes until after its application was given up
+	stuck  arrival = "stuck"  // never arrives
+	broken arrival = "broken" // fails before the barrier
+	torn   arrival = "torn"   // loses its session at the barrier, and comes back
 )
 
-// arrives draws it.
+// arrives draws how a part arrives.
 func (u *user) arrives(c int, nth int) arrival {
 	all := []arrival{late, stuck, broken, torn}
 	name := fmt.Sprint("arrival ", u.nth, " ", c)
-	if k := u.desk.dice.below(len(all)*10, name, nth); k < len(all) {
+	if k := u.loop.dice.below(len(all)*10, name, nth); k < len(all) {
 		return all[k]
 	}
 	return prompt
 }
 
-// part is what runs in a job: the barrier, work, and the word that it is done.
+// part returns the script of a part's job: it waits at the barrier, works, and reports that it is done.
 func (u *user) part(c int) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
-		d, w, job := u.desk, u.desk.clusters[c], int64(h.Job().ID)
+		d, w, job := u.loop, u.loop.clusters[c], int64(h.Job().ID)
 		how := u.arrives(c, w.count(fmt.Sprint("part ", u.nth)))
 		w.note("the part of application %d on job %d is %s", u.app, job, how)
 		d.tally.add("part: "+string(how), 1)
@@ -64,15 +64,15 @@ func (u *user) part(c int) embedded.Script {
 			if !again {
 				return err
 			}
-			if err := h.Work(ctx, d.dice.span(time.Second, 2*time.Second, fmt.Sprint("barrier ", w.story.seed, h.Job().ID), try)); err != nil {
+			if err := h.Work(ctx, d.dice.span(time.Second, 2*time.Second, fmt.Sprint("barrier ", w.scenario.seed, h.Job().ID), try)); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (u *user) barrier(ctx context.Context, p *cable, c int, h *embedded.Handle) (again bool, err error) {
-	d, w := u.desk, u.desk.clusters[c]
+func (u *user) barrier(ctx context.Context, p *conn, c int, h *embedded.Handle) (again bool, err error) {
+	d, w := u.loop, u.loop.clusters[c]
 	for {
 		select {
 		case <-ctx.Done():
@@ -98,18 +98,18 @@ func (u *user) barrier(ctx context.Context, p *cable, c int, h *embedded.Handle)
 	}
 }
 
-// begins looks, at the first line of a part, that it has the nodes that its application was told.
+// begins checks, at the first line of a part, that the job has the nodes that its application was given.
 func (u *user) begins(g *launcher.Go, c int, h *embedded.Handle) {
-	w := u.desk.clusters[c]
+	w := u.loop.clusters[c]
 	for i, on := range g.Hosts {
 		if g.Names[i] != clusterName(c) {
 			continue
 		}
 		told, has := slices.Sorted(slices.Values(on.Hosts)), slices.Sorted(slices.Values(h.Nodes()))
 		if !slices.Equal(told, has) && len(w.restarts) == 0 {
-			w.blame("job %d of application %d has %v, and was told %v", h.Job().ID, u.app, has, told)
+			w.violation("job %d of application %d has %v, and was told %v", h.Job().ID, u.app, has, told)
 		}
 		return
 	}
-	w.blame("job %d of application %d was let through, and has no part in it: %+v", h.Job().ID, u.app, g)
+	w.violation("job %d of application %d was let through, and has no part in it: %+v", h.Job().ID, u.app, g)
 }

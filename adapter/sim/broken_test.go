@@ -9,14 +9,14 @@ import (
 	"accordion/adapter"
 )
 
-// saboteur is a batch system that does not do what it says: to the judge it is as if the sidecar were broken.
+// saboteur is a batch system that does not do what it reports. To the checks it looks as if the sidecar were broken.
 type saboteur struct {
 	adapter.BatchSystem
-	unreserve, finish bool // forgotten, and said to be done
-	blind             bool // ordinary jobs that wait are not seen
+	unreserve, finish bool // ignored, but reported as done
+	blind             bool // waiting ordinary jobs are missing in readings
 	greedy            bool // ordinary jobs look like managed ones
-	liar              bool // a shrink is forgotten, and the job shown as if it was done
-	hasty             bool // what is prepared is let go at once
+	liar              bool // a shrink is ignored, and the job shown as shrunk
+	hasty             bool // a prepared part is released at once
 
 	shrunk map[adapter.Key][]string
 }
@@ -81,7 +81,7 @@ func (s *saboteur) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, 
 	return j, err
 }
 
-func TestABrokenSidecarIsFoundOut(t *testing.T) {
+func TestBrokenSidecarIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		saboteur
@@ -97,18 +97,18 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 200
 			for seed := uint64(1); seed <= most; seed++ {
-				s := tell(seed)
+				s := generate(seed)
 				s.rate, s.deaths, s.events = 0, 0, nil
 				s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
 					broken := c.saboteur
 					broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
 					return &broken
 				}
-				if strings.Contains(strings.Join(try(t, s), "\n"), c.found) {
+				if strings.Contains(strings.Join(tryScenario(t, s), "\n"), c.found) {
 					return
 				}
 			}
-			t.Errorf("not found out in %d stories", most)
+			t.Errorf("not noticed in %d scenarios", most)
 		})
 	}
 }

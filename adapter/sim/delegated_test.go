@@ -13,37 +13,37 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters: the same as TestPartsOfApplications, but who gives the orders is the loop of applications, with
-// launchers and barriers. It is killed as well.
+// TestApplicationsOverTwoClusters is like TestPartsOfApplications, but the loop of applications gives the orders, with launchers and
+// barriers. The loop is killed as well.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
-	everySeed(shares(), func(i int) {
+	everySeed(applicationScenarios(), func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, w := range overTwoClusters(t, seed, false, &all) {
+		for _, w := range runWithLaunchers(t, seed, false, &all) {
 			t.Errorf("seed %d: %s", seed, w)
 		}
 	})
-	all.demand(t, shares(), commonWithLaunchers)
+	all.demand(t, applicationScenarios(), minimumKindsWithLaunchers)
 }
 
-// TestApplication tells one such story in full.
+// TestApplication simulates one such scenario and prints its trace.
 func TestApplication(t *testing.T) {
 	if *partSeedFlag == 0 {
-		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
 	}
-	for _, w := range overTwoClusters(t, *partSeedFlag, true, &tally{}) {
+	for _, w := range runWithLaunchers(t, *partSeedFlag, true, &tally{}) {
 		t.Error(w)
 	}
 }
 
-// overTwoClusters lets the story of both clusters happen, with applications over both.
-func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
+// runWithLaunchers simulates both clusters, with applications over both.
+func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newTeller(seed, 0xde1f)
+		r := newGenerator(seed, 0xde1f)
 		r.brief = true
-		d := &desk{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[stood]bool{}, forged: map[stood]adapter.Key{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
+		d := &appLoop{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*conn{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[readyPart]bool{}, forged: map[readyPart]adapter.Key{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
 		for c := range 2 {
-			w := newWorld(shared(seed, c), tracing)
+			w := newWorld(clusterScenario(seed, c), tracing)
 			w.parts = boxed{mailbox.New()}
 			var err error
 			if w.system, err = w.machine(); err != nil {
@@ -55,7 +55,7 @@ func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong
 			w.ordered = d.ended
 		}
 		for i := range r.between(1, 3) {
-			u := &user{desk: d, name: "ada", how: honest, at: r.when(0, 40), nth: i + 1, lasts: r.when(3, 30), walltime: int64(r.long(40, 60))}
+			u := &user{loop: d, name: "ada", how: honest, at: r.when(0, 40), nth: i + 1, lasts: r.when(3, 30), walltime: int64(r.long(40, 60))}
 			if r.in(2) {
 				u.how, u.whim = conducts[r.IntN(len(conducts))], r.when(1, 60)
 			}
@@ -67,22 +67,22 @@ func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong
 			all.add("launcher: "+string(u.how), 1)
 			for c, w := range d.clusters {
 				if c == 0 || r.in(2) || i == 0 {
-					u.hosts = append(u.hosts, launcher.Hosts{C: c, N: r.between(1, max(1, w.story.nodes/2))})
+					u.hosts = append(u.hosts, launcher.Hosts{C: c, N: r.between(1, max(1, w.scenario.nodes/2))})
 				}
 			}
 			u.wants = u.hosts
 			d.users.Go(u.live)
 		}
 		over := make(chan struct{})
-		if d.clusters[0].story.stranger {
-			d.users.Go(d.forge) // its jobs are to be ended, too
+		if d.clusters[0].scenario.stranger {
+			d.users.Go(d.forge) // they submit jobs that must end, too
 			d.strangers.Go(func() { d.claim(over) })
 		}
 		go func() { d.users.Wait(); close(over) }()
 		go func() { d.run(over); close(d.ended) }()
 		var plays sync.WaitGroup
 		for _, w := range d.clusters {
-			plays.Go(func() { w.play(true) })
+			plays.Go(func() { w.runScenario(true) })
 		}
 		plays.Wait()
 		d.strangers.Wait()
@@ -92,7 +92,7 @@ func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong
 				wrong = append(wrong, fmt.Sprintf("cluster %d: %s", c, line))
 			}
 			if tracing {
-				t.Logf("cluster %d: %v\n%s", c, w.story, traceOf(w))
+				t.Logf("cluster %d: %v\n%s", c, w.scenario, traceOf(w))
 			}
 		}
 	})

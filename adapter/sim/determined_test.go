@@ -7,42 +7,42 @@ import (
 	"testing"
 )
 
-// TestASeedTellsTheSameStoryEveryTime is what makes a failing seed worth something.
-func TestASeedTellsTheSameStoryEveryTime(t *testing.T) {
+// TestSeedIsDeterministic checks that a failing seed can be repeated.
+func TestSeedIsDeterministic(t *testing.T) {
 	for seed := uint64(1); seed <= 15; seed++ {
-		tellTheSame(t, tell(seed), tell(seed))
+		sameScenario(t, generate(seed), generate(seed))
 	}
 }
 
-// TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory compares the journal with its dumb second implementation.
-func TestTheJournalOnDiskTellsTheSameStoryAsTheOneInMemory(t *testing.T) {
+// TestJournalOnDiskBehavesAsTheOneInMemory compares the journal with its simple second implementation.
+func TestJournalOnDiskBehavesAsTheOneInMemory(t *testing.T) {
 	for seed := uint64(1); seed <= 4; seed++ {
-		memory, disk := tell(seed), tell(seed)
+		memory, disk := generate(seed), generate(seed)
 		memory.sqlite, disk.sqlite = false, true
-		tellTheSame(t, memory, disk)
+		sameScenario(t, memory, disk)
 	}
 }
 
-// retold is how often two stories are told before they count as two. Where two things happen at one instant, either may be seen first, as
-// TestDigests knows, too: a busy machine tells the other one now and then, once in hundreds of tellings.
-const retold = 3
+// attempts is how often two simulations may differ. If two things happen at one instant, either may be seen first (see TestDigests). A busy
+// machine shows that once in some hundred simulations.
+const attempts = 3
 
-// tellTheSame says that both are one story.
-func tellTheSame(t *testing.T, one, other *story) {
+// sameScenario fails the test unless both simulations have the same trace.
+func sameScenario(t *testing.T, one, other *scenario) {
 	t.Helper()
 	where := ""
-	for range retold {
-		if where = parting(happen(t, one, true, true).trace, happen(t, other, true, true).trace); where == "" {
+	for range attempts {
+		if where = divergence(simulate(t, one, true, true).trace, simulate(t, other, true, true).trace); where == "" {
 			return
 		}
 	}
-	t.Errorf("seed %d tells two stories, and did %d times; they part at:\n%s", one.seed, retold, where)
+	t.Errorf("seed %d had two results, %d times; they differ from:\n%s", one.seed, attempts, where)
 }
 
-// parting is where two traces part. Two goroutines may speak at one instant, in either order.
-func parting(a, b []told) string {
-	for _, trace := range [][]told{a, b} {
-		slices.SortFunc(trace, func(x, y told) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.text, y.text)) })
+// divergence returns where two traces differ. Lines of the same instant may have either order.
+func divergence(a, b []traceLine) string {
+	for _, trace := range [][]traceLine{a, b} {
+		slices.SortFunc(trace, func(x, y traceLine) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.text, y.text)) })
 	}
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// dice draws numbers from a seed by name: what is drawn for one thing does not depend on what else was drawn, nor when.
+// dice draws numbers from a seed by name. A number does not depend on what else was drawn, nor when.
 type dice uint64
 
-// roll is the number of the nth thing of the name.
+// roll returns the nth number of the name.
 func (d dice) roll(name string, nth int) uint64 {
 	h := uint64(d)*0x9e3779b97f4a7c15 ^ 0xcbf29ce484222325
 	for i := range len(name) {
@@ -20,18 +20,18 @@ func (d dice) roll(name string, nth int) uint64 {
 	return h ^ h>>32
 }
 
-// below is a number from 0 to n-1.
+// below returns a number from 0 to n-1.
 func (d dice) below(n int, name string, nth int) int {
 	high, _ := bits.Mul64(d.roll(name, nth), uint64(n))
 	return int(high)
 }
 
-// chance is true so many times in a thousand.
+// chance returns true in permille of 1,000 cases.
 func (d dice) chance(permille int, name string, nth int) bool {
 	return permille > 0 && d.below(1000, name, nth) < permille
 }
 
-// span is a time from lo until just before hi, in nanoseconds: two of them are hardly ever the same.
+// span returns a duration from lo until just before hi, in nanoseconds, so that two of them are hardly ever equal.
 func (d dice) span(lo, hi time.Duration, name string, nth int) time.Duration {
 	return lo + time.Duration(d.below(int(hi-lo), name, nth))
 }

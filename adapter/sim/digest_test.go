@@ -13,20 +13,20 @@ import (
 )
 
 var (
-	digestsFlag = flag.Int("accordion.digests", 200, "how many stories to compare with their digests, at most 2,000")
-	writeFlag   = flag.Bool("accordion.write", false, "write the digests of 2,000 stories anew: what the sidecar does changed, and should have")
+	digestsFlag = flag.Int("accordion.digests", 200, "how many scenarios to compare with their digests, at most 2,000")
+	writeFlag   = flag.Bool("accordion.write", false, "write the digests of 2,000 scenarios again, after an intended change of behavior")
 )
 
 const (
-	digestsFile = "testdata/digests" // a line for each seed from 1 on
+	digestsFile = "testdata/digests" // one line for each seed, from 1 on
 	digests     = 2000
-	// tellings is how often a story is told before it counts as another one: where two things happen at one instant, either
+	// attemptsPerScenario is how often a scenario is simulated before it counts as different. If two things happen at one instant, either
 	// may be seen first.
-	tellings = 30
+	attemptsPerScenario = 30
 )
 
-// TestDigests compares whole stories with those of before: each call of the batch system, each line of the journal, each
-// record, view and queue that was written, at its instant. A change that should change nothing leaves them as they are.
+// TestDigests compares whole scenarios with those of earlier versions: each call of the batch system, and each event, record, status and
+// queue that was written, with its time. A change without effect on behavior leaves the digests as they are.
 func TestDigests(t *testing.T) {
 	if *writeFlag {
 		got := make([]string, digests)
@@ -42,7 +42,7 @@ func TestDigests(t *testing.T) {
 	}
 	want := strings.Fields(string(text))
 	everySeed(min(*digestsFlag, len(want)), func(i int) {
-		for range tellings {
+		for range attemptsPerScenario {
 			if digest(t, uint64(i+1)) == want[i] {
 				return
 			}
@@ -51,7 +51,7 @@ func TestDigests(t *testing.T) {
 	})
 }
 
-// everySeed runs the work for each number below n, on all processors.
+// everySeed calls work for each number below n, on all processors.
 func everySeed(n int, work func(i int)) {
 	next := &atomic.Int64{}
 	var crew sync.WaitGroup
@@ -65,10 +65,10 @@ func everySeed(n int, work func(i int)) {
 	crew.Wait()
 }
 
-// digest is the hash of a story.
+// digest returns the hash of a scenario's trace.
 func digest(t *testing.T, seed uint64) string {
-	out := happen(t, tell(seed), true, true)
-	parting(out.trace, nil) // sorts it
+	out := simulate(t, generate(seed), true, true)
+	divergence(out.trace, nil) // called because it sorts the trace
 	all := sha256.New()
 	for _, l := range out.trace {
 		fmt.Fprintln(all, l)

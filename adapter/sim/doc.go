@@ -1,62 +1,59 @@
-// Package sim is a deterministic simulation of the whole sidecar: the very code that serves a cluster, on the embedded
-// batch system, in virtual time, with everything going wrong that may go wrong. It holds tests only.
+// Package sim simulates the whole sidecar deterministically: the code that serves a cluster, on the embedded batch system, in virtual time,
+// with every kind of fault. It contains only tests. They are apart from package embedded because the test scripts run them on their own,
+// with their own flags.
 //
-// A seed is a story: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed tells the
-// same story in every run, because no two things happen at the same instant: every call out, every write to the journal
-// and every step of an application takes its own odd number of nanoseconds, drawn from the seed.
+// A seed determines a scenario: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed has the same
+// result in every run, because no two things happen at the same instant. Every call, every write to the journal and every step of an
+// application takes its own number of nanoseconds, drawn from the seed.
 //
 //	go test ./adapter/sim                                    some seeds
 //	go test ./adapter/sim -run Seeds -accordion.seeds=8500   as ./scripts/test --real does
 //	go test ./adapter/sim -run Seeds -accordion.long         a million
-//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
-//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    stories of seeds that nobody has tried; a red one is kept, and fails nothing
+//	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one scenario again, with its trace; if it fails, the smallest part of it that still fails
+//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    scenarios of new seeds; a failing seed is recorded, but fails no test
 //
-// A story that failed once is in testdata/seeds, with what was wrong, and every run tells it. A
-// seed that fails goes there when the fault is mended.
+// Seeds that failed once are in testdata/seeds, with the cause, and every run simulates them. A failing seed is added when its fault is
+// fixed.
 //
-// # What goes wrong
+// # Faults
 //
-// Calls to the batch system are lost before or after they were carried out, carried out after the caller gave up, carried
-// out twice, slow, refused, or half done; a reading sees the jobs of one second beside the nodes of another. The sidecar
-// is killed before or after any write to its journal, and at any second. The batch system restarts with its state of up
-// to five seconds ago, and gives ids out again. Nodes are lost, drained and returned. Users cancel at any moment, release
-// held jobs, shrink their running jobs themselves. Applications are early, late, too late, silent, impatient, wrong about
-// which nodes they keep, and fail; ordinary jobs overrun their limits until the sweep.
+// Calls to the batch system are lost before or after they were carried out, carried out after the caller gave up or twice, slow, refused,
+// or half done. A reading may mix the jobs of one second with the nodes of another. The sidecar is killed before or after any write to its
+// journal, and at any second. The batch system restarts with its state of up to five seconds ago, and uses job IDs again. Nodes are lost,
+// drained and returned. Users cancel jobs at any moment, release held jobs, and shrink their running jobs themselves. Applications are
+// early, late, too late, silent, impatient or wrong about the nodes they keep, or fail. Ordinary jobs overrun their limits until the sweep.
 //
-// # What is demanded
+// # Checks
 //
 //   - No node is in two jobs, neither in the batch system's records nor in what status shows.
-//   - An application that is told that its nodes are there holds exactly these.
-//   - Ordinary jobs are never touched, and none that was submitted before the managed ones starts later than without them,
-//     by more than a pass.
+//   - An application that is told that its nodes are allocated holds exactly these.
+//   - Ordinary jobs are never changed. If one was submitted before the managed ones, it starts at most one scheduling pass later than
+//     without them.
 //   - A promise is kept, or the journal has an event that says why not.
-//   - Once the trouble is over, every job ends, and nothing of ours is left: no reservation, expander, held node, record
+//   - After the faults every job ends, and nothing of the sidecar's is left: no reservation, expander, held node, record
 //     or intent without an outcome.
 //
-// That two sidecars never act in the same lease is demanded in stories of their own (lease_test.go); those of a seed have one
-// sidecar, which keeps none.
+// lease_test.go has its own scenarios, with two sidecars, to check that they never act in the same lease. The scenarios of a seed have one
+// sidecar and no lease.
 //
-// Applications that have parts on two such clusters have stories of their own (parts_test.go,
-// delegated_test.go, -accordion.parts=N, -accordion.partseed=4711). ./scripts/test --real tells 8,500 of
-// them, which are shorter and have more faults. They demand more. No part runs without an order to
-// start it, nor on nodes that were not prepared for it. No part is let through before all are at
-// the barrier, and an application keeps its rank. A launcher that lies is refused and believed in
-// nothing. Nothing is left of parts when their orders are gone. The kinds of jobs, launchers and
-// faults are counted, and each has to occur often enough (tally_test.go).
+// Applications with parts on two such clusters have their own scenarios (parts_test.go, delegated_test.go, -accordion.parts=N,
+// -accordion.partseed=4711). ./scripts/test --real simulates 8,500 of them, which are shorter and have more faults. They have further
+// checks. No part runs without an order to start it, nor on nodes that were not prepared for it. No part passes the barrier before all have
+// arrived, and an application keeps its rank. A launcher's false message is refused and has no effect. Nothing is left of parts when their
+// orders are gone. The kinds of jobs, launchers and faults are counted, and each has to occur often enough (tally_test.go).
 //
-// # What cannot be demanded
+// # What cannot be checked
 //
-// After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and its
-// rest is fitted again: that counts as explained. A job whose promise was broken by others may run into the limit that it
-// was started with, which is never changed: that is explained by the same event.
+// After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and the rest of its
+// profile is planned again. That counts as explained. A job whose promise was broken by others may reach the time limit that it was started
+// with, which never changes. The same event explains that.
 //
-// An ordinary job that ends before its limit leaves nodes that nobody planned with; a managed job that began meanwhile may
-// be in the way of an ordinary one that could have begun there, as with every back-filling. So the comparison with and
-// without managed jobs is made in stories whose ordinary jobs use their limits to the second. The sidecar counts on their
-// guard all the same, as at a site, where nobody knows beforehand when in it a job ends.
+// An ordinary job that ends before its limit releases nodes that no plan had expected. A managed job that began meanwhile may delay an
+// ordinary one that could have used them, as with every back-filling. So the comparison with and without managed jobs uses scenarios whose
+// ordinary jobs run to their limits. The sidecar does not know that, and still expects each to take up to its overrun allowance.
 //
-// A sidecar that dies leaves its reservations, that of a job which it has just started among them. Until the next one deletes
-// them, or they expire, their nodes are kept from ordinary jobs; and the batch system, which knows their end and not our
-// plans, may let a longer ordinary job overtake one that waits for these nodes (11574). So an ordinary job that waited while
-// there was such a reservation may start later.
+// A sidecar that dies leaves its reservations, including that of a job which it has just started. Until the next sidecar deletes them, or
+// they expire, ordinary jobs cannot use their nodes. The batch system knows their end but not the sidecar's plan, so it may start a longer
+// ordinary job before one that waits for these nodes (seed 11574). So an ordinary job that waited while there was such a reservation may
+// start later.
 package sim

@@ -16,31 +16,31 @@ import (
 )
 
 var (
-	freshFlag     = flag.Int("accordion.fresh", 0, "how many stories of seeds that nobody has tried to tell (test FreshSeeds); of rarer kinds fewer")
+	freshFlag     = flag.Int("accordion.fresh", 0, "how many scenarios of new seeds to simulate (test FreshSeeds); of rarer kinds fewer")
 	freshFromFlag = flag.Uint64("accordion.freshfrom", 0, "the first of these seeds; 0: the clock chooses it")
-	freshKindFlag = flag.String("accordion.freshkind", "", "only stories of this test's kind")
-	redsFlag      = flag.String("accordion.reds", filepath.Join(os.TempDir(), "accordion-red-seeds"), "the file to which fresh seeds are appended whose stories go wrong")
+	freshKindFlag = flag.String("accordion.freshkind", "", "only scenarios of this test's kind")
+	redsFlag      = flag.String("accordion.reds", filepath.Join(os.TempDir(), "accordion-red-seeds"), "the file to which failing new seeds are appended")
 )
 
-// A kind is the kind of stories that one test tells.
+// kind is the kind of scenarios that one test simulates.
 type kind struct {
 	test string
-	rare int // one of them for so many of TestSeeds
+	rare int // for each of them, TestSeeds has this many scenarios
 	tell func(t *testing.T, seed uint64) (wrong []string)
 }
 
-// kinds returns all kinds of stories.
+// kinds returns all kinds of scenarios.
 func kinds() []kind {
 	return append([]kind{
-		{"TestSeeds", 1, func(t *testing.T, seed uint64) []string { return try(t, tell(seed)) }},
+		{"TestSeeds", 1, func(t *testing.T, seed uint64) []string { return tryScenario(t, generate(seed)) }},
 		{"TestTwoSidecarsNeverActInTheSameLease", 40, func(t *testing.T, seed uint64) []string { return rivals(t, seed, true).wrong }},
 	}, kindsOfApplications...)
 }
 
-// kindsOfApplications are the kinds of stories with applications. parts_test.go sets them.
+// kindsOfApplications are the kinds of scenarios with applications. parts_test.go sets them.
 var kindsOfApplications []kind
 
-// TestSeedsThatWereRedOnce tells the stories that went wrong once, of testdata/seeds.
+// TestSeedsThatWereRedOnce simulates the scenarios in testdata/seeds, which failed once.
 func TestSeedsThatWereRedOnce(t *testing.T) {
 	file, err := os.Open("testdata/seeds")
 	if err != nil {
@@ -68,19 +68,18 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 		}
 	}
 	if told < 20 {
-		t.Errorf("only %d stories are told", told)
+		t.Errorf("only %d scenarios were simulated", told)
 	}
 }
 
-// TestFreshSeeds tells stories of seeds that no run has tried. One that goes wrong is printed and
-// kept in a file, and fails nothing: it is new, and so does not show that the last change was
-// wrong. Each kind has a process of its own: one that dies is kept, too.
+// TestFreshSeeds simulates scenarios of new seeds. If one fails, it is printed and recorded in a file, but the test passes: the seed is
+// new, and so does not show that the last change was wrong. Each kind has its own process. A process that dies is recorded, too.
 //
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test --real does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
 func TestFreshSeeds(t *testing.T) {
 	if *freshFlag == 0 {
-		t.Skip("tells stories that nobody has tried: say how many with -accordion.fresh=N")
+		t.Skip("simulates scenarios of new seeds: say how many with -accordion.fresh=N")
 	}
 	from := *freshFromFlag
 	if from == 0 {
@@ -96,7 +95,7 @@ func TestFreshSeeds(t *testing.T) {
 		text := fmt.Sprintf("%s: %d fresh seeds from %d, %d red, %.0f s\n", k.test, n, from, seedsOf(reds), time.Since(begin).Seconds())
 		if len(reds) > 0 {
 			text += strings.Join(reds, "\n") + "\n"
-			keep(t, reds)
+			keepSeeds(t, reds)
 		}
 		t.Log(text)
 		afterwards.WriteString(text)
@@ -113,12 +112,11 @@ func seedsOf(reds []string) int {
 	return len(seeds)
 }
 
-// afterwards is what TestMain prints when all tests have ended: the output of a test that passes is
-// not shown.
+// afterwards is what TestMain prints when all tests have ended, because the output of a passing test is not shown.
 var afterwards bytes.Buffer
 
-// keep appends the red seeds to their file.
-func keep(t *testing.T, reds []string) {
+// keepSeeds appends the failing seeds to their file.
+func keepSeeds(t *testing.T, reds []string) {
 	file, err := os.OpenFile(*redsFlag, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +132,7 @@ func keep(t *testing.T, reds []string) {
 	fmt.Fprintf(&afterwards, "the red ones are kept in %s\n", *redsFlag)
 }
 
-// freshReds tells n stories of a kind in a process of its own, and returns a line for each that went wrong.
+// freshReds simulates n scenarios of a kind in another process, and returns a line for each that failed.
 func freshReds(t *testing.T, test string, from uint64, n int) (reds []string) {
 	program, err := os.Executable()
 	if err != nil {
@@ -153,13 +151,13 @@ func freshReds(t *testing.T, test string, from uint64, n int) (reds []string) {
 		ended = ended || line == endPrefix
 	}
 	if !ended {
-		reds = append(reds, fmt.Sprintf("%s %d: the process that tells %d stories from this one on died: %v: %s", test, from, n, err, tail(out)))
+		reds = append(reds, fmt.Sprintf("%s %d: the process that simulated %d scenarios from this one on died: %v: %s", test, from, n, err, tail(out)))
 	}
 	return reds
 }
 
 const (
-	tellsFresh = "ACCORDION_TELLS_FRESH_SEEDS" // set for the process of one kind
+	tellsFresh = "ACCORDION_TELLS_FRESH_SEEDS" // set in the process of one kind
 	redPrefix  = "red seed "
 	endPrefix  = "all fresh seeds are told"
 )

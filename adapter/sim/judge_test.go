@@ -16,36 +16,36 @@ import (
 	"accordion/shim/wire"
 )
 
-// judgeTouch: no action on an ordinary job.
+// judgeTouch checks that no call acts on an ordinary job.
 func (w *world) judgeTouch(verb string, key adapter.Key) {
 	w.mu.Lock()
 	a := w.apps[key]
 	w.mu.Unlock()
 	if a != nil && a.request == "" {
-		w.blame("%s of ordinary job %s", verb, a.name)
+		w.violation("%s of ordinary job %s", verb, a.name)
 	}
 }
 
-// readings are the calls that change nothing at the batch system.
+// readings are the calls that change nothing in the batch system.
 var readings = []string{"Observe", "Inspect", "Speaks"}
 
-// judgeIntent checks, when a sidecar calls the batch system, that the journal has the intent and
-// that it is open: nothing is done that a successor could not know of.
+// judgeIntent checks that the journal has an open intent when a sidecar calls the batch system. Otherwise a later sidecar would not know of
+// the action.
 func (w *world) judgeIntent(verb, target string) {
 	if slices.Contains(readings, verb) {
 		return
 	}
-	open, err := w.book.Unfinished()
+	open, err := w.journal.Unfinished()
 	if err != nil {
-		w.blame("reading the open intents: %v", err)
+		w.violation("reading the open intents: %v", err)
 		return
 	}
 	if !slices.ContainsFunc(open, func(e journal.Entry) bool { return intends(e, verb, target) }) {
-		w.blame("%s of %s is done, and the journal has no open intent for it", verb, target)
+		w.violation("%s of %s is done, and the journal has no open intent for it", verb, target)
 	}
 }
 
-// intends reports whether the intent is for a call. A call names a job, an expander of one, a reservation or an application.
+// intends reports whether the intent is for a call. A call's target is a job, an expander of a job, a reservation or an application.
 func intends(e journal.Entry, verb, target string) bool {
 	return strings.EqualFold(e.Verb, verb) && (verb == "Nudge" || target == fmt.Sprint(e.Job) && e.Args["expander"] == nil ||
 		slices.ContainsFunc([]string{"reservation", "expander", "application"}, func(arg string) bool {
@@ -53,42 +53,42 @@ func intends(e journal.Entry, verb, target string) bool {
 		}) || verb == "Merge" && target == fmt.Sprint(e.Job))
 }
 
-// judgeView: no node in two jobs, in what status shows.
+// judgeView checks that no node is in two jobs of what status shows.
 func (w *world) judgeView(data []byte) {
-	var view struct { // of view.Status
+	var view struct { // some fields of view.Status
 		Jobs []struct {
 			ID    core.JobID `json:"id"`
 			Nodes string     `json:"nodes"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(data, &view); err != nil {
-		w.blame("view: %v", err)
+		w.violation("view: %v", err)
 		return
 	}
 	owner := map[string]core.JobID{}
 	for _, j := range view.Jobs {
 		nodes, err := hostlist.Expand(j.Nodes)
 		if err != nil && j.Nodes != "" {
-			w.blame("view: job %d: %v", j.ID, err)
+			w.violation("view: job %d: %v", j.ID, err)
 		}
 		for _, n := range nodes {
 			if other, taken := owner[n]; taken && !w.unsettled() {
-				w.blame("status shows node %s in jobs %d and %d", n, other, j.ID)
+				w.violation("status shows node %s in jobs %d and %d", n, other, j.ID)
 			}
 			owner[n] = j.ID
 		}
 	}
 }
 
-// unsettled says whether the batch system restarted so recently that the sidecar may not have seen it.
+// unsettled reports whether the batch system restarted so recently that the sidecar may not have noticed.
 func (w *world) unsettled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
 }
 
-// judgeReply: an application that is told that its nodes are there holds exactly these. What was read of it may have been under way when it ended:
-// for a deadline at the most, and nobody hears it.
+// judgeReply checks that an application that is told that its nodes are allocated holds exactly these. If the job ended while the answer
+// was on its way, at most for the deadline of a call, no application received it.
 func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return
@@ -96,7 +96,7 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	r, ok := w.keyOf(core.JobID(q.Job))
 	told, err := hostlist.Expand(p.Nodes)
 	if err != nil || len(told) != p.Count {
-		w.blame("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
+		w.violation("job %d is told of %d nodes %q: %v", q.Job, p.Count, p.Nodes, err)
 	}
 	if !r.End.IsZero() && time.Since(r.End) < deadline {
 		return
@@ -104,17 +104,17 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	slices.Sort(told)
 	held := slices.Sorted(slices.Values(r.Nodes))
 	if ok && !slices.Equal(told, held) && !w.unsettled() && !w.shrunk() {
-		w.blame("job %d is told that it has %v, and holds %v", q.Job, told, held)
+		w.violation("job %d is told that it has %v, and holds %v", q.Job, told, held)
 	}
 }
 
-// shrunk says whether users shrink their own jobs in this story.
+// shrunk reports whether users shrink their own jobs in this scenario.
 func (w *world) shrunk() bool {
-	return slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "shrink" })
+	return slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "shrink" })
 }
 
-// left is what is still there of the story: its jobs; and what else, nodes in use, reservations, and the journal's records
-// and open intents.
+// left returns what still exists: the scenario's jobs, and the rest, which is nodes in use, reservations, and the journal's records and
+// open intents.
 func (w *world) left(managed bool) (jobs, rest string) {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
@@ -141,14 +141,14 @@ func (w *world) left(managed bool) (jobs, rest string) {
 	if !managed || jobs+rest != "" {
 		return jobs, rest
 	}
-	stored, err := w.book.Records()
+	stored, err := w.journal.Records()
 	if err != nil {
 		return "", err.Error()
 	}
 	for _, r := range stored {
 		rest += fmt.Sprintf("record of job %d: %s; ", r.Job, r.Data)
 	}
-	open, err := w.book.Unfinished()
+	open, err := w.journal.Unfinished()
 	if err != nil {
 		return "", err.Error()
 	}
@@ -158,7 +158,7 @@ func (w *world) left(managed bool) (jobs, rest string) {
 	return "", rest
 }
 
-// judge looks at the whole story when it is over.
+// judge checks the whole scenario after its end.
 func (w *world) judge(managed bool) {
 	records := w.system.Jobs()
 	w.judgeNodes(records)
@@ -177,26 +177,26 @@ func (w *world) judge(managed bool) {
 	}
 }
 
-// judgeManaged: a managed job ends by itself, or the journal says why not.
+// judgeManaged checks that a managed job ends by itself, or that the journal says why not.
 func (w *world) judgeManaged(a *app, r embedded.Record) {
-	trouble := len(w.story.events) > 0
+	trouble := len(w.scenario.events) > 0
 	switch {
 	case r.Why == "COMPLETED":
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
 	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // it did, and was forgiven what no sidecar saw
-	case r.Why == "TIMEOUT" && w.unattended(r): // nobody was there to see it through
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // it was warned, and did not have to count the time without a sidecar
+	case r.Why == "TIMEOUT" && w.unattended(r): // no sidecar ran that could have ended it earlier
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
-		w.blame("managed job %s ended %s: %v", a.name, r.Why, r.Output)
+		w.violation("managed job %s ended %s: %v", a.name, r.Why, r.Output)
 	}
 }
 
-// stint is how long a sidecar lived.
-type stint struct{ from, to time.Time }
+// lifetime is when a sidecar ran.
+type lifetime struct{ from, to time.Time }
 
-// unattended says whether no sidecar lived for two readings in the last minute of a job, or since it began.
+// unattended reports whether no sidecar ran for two readings in the last minute of a job, or since its start.
 func (w *world) unattended(r embedded.Record) bool {
 	from := r.End.Add(-time.Minute)
 	if from.Before(r.Start) {
@@ -204,19 +204,19 @@ func (w *world) unattended(r embedded.Record) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !slices.ContainsFunc(w.stints, func(s stint) bool {
-		return s.to.After(from) && s.from.Before(r.End) && s.to.Sub(s.from) > 2*w.story.interval
+	return !slices.ContainsFunc(w.stints, func(s lifetime) bool {
+		return s.to.After(from) && s.from.Before(r.End) && s.to.Sub(s.from) > 2*w.scenario.interval
 	})
 }
 
-// away says whether, while the job ran, a sidecar began or the batch system could not be read.
+// away reports whether, while the job ran, a sidecar started or the batch system could not be read.
 func (w *world) away(r embedded.Record) bool {
 	return slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
 		return e.Kind == journal.KindEvent && (e.Verb == "ready" || e.Verb == "unreadable") && e.At.After(r.Start) && e.At.Before(r.End)
 	})
 }
 
-// judgeNodes: no node in two jobs, and none back in a job in the second in which it left it, in the batch system's records.
+// judgeNodes checks the batch system's records: no node is in two jobs, and none returns to a job in the second in which it left.
 func (w *world) judgeNodes(records []embedded.Record) {
 	type owned struct {
 		embedded.Span
@@ -232,50 +232,50 @@ func (w *world) judgeNodes(records []embedded.Record) {
 		slices.SortFunc(spans, func(a, b owned) int { return a.From.Compare(b.From) })
 		for i := 1; i < len(spans); i++ {
 			if spans[i].From.Before(spans[i-1].To) {
-				w.blame("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
+				w.violation("node %s is in jobs %d and %d at once", node, spans[i-1].job, spans[i].job)
 			}
 		}
 		left := map[core.JobID]time.Time{}
 		for _, s := range spans {
 			if from := left[s.job]; from.Unix() == s.From.Unix() && len(w.restarts) == 0 {
-				w.blame("node %s left job %d at %v and came back to it in the same second", node, s.job, from.Sub(w.begin))
+				w.violation("node %s left job %d at %v and came back to it in the same second", node, s.job, from.Sub(w.begin))
 			}
 			left[s.job] = s.To
 		}
 	}
 }
 
-// judgeOrdinary: an ordinary job ends as it would have without us.
+// judgeOrdinary checks that an ordinary job ends as it would have without the sidecar.
 func (w *world) judgeOrdinary(a *app, r embedded.Record) {
-	trouble := len(w.story.events) > 0
+	trouble := len(w.scenario.events) > 0
 	limit := time.Duration(a.limit-1) * time.Second // limits count from the whole second before the start
 	switch {
 	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
-	case r.Why == "COMPLETED" && a.runs > a.limit: // it ran on until before the sweep
+	case r.Why == "COMPLETED" && a.runs > a.limit: // it ran on until the sweep
 	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= limit:
 	case r.Why == "CANCELLED" && a.cancel > 0:
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
-		w.blame("ordinary job %s (%d s of %d) ended %s after %v", a.name, a.runs, a.limit, r.Why, r.End.Sub(r.Start))
+		w.violation("ordinary job %s (%d s of %d) ended %s after %v", a.name, a.runs, a.limit, r.Why, r.End.Sub(r.Start))
 	}
 }
 
-// pass is by how much an ordinary job may start later than without managed jobs behind it: a scheduling pass that saw a
-// reservation where none had to be. Slurm's comes every 30 s; the sidecar counts on 45.
+// pass is how much later an ordinary job may start than without managed jobs behind it. A scheduling pass may have seen a reservation that
+// was not needed. Slurm's passes come every 30 s; the sidecar assumes 45 s.
 const pass = 45 * time.Second
 
-// orphan is a reservation of a sidecar that died, until another sees to it. It withholds its nodes from ordinary jobs,
-// and the batch system, which reads its end and nothing of our plans, lets others go before those that wait for them.
+// orphan is a reservation of a sidecar that died, until another sidecar handles it. It keeps its nodes from ordinary jobs. The batch system
+// knows its end but not the sidecar's plan, so it may start other jobs before those that wait for the nodes.
 type orphan struct {
 	name     string
-	from, to time.Duration // to: zero while it is there
+	from, to time.Duration // to is zero while the reservation exists
 }
 
-// orphan notes the reservations that a sidecar leaves behind.
+// orphan records the reservations that a dead sidecar leaves.
 func (w *world) orphan() {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
-		w.blame("reading the reservations: %v", err)
+		w.violation("reading the reservations: %v", err)
 		return
 	}
 	w.mu.Lock()
@@ -285,7 +285,7 @@ func (w *world) orphan() {
 	}
 }
 
-// adopt notes that a reservation was written anew, or deleted, by a sidecar.
+// adopt records that a sidecar wrote a reservation again, or deleted it.
 func (w *world) adopt(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -296,9 +296,9 @@ func (w *world) adopt(name string) {
 	}
 }
 
-// mourn ends the orphans that a sidecar begins with: after some readings it keeps those that it has not written because it
-// wants them as they are.
-func (w *world) mourn() {
+// endOrphans ends the orphans some time after a sidecar started: after a few readings it keeps the reservations that it has not written
+// only because it wants them unchanged.
+func (w *world) endOrphans() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.orphans {
@@ -308,17 +308,17 @@ func (w *world) mourn() {
 	}
 }
 
-// plain returns the story to compare with, of a world without managed jobs. A job that asked for steps and that its user released before the
-// sidecar could hold it is an ordinary job, which the batch system started: it is there, too.
-func (s *story) plain(with outcome) *story {
+// withoutManaged returns the scenario to compare with, without managed jobs. It keeps jobs with a request that their user released before
+// the sidecar could hold them: the batch system started them as ordinary jobs.
+func (s *scenario) withoutManaged(with outcome) *scenario {
 	other := *s
 	other.ordinary = with.ordinary
 	return &other
 }
 
-// hurt compares the starts of ordinary jobs, all submitted before the managed ones, with those in a world without these.
-// One for which, while it waited, a reservation of a dead sidecar kept nodes, is not ours to blame.
-func (s *story) hurt(with outcome, without map[string]time.Duration) []string {
+// delayed returns the ordinary jobs that started too late, compared with the scenario without managed jobs. All of them were submitted
+// before the managed ones. A job is excused if a reservation of a dead sidecar kept nodes while it waited.
+func (s *scenario) delayed(with outcome, without map[string]time.Duration) []string {
 	var wrong []string
 	for _, a := range s.apps {
 		start := with.starts[a.name]
@@ -337,7 +337,7 @@ func (s *story) hurt(with outcome, without map[string]time.Duration) []string {
 func (w *world) judgeForged() {
 	for _, r := range w.system.Jobs() {
 		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {
-			w.blame("a stranger's job %d with an application's mark began", r.ID)
+			w.violation("a stranger's job %d with an application's mark began", r.ID)
 		}
 	}
 }

@@ -13,54 +13,54 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// user is somebody with a launcher.
+// user is a user with a launcher.
 type user struct {
-	desk     *desk
+	loop     *appLoop
 	name     string
-	how      conduct
+	how      behavior
 	at       time.Duration
-	whim     time.Duration // after it has connected it does what it should not
+	whim     time.Duration // how long after connecting it misbehaves
 	nth      int
-	hosts    []launcher.Hosts // where it has jobs
-	wants    []launcher.Hosts // of these
+	hosts    []launcher.Hosts // the clusters where it has jobs
+	wants    []launcher.Hosts // hosts that it wants there
 	walltime int64
 	lasts    time.Duration
 
-	app    int64
-	jobs   map[int]adapter.Key
-	view   int64 // the newest
-	tag    int64
-	lies   []lie            // that it has not told yet
-	told   *lie             // the one that is to be refused now
-	toldAs int64            // its number
-	next   <-chan time.Time // it asks again
-	away   time.Duration
-	gone   bool
+	app     int64
+	jobs    map[int]adapter.Key
+	view    int64 // number of the newest view
+	tag     int64
+	lies    []lie            // false requests that it has not sent yet
+	lastLie *lie             // the last false request, which must be refused
+	lieSeq  int64            // its message number
+	next    <-chan time.Time // when to ask again
+	away    time.Duration
+	gone    bool
 }
 
-// conduct is what a launcher is like.
-type conduct string
+// behavior is how a launcher behaves.
+type behavior string
 
 const (
-	honest    conduct = "honest"
-	lying     conduct = "lying"     // asks for what cannot be had before it asks for what it wants
-	fickle    conduct = "fickle"    // asks for something else with each view
-	doubled   conduct = "doubled"   // connects though it is connected
-	fleeting  conduct = "fleeting"  // breaks off, and comes back in time or too late
-	mute      conduct = "mute"      // subscribes, and answers nothing
-	dying     conduct = "dying"     // is gone for ever, and leaves its jobs there
-	withdrawn conduct = "withdrawn" // its user does not want it any more
+	honest    behavior = "honest"
+	lying     behavior = "lying"     // asks for the impossible before it asks for what it wants
+	fickle    behavior = "fickle"    // asks for something else with each view
+	doubled   behavior = "doubled"   // connects a second time
+	fleeting  behavior = "fleeting"  // disconnects, and comes back in time or too late
+	mute      behavior = "mute"      // subscribes, and does not answer anything
+	dying     behavior = "dying"     // disappears forever, and leaves its jobs
+	withdrawn behavior = "withdrawn" // its user withdraws the application
 )
 
-var conducts = []conduct{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
+var conducts = []behavior{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
 
-// lie is a word that is to be refused, with one of these codes, and changes nothing.
+// lie is a message that must be refused, with one of these codes, and change nothing.
 type lie struct {
 	codes []string
 	make  func(u *user) launcher.Message
 }
 
-// lies are requests that cannot be had, and what it is no launcher's to say.
+// lies are requests that cannot be fulfilled, and messages that a launcher must not send.
 var lies = []lie{
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: core.MaxNodes + 1}) }},
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: -1}) }},
@@ -91,25 +91,25 @@ var lies = []lie{
 	{[]string{launcher.CodeState}, func(*user) launcher.Message { return &launcher.Subscribe{} }},
 	{[]string{launcher.CodeState}, func(u *user) launcher.Message { return &launcher.Hello{Version: launcher.Version, App: u.app} }},
 	{[]string{launcher.CodeType}, func(*user) launcher.Message { return &launcher.Ready{Job: 1} }},
-	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // of no such job
+	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // names a job that does not exist
 		return &launcher.Parts{Jobs: []launcher.Part{{Cluster: clusterName(u.hosts[0].C), Job: 1 << 40}}}
 	}},
 }
 
-// asks is a request for these hosts by the newest view.
+// asks returns a request for these hosts, based on the newest view.
 func (u *user) asks(hosts ...launcher.Hosts) *launcher.Request {
 	return &launcher.Request{View: u.view, Tag: u.tag, Hosts: hosts, Walltime: u.walltime}
 }
 
-// live is the launcher, from its first hello until its application is over.
+// live runs the launcher, from its first hello until its application has ended.
 func (u *user) live() {
-	d := u.desk
+	d := u.loop
 	time.Sleep(u.at)
 	u.jobs = map[int]adapter.Key{}
 	for try := 0; !u.gone; try++ {
 		u.talk(d.connect(u, u.hello()))
 		if try > 50 {
-			d.clusters[0].blame("the launcher of application %d came back 50 times", u.app)
+			d.clusters[0].violation("the launcher of application %d came back 50 times", u.app)
 			break
 		}
 		time.Sleep(u.away + d.dice.span(time.Second, 3*time.Second, fmt.Sprint("back ", u.nth), try))
@@ -124,7 +124,7 @@ func (u *user) live() {
 		if err != nil {
 			continue
 		}
-		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // a batch system that forgot it may have given its number again
+		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // a batch system that forgot the job may have used its number again
 			_ = system.Cancel(key)
 		}
 	}
@@ -134,15 +134,15 @@ func (u *user) hello() *launcher.Hello {
 	return &launcher.Hello{Version: launcher.Version, Speaks: []int{launcher.Version}, Name: fmt.Sprint("u", u.nth), App: u.app}
 }
 
-// talk is one session.
-func (u *user) talk(p *cable) {
-	d := u.desk
+// talk runs one session.
+func (u *user) talk(p *conn) {
+	d := u.loop
 	var leave, whim <-chan time.Time
 	if u.whim > 0 {
 		whim = time.After(u.whim)
 	}
-	gives := time.After(time.Until(d.begin.Add(d.clusters[0].story.calm + gives)))
-	u.told, u.next = nil, nil
+	gives := time.After(time.Until(d.begin.Add(d.clusters[0].scenario.calm + launcherPatience)))
+	u.lastLie, u.next = nil, nil
 	for {
 		select {
 		case x, open := <-p.said:
@@ -173,16 +173,16 @@ func (u *user) talk(p *cable) {
 	}
 }
 
-// gives is how long after all is calm a launcher waits.
-const gives = 40 * time.Second
+// launcherPatience is how long a launcher waits after the faults have ended.
+const launcherPatience = 40 * time.Second
 
-// misbehave does once what the launcher should not do, and gives the session with which it goes on; nil: without one.
-func (u *user) misbehave(p *cable) *cable {
-	d := u.desk
+// misbehave lets the launcher misbehave once, and returns the session with which it continues; nil: none.
+func (u *user) misbehave(p *conn) *conn {
+	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
 	switch u.how {
 	case doubled:
-		u.told, u.next = nil, nil
+		u.lastLie, u.next = nil, nil
 		return d.connect(u, u.hello()) // the older session is ended
 	case fleeting:
 		d.hangUp(p)
@@ -201,13 +201,13 @@ func (u *user) misbehave(p *cable) *cable {
 	return p
 }
 
-// made says whether all parts are made by their cluster.
+// made reports whether the clusters submit the jobs of all parts themselves.
 func (u *user) made() bool {
-	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.desk.makes })
+	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.loop.makes })
 }
 
-func (u *user) hear(p *cable, x launcher.Message) {
-	d := u.desk
+func (u *user) hear(p *conn, x launcher.Message) {
+	d := u.loop
 	switch x := x.(type) {
 	case *launcher.Welcome:
 		u.welcome(p, x)
@@ -225,10 +225,10 @@ func (u *user) hear(p *cable, x launcher.Message) {
 			d.send(p, &launcher.Ack{View: x.View})
 		}
 	case *launcher.Okay:
-		if x.To == u.toldAs {
+		if x.To == u.lieSeq {
 			u.believed("told that it is well")
 		}
-	case *launcher.Lost: // it may come again, and the word of the job in its place may be lost
+	case *launcher.Lost: // the message may come again, and the message about the replacing job may be lost
 		job := int64(u.jobs[x.C].ID)
 		if job == x.Job {
 			job = u.submit(x.C)
@@ -244,12 +244,12 @@ func (u *user) hear(p *cable, x launcher.Message) {
 	}
 }
 
-// welcome submits the jobs of a new application. What a loop that was killed had not written it does not know: that is said again.
-func (u *user) welcome(p *cable, x *launcher.Welcome) {
+// welcome submits the jobs of a new application. A loop that was killed does not know what it had not written, so the launcher repeats it.
+func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	if u.app == 0 {
 		u.app = x.App
 		for _, h := range u.hosts {
-			if h.C != u.desk.makes {
+			if h.C != u.loop.makes {
 				u.submit(h.C)
 			}
 		}
@@ -264,48 +264,48 @@ func (u *user) welcome(p *cable, x *launcher.Welcome) {
 			jobs = append(jobs, launcher.Part{Cluster: clusterName(h.C), Job: int64(key.ID)})
 		}
 	}
-	u.desk.send(p, &launcher.Subscribe{Jobs: jobs}) // refused where it had subscribed
+	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // refused if it has already subscribed
 }
 
-// ask tells the next lie, or what the launcher wants.
-func (u *user) ask(p *cable) {
+// ask sends the next false request, or what the launcher wants.
+func (u *user) ask(p *conn) {
 	if len(u.lies) > 0 {
-		u.told, u.lies = &u.lies[0], u.lies[1:]
-		u.toldAs = u.desk.send(p, u.told.make(u))
+		u.lastLie, u.lies = &u.lies[0], u.lies[1:]
+		u.lieSeq = u.loop.send(p, u.lastLie.make(u))
 		return
 	}
 	u.tag++
-	u.desk.send(p, u.asks(u.wants...))
+	u.loop.send(p, u.asks(u.wants...))
 }
 
-// change has it want something else: other numbers of hosts, and not on all clusters.
+// change lets the launcher want something else: other numbers of hosts, and not on all clusters.
 func (u *user) change() {
-	d, name := u.desk, fmt.Sprint("change ", u.nth)
+	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil
 	for i, h := range u.hosts {
 		if i > 0 && d.dice.chance(300, name+" drops", int(u.tag)) {
 			continue
 		}
-		h.N = 1 + d.dice.below(max(1, d.clusters[h.C].story.nodes/2), fmt.Sprint(name, " ", i), int(u.tag))
+		h.N = 1 + d.dice.below(max(1, d.clusters[h.C].scenario.nodes/2), fmt.Sprint(name, " ", i), int(u.tag))
 		u.wants = append(u.wants, h)
 	}
 }
 
-// believed: a lie was not refused.
+// believed reports a violation: a false request was not refused.
 func (u *user) believed(what string) {
-	if u.told != nil {
-		u.desk.clusters[0].blame("the launcher of application %d lied, %#v, and is %s", u.app, u.told.make(u), what)
-		u.told = nil
+	if u.lastLie != nil {
+		u.loop.clusters[0].violation("the launcher of application %d lied, %#v, and is %s", u.app, u.lastLie.make(u), what)
+		u.lastLie = nil
 	}
 }
 
-func (u *user) refused(p *cable, x *launcher.Refuse) {
-	d := u.desk
+func (u *user) refused(p *conn, x *launcher.Refuse) {
+	d := u.loop
 	d.note("refused: %+v", x)
-	if lie := u.told; lie != nil && x.To == u.toldAs {
-		u.told = nil
+	if lie := u.lastLie; lie != nil && x.To == u.lieSeq {
+		u.lastLie = nil
 		if x.Code != launcher.CodeFlood && !slices.Contains(lie.codes, x.Code) {
-			d.clusters[0].blame("the launcher of application %d lied, %#v, and was refused for another reason: %+v", u.app, lie.make(u), x)
+			d.clusters[0].violation("the launcher of application %d lied, %#v, and was refused for another reason: %+v", u.app, lie.make(u), x)
 		}
 		d.tally.add("launcher: a lie refused, "+x.Code, 1)
 		u.next = time.After(d.dice.span(1100*time.Millisecond, 2*time.Second, fmt.Sprint("lie ", u.nth), len(u.lies)))
@@ -319,21 +319,21 @@ func (u *user) refused(p *cable, x *launcher.Refuse) {
 	}
 }
 
-// safeClose has a session's reader end.
-func safeClose(p *cable) {
-	defer func() { _ = recover() }() // it is closed
+// safeClose ends the reader of a session.
+func safeClose(p *conn) {
+	defer func() { _ = recover() }() // it may already be closed
 	close(p.said)
 }
 
 // submit submits the job of a part.
 func (u *user) submit(c int) int64 {
-	w := u.desk.clusters[c]
+	w := u.loop.clusters[c]
 	key, err := w.submit(embedded.JobSpec{
 		Name: fmt.Sprint("u", u.nth), User: u.name, UID: 1000, GID: 1000, Nodes: 1, Limit: 60, Comment: fmt.Sprint("launch=", u.app),
 		Managed: u.nth%2 == 0, Hold: true, Script: u.part(c),
 	})
 	if err != nil {
-		w.blame("submission for application %d: %v", u.app, err)
+		w.violation("submission for application %d: %v", u.app, err)
 	}
 	u.jobs[c] = key
 	w.isPart(key)

@@ -19,11 +19,11 @@ import (
 	"accordion/core/sched"
 )
 
-// TestTwoSidecarsNeverActInTheSameLease lets two sidecars, as on two hosts with a journal each, serve one batch system: each is
-// paused, killed and started again at random, their clocks differ and drift, calls and journals hang. No act may reach the batch
-// system of a sidecar that does not hold its lease at that instant; and when the trouble is over, one of them serves.
+// TestTwoSidecarsNeverActInTheSameLease lets two sidecars serve one batch system, as if on two hosts with a journal each. Each is paused,
+// killed and started again at random; their clocks differ and drift, and calls and journals hang. No action may reach the batch system from
+// a sidecar that does not hold the lease at that instant. When the faults have ended, one of them serves.
 //
-//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one story; forty seeds are one
+//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; forty seeds make one
 func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
 	acts, handovers := 0, 0
 	for seed := *fromFlag; seed < *fromFlag+uint64(*seedsFlag)/40; seed++ {
@@ -46,25 +46,25 @@ func TestWithoutALeaseTwoSidecarsAreCaught(t *testing.T) {
 	}
 }
 
-// duel is a story of two sidecars.
+// duel is a scenario of two sidecars.
 type duel struct {
 	dice   dice
 	system *embedded.System
 	begin  time.Time
-	leased bool // they keep a lease
+	leased bool // they use a lease
 	length time.Duration
 
 	mu              sync.Mutex
 	counts          map[string]int
 	alive           map[string]bool
-	barred          map[string]bool      // nobody starts it: an administrator sees to another's taking its lease over
-	last            string               // who acted last
-	granted         map[string]time.Time // when each asked for the lease that it was given last
+	barred          map[string]bool      // sidecars that must not start: an administrator makes another take over the lease
+	last            string               // the sidecar that acted last
+	granted         map[string]time.Time // when each requested the lease that it received last
 	acts, handovers int
 	wrong           []string
 }
 
-// trouble is how long everything goes wrong.
+// trouble is how long there are faults.
 const trouble = 12 * time.Minute
 
 func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
@@ -97,7 +97,7 @@ func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
 		}
 		patient, done := context.WithTimeout(ctx, 20*time.Minute)
 		if err := system.Quiet(patient); err != nil && leased {
-			d.blame("the trouble is over, and nobody serves: %v", err)
+			d.violation("the trouble is over, and nobody serves: %v", err)
 		}
 		done()
 		stop()
@@ -107,7 +107,7 @@ func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
 	return d
 }
 
-func (d *duel) blame(format string, args ...any) {
+func (d *duel) violation(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.wrong) < 5 {
@@ -115,7 +115,7 @@ func (d *duel) blame(format string, args ...any) {
 	}
 }
 
-// nth numbers the things of a name.
+// nth counts how often a name occurred.
 func (d *duel) nth(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,10 +123,10 @@ func (d *duel) nth(name string) int {
 	return d.counts[name]
 }
 
-// host is one host: a sidecar on its journal, started again whenever it has ended, as by systemd.
+// host is one host: a sidecar with its journal, which is started again whenever it ends, as by systemd.
 func (d *duel) host(ctx context.Context, name string) {
 	book := newMemory()
-	clock := &drifting{
+	clock := &driftingClock{
 		from: d.begin, offset: d.dice.span(-2*time.Second, 2*time.Second, "offset "+name, 0),
 		rate: 1 + float64(d.dice.below(21, "rate "+name, 0)-10)/1000,
 	}
@@ -136,7 +136,7 @@ func (d *duel) host(ctx context.Context, name string) {
 			time.Sleep(time.Second)
 		}
 		d.mu.Lock()
-		// An administrator takes the lease of a sidecar that he sees dead, and that stays dead meanwhile.
+		// An administrator sees that a sidecar is dead, keeps it from starting, and takes over its lease.
 		over := !d.alive[other] && d.dice.chance(300, "over "+name, nth)
 		d.alive[name], d.barred[other] = true, over
 		d.mu.Unlock()
@@ -157,8 +157,8 @@ func (d *duel) isBarred(name string) bool {
 	return d.barred[name]
 }
 
-// serve is one sidecar, which lives until it is killed, told to end, or finds another in the lease.
-func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Clock, book book, over bool) {
+// serve runs one sidecar until it is killed, has to end, or finds that another has the lease.
+func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Clock, book readableJournal, over bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := newLife()
@@ -173,8 +173,8 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 		cancel()
 	})
 	defer end.Stop()
-	way := rival{d.system, d, name, l}
-	o := sidecar.Options{System: way, Journal: stalling{book, way}, Clock: clock, Settings: managed.Settings{
+	way := contender{d.system, d, name, l}
+	o := sidecar.Options{System: way, Journal: stallingJournal{book, way}, Clock: clock, Settings: managed.Settings{
 		Cluster: "sim", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 		Overrun:  managed.Overrun{Share: 0.1, Least: 300, Grace: 10, Signal: "B:TERM"},
 		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
@@ -183,66 +183,66 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 		o.Lease = sidecar.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
 	}
 	err := sidecar.New(o).Run(ctx)
-	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease to begin with
-			d.blame("sidecar %s stopped: %v", name, err)
+	if other := (*adapter.LeaseHeldError)(nil); err != nil && !errors.As(err, &other) && !l.over() {
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease at first
+			d.violation("sidecar %s stopped: %v", name, err)
 		}
 	}
 }
 
-// drifting is a clock that is set wrong and runs too fast or too slow.
-type drifting struct {
+// driftingClock is a clock that is set wrong and runs too fast or too slow.
+type driftingClock struct {
 	from   time.Time
 	offset time.Duration
 	rate   float64
 }
 
-func (c *drifting) Now() time.Time {
+func (c *driftingClock) Now() time.Time {
 	return c.from.Add(c.offset + time.Duration(float64(time.Since(c.from))*c.rate))
 }
 
-func (c *drifting) After(d time.Duration) <-chan time.Time {
-	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // not before it, however it is rounded
+func (c *driftingClock) After(d time.Duration) <-chan time.Time {
+	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // never early because of rounding
 }
 
-// stalling is a journal on a disk that hangs at times; nothing is written after its sidecar's death.
-type stalling struct {
+// stallingJournal is a journal on a disk that hangs at times. It writes nothing after the death of its sidecar.
+type stallingJournal struct {
 	actions.Journal
-	way rival
+	way contender
 }
 
-func (s stalling) Begin(in journal.Intent) (int64, error) {
+func (s stallingJournal) Begin(in journal.Intent) (int64, error) {
 	if nth := s.way.duel.nth("intent"); s.way.duel.dice.chance(15, "stall", nth) {
 		s.way.wait(context.Background(), s.way.duel.dice.span(0, 100*time.Second, "stalls", nth))
 	}
-	if s.way.life.over() {
+	if s.way.process.over() {
 		return 0, errKilled
 	}
 	return s.Journal.Begin(in)
 }
 
-// rival is the way of one sidecar to the batch system.
-type rival struct {
+// contender is the connection of one sidecar to the batch system.
+type contender struct {
 	*embedded.System
-	duel *duel
-	name string
-	life *life
+	duel    *duel
+	name    string
+	process *process
 }
 
-// wait lets time pass, until the caller gives up or is killed.
-func (r rival) wait(ctx context.Context, lasts time.Duration) {
+// wait waits, until the caller gives up or is killed.
+func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	select {
 	case <-time.After(lasts):
 	case <-ctx.Done():
-	case <-r.life.dead:
+	case <-r.process.dead:
 	}
 }
 
-// call makes one call, of which the request, the answer or the whole sidecar may hang for long.
-func (r rival) call(ctx context.Context, verb string, acts bool, do func() error) error {
+// call makes one call. Its request, its answer or the whole sidecar may hang for long.
+func (r contender) call(ctx context.Context, verb string, acts bool, do func() error) error {
 	d, name := r.duel, r.name+" "+verb
 	nth := d.nth(name)
-	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading harms nobody, and the loop looks at its plan all the while
+	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading does no harm, and the loop would only plan with the old one
 	before, after := d.dice.span(time.Millisecond, 50*time.Millisecond, name, nth), time.Duration(0)
 	if !calm && d.dice.chance(40, "slow "+name, nth) {
 		before = d.dice.span(0, 2*d.length, "slow "+name, nth)
@@ -254,7 +254,7 @@ func (r rival) call(ctx context.Context, verb string, acts bool, do func() error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if r.life.over() {
+	if r.process.over() {
 		return errKilled
 	}
 	if acts {
@@ -262,13 +262,13 @@ func (r rival) call(ctx context.Context, verb string, acts bool, do func() error
 	}
 	err := do()
 	r.wait(ctx, after)
-	if r.life.over() {
+	if r.process.over() {
 		return errKilled
 	}
 	return errors.Join(err, ctx.Err())
 }
 
-// judge says whether the sidecar may do this now.
+// judge checks that the sidecar may act now.
 func (d *duel) judge(name, verb string) {
 	holder := d.system.LeaseOf()
 	d.mu.Lock()
@@ -280,15 +280,15 @@ func (d *duel) judge(name, verb string) {
 	age := time.Since(d.granted[name])
 	d.mu.Unlock()
 	if holder != name {
-		d.blame("sidecar %s does %s, and the lease is %q's", name, verb, holder)
+		d.violation("sidecar %s does %s, and the lease is %q's", name, verb, holder)
 	}
-	// The last quarter is for clocks that do not run alike. These differ by a hundredth.
+	// The last quarter of the lease allows for clocks that run at different speeds. These differ by a hundredth.
 	if d.leased && age > d.length*3/4*102/100 {
-		d.blame("sidecar %s does %s %v after it asked for its lease of %v: that is in its last quarter", name, verb, age, d.length)
+		d.violation("sidecar %s does %s %v after it asked for its lease of %v: that is in its last quarter", name, verb, age, d.length)
 	}
 }
 
-func (r rival) TakeLease(ctx context.Context, c adapter.Claim) error {
+func (r contender) TakeLease(ctx context.Context, c adapter.Claim) error {
 	defer func() {
 		r.duel.mu.Lock()
 		defer r.duel.mu.Unlock()
@@ -296,12 +296,12 @@ func (r rival) TakeLease(ctx context.Context, c adapter.Claim) error {
 	}()
 	return r.call(ctx, "TakeLease", false, r.asks(func() error { return r.System.TakeLease(ctx, c) }))
 }
-func (r rival) RenewLease(ctx context.Context, c adapter.Claim) error {
+func (r contender) RenewLease(ctx context.Context, c adapter.Claim) error {
 	return r.call(ctx, "RenewLease", false, r.asks(func() error { return r.System.RenewLease(ctx, c) }))
 }
 
-// asks notes, for a call that begins now, that the lease was given for it.
-func (r rival) asks(call func() error) func() error {
+// asks records, for a call that begins now, when the lease was requested.
+func (r contender) asks(call func() error) func() error {
 	begun := time.Now()
 	return func() error {
 		err := call()
@@ -314,60 +314,60 @@ func (r rival) asks(call func() error) func() error {
 	}
 }
 
-func (r rival) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
+func (r contender) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Duration) error {
 	return r.call(ctx, "LeaveLease", false, func() error { return r.System.LeaveLease(ctx, h, keep) })
 }
-func (r rival) Observe(ctx context.Context) (s *adapter.Snapshot, err error) {
+func (r contender) Observe(ctx context.Context) (s *adapter.Snapshot, err error) {
 	err = r.call(ctx, "Observe", false, func() (err error) { s, err = r.System.Observe(ctx); return err })
 	return s, err
 }
-func (r rival) Adopt(ctx context.Context, k adapter.Key) error {
+func (r contender) Adopt(ctx context.Context, k adapter.Key) error {
 	return r.call(ctx, "Adopt", true, func() error { return r.System.Adopt(ctx, k) })
 }
-func (r rival) Refuse(ctx context.Context, k adapter.Key, why string) error {
+func (r contender) Refuse(ctx context.Context, k adapter.Key, why string) error {
 	return r.call(ctx, "Refuse", true, func() error { return r.System.Refuse(ctx, k, why) })
 }
-func (r rival) Reserve(ctx context.Context, v adapter.Reservation) error {
+func (r contender) Reserve(ctx context.Context, v adapter.Reservation) error {
 	return r.call(ctx, "Reserve", true, func() error { return r.System.Reserve(ctx, v) })
 }
-func (r rival) Unreserve(ctx context.Context, name string) error {
+func (r contender) Unreserve(ctx context.Context, name string) error {
 	return r.call(ctx, "Unreserve", true, func() error { return r.System.Unreserve(ctx, name) })
 }
-func (r rival) Shape(ctx context.Context, k adapter.Key, s adapter.Shape) error {
+func (r contender) Shape(ctx context.Context, k adapter.Key, s adapter.Shape) error {
 	return r.call(ctx, "Shape", true, func() error { return r.System.Shape(ctx, k, s) })
 }
-func (r rival) Attach(ctx context.Context, k adapter.Key, name string) error {
+func (r contender) Attach(ctx context.Context, k adapter.Key, name string) error {
 	return r.call(ctx, "Attach", true, func() error { return r.System.Attach(ctx, k, name) })
 }
-func (r rival) Release(ctx context.Context, k adapter.Key) error {
+func (r contender) Release(ctx context.Context, k adapter.Key) error {
 	return r.call(ctx, "Release", true, func() error { return r.System.Release(ctx, k) })
 }
-func (r rival) Hold(ctx context.Context, k adapter.Key) error {
+func (r contender) Hold(ctx context.Context, k adapter.Key) error {
 	return r.call(ctx, "Hold", true, func() error { return r.System.Hold(ctx, k) })
 }
-func (r rival) Detach(ctx context.Context, k adapter.Key) error {
+func (r contender) Detach(ctx context.Context, k adapter.Key) error {
 	return r.call(ctx, "Detach", true, func() error { return r.System.Detach(ctx, k) })
 }
-func (r rival) End(ctx context.Context, k adapter.Key, why string) error {
+func (r contender) End(ctx context.Context, k adapter.Key, why string) error {
 	return r.call(ctx, "End", true, func() error { return r.System.End(ctx, k, why) })
 }
-func (r rival) Expand(ctx context.Context, j *adapter.Job, nodes []string, in string) (k adapter.Key, err error) {
+func (r contender) Expand(ctx context.Context, j *adapter.Job, nodes []string, in string) (k adapter.Key, err error) {
 	err = r.call(ctx, "Expand", true, func() (err error) { k, err = r.System.Expand(ctx, j, slices.Clone(nodes), in); return err })
 	return k, err
 }
-func (r rival) Merge(ctx context.Context, j, e adapter.Key) error {
+func (r contender) Merge(ctx context.Context, j, e adapter.Key) error {
 	return r.call(ctx, "Merge", true, func() error { return r.System.Merge(ctx, j, e) })
 }
-func (r rival) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
+func (r contender) Shrink(ctx context.Context, k adapter.Key, keep []string) error {
 	return r.call(ctx, "Shrink", true, func() error { return r.System.Shrink(ctx, k, keep) })
 }
-func (r rival) Signal(ctx context.Context, k adapter.Key, signal string) error {
+func (r contender) Signal(ctx context.Context, k adapter.Key, signal string) error {
 	return r.call(ctx, "Signal", true, func() error { return r.System.Signal(ctx, k, signal) })
 }
-func (r rival) Tell(ctx context.Context, k adapter.Key, text string) error {
+func (r contender) Tell(ctx context.Context, k adapter.Key, text string) error {
 	return r.call(ctx, "Tell", true, func() error { return r.System.Tell(ctx, k, text) })
 }
-func (r rival) Publish(ctx context.Context, j *adapter.Job, text string) (elsewhere string, err error) {
+func (r contender) Publish(ctx context.Context, j *adapter.Job, text string) (elsewhere string, err error) {
 	err = r.call(ctx, "Publish", true, func() (err error) {
 		elsewhere, err = r.System.Publish(ctx, j, text)
 		return err

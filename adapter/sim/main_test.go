@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMain collects garbage less often: a story makes much of it and keeps none.
+// TestMain collects garbage less often, because scenarios make much of it and keep none.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(800)

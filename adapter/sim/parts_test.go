@@ -20,12 +20,12 @@ import (
 )
 
 var (
-	partsFlag    = flag.Int("accordion.parts", 100, "how many stories of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
-	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one story of applications in full (test Part)")
+	partsFlag    = flag.Int("accordion.parts", 100, "how many scenarios of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
+	partSeedFlag = flag.Uint64("accordion.partseed", 0, "simulate this one scenario of applications and print its trace (test Part)")
 )
 
-// shares is how many stories of applications there are to be.
-func shares() int {
+// applicationScenarios returns how many scenarios of applications to simulate.
+func applicationScenarios() int {
 	if *longFlag {
 		return 100_000
 	}
@@ -34,39 +34,40 @@ func shares() int {
 
 func init() {
 	kindsOfApplications = []kind{
-		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return overTwoClusters(t, seed, false, &tally{}) }},
-		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return together(t, both(seed), false, &tally{}) }},
+		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return runWithLaunchers(t, seed, false, &tally{}) }},
+		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return runBoth(t, bothScenarios(seed), false, &tally{}) }},
 	}
 }
 
-// TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
-// the orders is a simple script here, which does what no loop of applications would. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
-// an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
+// TestPartsOfApplications simulates two clusters, each with its users, faults and sidecar, and applications with parts on both. A simple
+// script gives the orders, and gives some that the loop of applications would not. All checks of a scenario apply to each cluster, and
+// there are checks of the parts: none runs without an order to start it, nor on other nodes than were prepared, and nothing is left of them
+// when the orders are gone.
 func TestPartsOfApplications(t *testing.T) {
 	var all tally
-	n := max(shares()/10, min(shares(), 40))
+	n := max(applicationScenarios()/10, min(applicationScenarios(), 40))
 	everySeed(n, func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, wrong := range together(t, both(seed), false, &all) {
+		for _, wrong := range runBoth(t, bothScenarios(seed), false, &all) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	})
-	all.demand(t, n, common)
+	all.demand(t, n, minimumKinds)
 }
 
-// TestPart tells one such story in full.
+// TestPart simulates one such scenario and prints its trace.
 func TestPart(t *testing.T) {
 	if *partSeedFlag == 0 {
-		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
 	}
-	for _, wrong := range together(t, both(*partSeedFlag), true, &tally{}) {
+	for _, wrong := range runBoth(t, bothScenarios(*partSeedFlag), true, &tally{}) {
 		t.Error(wrong)
 	}
 }
 
-// shared is a seed's story of one of the two clusters.
-func shared(seed uint64, cluster int) *story {
-	r := newTeller(seed*2+uint64(cluster), 0xacc0)
+// clusterScenario returns a seed's scenario of one of the two clusters.
+func clusterScenario(seed uint64, cluster int) *scenario {
+	r := newGenerator(seed*2+uint64(cluster), 0xacc0)
 	r.brief = true
 	s := r.tell(seed*2 + uint64(cluster))
 	s.paired, s.sqlite, s.stranger = false, false, seed%5 == 0
@@ -76,14 +77,16 @@ func shared(seed uint64, cluster int) *story {
 	return s
 }
 
-// both is a seed's stories of both clusters.
-func both(seed uint64) []*story { return []*story{shared(seed, 0), shared(seed, 1)} }
+// bothScenarios returns a seed's scenarios of both clusters.
+func bothScenarios(seed uint64) []*scenario {
+	return []*scenario{clusterScenario(seed, 0), clusterScenario(seed, 1)}
+}
 
-// together lets the stories of both clusters happen, and says what was wrong.
-func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong []string) {
+// runBoth simulates both clusters, and returns violations.
+func runBoth(t *testing.T, scenarios []*scenario, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var clusters []*world
-		for _, s := range stories {
+		for _, s := range scenarios {
 			w := newWorld(s, tracing)
 			w.parts = boxed{mailbox.New()}
 			var err error
@@ -92,7 +95,7 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 			}
 			clusters = append(clusters, w)
 		}
-		script := newScript(stories[0].seed, clusters)
+		script := newScript(scenarios[0].seed, clusters)
 		done := make(chan struct{})
 		go func() { script.run(); close(done) }()
 		for _, w := range clusters {
@@ -100,7 +103,7 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 		}
 		var plays sync.WaitGroup
 		for _, w := range clusters {
-			plays.Go(func() { w.play(true) })
+			plays.Go(func() { w.runScenario(true) })
 		}
 		plays.Wait()
 		script.judge()
@@ -110,17 +113,17 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 				wrong = append(wrong, fmt.Sprintf("cluster %d: %s", c, line))
 			}
 			if tracing {
-				t.Logf("cluster %d: %v\n%s", c, w.story, traceOf(w))
+				t.Logf("cluster %d: %v\n%s", c, w.scenario, traceOf(w))
 			}
 		}
 	})
 	return wrong
 }
 
-// traceOf is all that happened on a cluster.
+// traceOf returns the trace of a cluster.
 func traceOf(w *world) string {
 	var b strings.Builder
-	for _, l := range w.told {
+	for _, l := range w.trace {
 		if !strings.Contains(l.text, "journal: view") && !strings.Contains(l.text, "journal: queue") {
 			fmt.Fprintln(&b, l)
 		}
@@ -131,60 +134,60 @@ func traceOf(w *world) string {
 	return b.String()
 }
 
-// boxed is a mailbox from which a world's sidecars take orders for parts.
+// boxed is a mailbox from which the sidecars of a world take orders for parts.
 type boxed struct{ *mailbox.Mailbox }
 
-// New returns what carries the orders out.
+// New returns what carries out the orders.
 func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
 
 // box returns the mailbox of a world that has parts of applications.
 func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
 
-// script gives orders for some applications, as simply as the flow of a start allows.
-type script struct {
+// orderScript gives orders for some applications, with as little logic as the protocol of a start permits.
+type orderScript struct {
 	dice     dice
 	begin    time.Time
 	clusters []*world
 	all      []*application
-	crew     sync.WaitGroup // users
+	crew     sync.WaitGroup // running users
 	ordered  map[*world][]mailbox.Order
 }
 
-// application is one, with a part on each of its clusters.
+// application is an application with a part on each of its clusters.
 type application struct {
 	id       int64
-	at       time.Duration // it subscribes
-	lasts    time.Duration // it runs, from go on
+	at       time.Duration // when it subscribes
+	lasts    time.Duration // how long it runs after its parts have passed the barrier
 	walltime core.Time
-	parts    []*share
+	parts    []*appPart
 	state    string // wait, prepare, start, run, drop, end, ghost, gone
 	since    time.Time
 	tries    int
-	until    core.Time // of ghosts
+	until    core.Time // when the ghost ends
 	ghost    bool
-	gives    int           // tries after which it gives up
-	vanishes time.Duration // its orders are gone then; 0: not before it is over
+	gives    int           // number of attempts after which it gives up
+	vanishes time.Duration // when its orders disappear; 0: not before it has ended
 }
 
-// share is the part of an application on one cluster.
-type share struct {
+// appPart is the part of an application on one cluster.
+type appPart struct {
 	world *world
-	made  bool // by the cluster
+	made  bool // its cluster submits the job itself
 	job   adapter.Key
 	nodes int
 	spans []grant
 }
 
-// grant is an order to start: from when to when it stood, and the nodes that were prepared.
+// grant is an order to start: when it was in force, and the nodes that were prepared.
 type grant struct {
-	from, to time.Time // to: zero while it stands
+	from, to time.Time // to is zero while it is in force
 	nodes    []string
 }
 
-func newScript(seed uint64, clusters []*world) *script {
-	r := newTeller(seed, 0xde1e)
+func newScript(seed uint64, clusters []*world) *orderScript {
+	r := newGenerator(seed, 0xde1e)
 	r.brief = true
-	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]mailbox.Order{}}
+	s := &orderScript{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]mailbox.Order{}}
 	for i := range r.between(1, 3) {
 		a := &application{
 			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.long(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
@@ -197,15 +200,15 @@ func newScript(seed uint64, clusters []*world) *script {
 			if only < 2 && only != c && r.in(2) {
 				continue
 			}
-			a.parts = append(a.parts, &share{world: w, made: r.in(3), nodes: r.between(1, max(1, w.story.nodes/2))})
+			a.parts = append(a.parts, &appPart{world: w, made: r.in(3), nodes: r.between(1, max(1, w.scenario.nodes/2))})
 		}
 		s.all = append(s.all, a)
 	}
 	return s
 }
 
-// run gives orders until every application is over.
-func (s *script) run() {
+// run gives orders until every application has ended.
+func (s *orderScript) run() {
 	for left := true; left; time.Sleep(s.dice.span(200*time.Millisecond, 400*time.Millisecond, "orders", int(time.Since(s.begin)/time.Millisecond))) {
 		left = false
 		for _, a := range s.all {
@@ -215,7 +218,7 @@ func (s *script) run() {
 			left = left || a.state != "gone"
 		}
 		for _, w := range s.clusters {
-			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // as the loop of applications gives them
+			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // only changed orders, as from the loop of applications
 				s.ordered[w] = all
 				w.box().Order(slices.Clone(all))
 			}
@@ -225,7 +228,7 @@ func (s *script) run() {
 }
 
 // submit submits the jobs of an application.
-func (s *script) submit(a *application) {
+func (s *orderScript) submit(a *application) {
 	for i, p := range a.parts {
 		if p.made {
 			continue
@@ -236,7 +239,7 @@ func (s *script) submit(a *application) {
 			Comment: fmt.Sprint("launch=", a.id), Managed: s.dice.chance(500, "plug-in", i), Hold: true,
 		})
 		if err != nil {
-			p.world.blame("submission of %s: %v", name, err)
+			p.world.violation("submission of %s: %v", name, err)
 		}
 		p.job = key
 		p.world.isPart(key)
@@ -244,8 +247,8 @@ func (s *script) submit(a *application) {
 	}
 }
 
-// standing is how far the part's present order has come; nothing before the cluster has said so.
-func (a *application) standing(p *share) (mailbox.Standing, bool) {
+// standing returns how far the part's present order has come. It returns false before the cluster has reported that.
+func (a *application) standing(p *appPart) (mailbox.Standing, bool) {
 	b := p.world.box().State()
 	if b == nil {
 		return mailbox.Standing{}, false
@@ -258,7 +261,7 @@ func (a *application) standing(p *share) (mailbox.Standing, bool) {
 	return mailbox.Standing{}, false
 }
 
-// stand says whether all parts, and any, stand so.
+// stand reports whether all parts, and whether any part, are in one of the states.
 func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	all = true
 	for _, p := range a.parts {
@@ -269,11 +272,11 @@ func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	return all, some
 }
 
-// lateness is how long an application may wait, and be served: behind jobs that run on until their limits, one after the other.
-const lateness = 900 * time.Second
+// longestWait is how long an application may wait and run, behind jobs that run until their limits one after the other.
+const longestWait = 900 * time.Second
 
-// advance does the next thing about an application.
-func (s *script) advance(a *application) {
+// advance takes the next step of an application.
+func (s *orderScript) advance(a *application) {
 	become := func(state string) {
 		for _, p := range a.parts {
 			p.world.note("application %d: %s", a.id, state)
@@ -288,17 +291,17 @@ func (s *script) advance(a *application) {
 		a.since = time.Now()
 	}
 	lasted := time.Since(a.since)
-	if late := time.Since(s.begin) > lateness; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
+	if late := time.Since(s.begin) > longestWait; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
 		if late {
 			for _, p := range a.parts {
-				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.box().State().Parts)
+				p.world.violation("application %d is still in state %s: %+v", a.id, a.state, p.world.box().State().Parts)
 			}
 		}
 		become("gone")
 		s.cancel(a)
 		return
 	}
-	calm := time.Since(s.begin) > s.clusters[0].story.calm+30*time.Second
+	calm := time.Since(s.begin) > s.clusters[0].scenario.calm+30*time.Second
 	_, over := a.stand(mailbox.Over)
 	switch a.state {
 	case "wait":
@@ -356,8 +359,8 @@ func (s *script) advance(a *application) {
 	}
 }
 
-// fits says whether the states show nodes for all parts now.
-func (s *script) fits(a *application) bool {
+// fits reports whether the states show nodes for all parts now.
+func (s *orderScript) fits(a *application) bool {
 	for _, p := range a.parts {
 		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
 			return false
@@ -366,21 +369,21 @@ func (s *script) fits(a *application) bool {
 	return true
 }
 
-// limit is that of the application's batch jobs.
+// limit returns the time limit of the application's batch jobs.
 func (a *application) limit() core.Time { return a.walltime + 40 }
 
-// rank is the second in which an application subscribed.
-func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
+// rank returns the second in which an application subscribed.
+func (s *orderScript) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
 
-// estimate is when the state shows nodes for a part, as a pass without other applications would see it.
-func (p *share) estimate(rank, walltime core.Time) core.Time {
+// estimate returns when the state shows nodes for a part, as a pass without other applications would compute it.
+func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	b, now := p.world.box().State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
 		return core.Forever
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // those of the same second come after it (sched.Ranked)
+		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}
@@ -391,8 +394,8 @@ func (p *share) estimate(rank, walltime core.Time) core.Time {
 	return at
 }
 
-// grant notes that an order to start is over.
-func (s *script) grant(a *application, next string) {
+// grant records the end of an order to start.
+func (s *orderScript) grant(a *application, next string) {
 	if next == "run" || next == "ghost" {
 		return
 	}
@@ -401,8 +404,8 @@ func (s *script) grant(a *application, next string) {
 	}
 }
 
-// cancel is an application whose orders are gone: its user ends its jobs, some later.
-func (s *script) cancel(a *application) {
+// cancel ends the jobs of an application whose orders are gone, as its user would, some of them later.
+func (s *orderScript) cancel(a *application) {
 	for _, p := range a.parts {
 		if !p.made {
 			s.crew.Go(func() {
@@ -417,8 +420,8 @@ var wantOf = map[string]mailbox.Want{
 	"wait": mailbox.Wait, "prepare": mailbox.Prepare, "start": mailbox.Start, "run": mailbox.Run, "drop": mailbox.Drop, "end": mailbox.End, "ghost": mailbox.Ghost,
 }
 
-// orders is what all applications want of a cluster.
-func (s *script) orders(w *world) []mailbox.Order {
+// orders returns the orders of all applications for a cluster.
+func (s *orderScript) orders(w *world) []mailbox.Order {
 	all := []mailbox.Order{}
 	for _, a := range s.all {
 		if a.since.IsZero() || a.state == "gone" {
@@ -442,11 +445,11 @@ func (s *script) orders(w *world) []mailbox.Order {
 	return all
 }
 
-// lag is how long after an order has changed a part may still begin: what is under way is carried out.
-const lag = 6 * time.Second
+// orderLag is how long after an order has changed a part may still begin, because an operation in progress is carried out.
+const orderLag = 6 * time.Second
 
-// judge: no part ran without an order to start it, nor on other nodes than were prepared.
-func (s *script) judge() {
+// judge checks that no part ran without an order to start it, nor on other nodes than were prepared.
+func (s *orderScript) judge() {
 	for _, a := range s.all {
 		for _, p := range a.parts {
 			for _, r := range p.world.system.Jobs() {
@@ -459,32 +462,32 @@ func (s *script) judge() {
 	}
 }
 
-func (s *script) judgeRun(a *application, p *share, r embedded.Record) {
-	w, late := p.world, lag
-	if w.story.rate > 0 { // a call may be carried out after its caller has given up
+func (s *orderScript) judgeRun(a *application, p *appPart, r embedded.Record) {
+	w, late := p.world, orderLag
+	if w.scenario.rate > 0 { // a call may be carried out after its caller has given up
 		late += 2*deadline + 5*time.Second
 	}
-	if w.story.deaths > 0 || slices.ContainsFunc(w.story.events, func(e event) bool { return e.what == "kill" }) {
-		late += 60 * time.Second // nobody takes back what a dead sidecar began
+	if w.scenario.deaths > 0 || slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "kill" }) {
+		late += 60 * time.Second // no process undoes what a dead sidecar began
 	}
 	if len(w.restarts) > 0 {
-		return // it may have forgotten a hold
+		return // the batch system may have forgotten a hold
 	}
 	i := slices.IndexFunc(p.spans, func(g grant) bool {
 		return !r.Start.Before(g.from) && (g.to.IsZero() || r.Start.Before(g.to.Add(late)))
 	})
 	if i < 0 {
-		w.blame("job %d of application %d began at %v, and no order to start it stood: %v", r.ID, a.id, r.Start.Sub(s.begin), p.spans)
+		w.violation("job %d of application %d began at %v, and no order to start it stood: %v", r.ID, a.id, r.Start.Sub(s.begin), p.spans)
 		return
 	}
 	for _, span := range r.Spans {
 		if !slices.ContainsFunc(p.spans, func(g grant) bool { return !r.Start.Before(g.from) && slices.Contains(g.nodes, span.Node) }) {
-			w.blame("job %d of application %d ran on %s, and %v were prepared", r.ID, a.id, span.Node, p.spans)
+			w.violation("job %d of application %d ran on %s, and %v were prepared", r.ID, a.id, span.Node, p.spans)
 		}
 	}
 }
 
-func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
+func TestBrokenCarrierOfOrdersIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		saboteur
@@ -497,9 +500,9 @@ func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 100
 			for seed := uint64(1); seed <= most; seed++ {
-				var stories []*story
+				var scenarios []*scenario
 				for cluster := range 2 {
-					s := shared(seed, cluster)
+					s := clusterScenario(seed, cluster)
 					s.rate, s.deaths, s.events = 0, 0, nil
 					s.apps = slices.DeleteFunc(s.apps, func(a app) bool { return a.request != "" })
 					s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
@@ -507,13 +510,13 @@ func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
 						broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
 						return &broken
 					}
-					stories = append(stories, s)
+					scenarios = append(scenarios, s)
 				}
-				if strings.Contains(strings.Join(together(t, stories, false, &tally{}), "\n"), c.found) {
+				if strings.Contains(strings.Join(runBoth(t, scenarios, false, &tally{}), "\n"), c.found) {
 					return
 				}
 			}
-			t.Errorf("not found out in %d stories", most)
+			t.Errorf("not noticed in %d scenarios", most)
 		})
 	}
 }

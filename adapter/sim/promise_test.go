@@ -10,16 +10,16 @@ import (
 	"accordion/core"
 )
 
-// entries is the whole journal.
+// entries returns the whole journal.
 func (w *world) entries() []journal.Entry {
 	var all []journal.Entry
-	for e, err := range w.book.Entries(0) {
+	for e, err := range w.journal.Entries(0) {
 		if err != nil {
-			w.blame("reading the journal: %v", err)
+			w.violation("reading the journal: %v", err)
 			break
 		}
 		if e.Verb == "damaged" {
-			w.blame("a record that the sidecar wrote is taken for damaged: %s", e.Text)
+			w.violation("a record that the sidecar wrote is taken for damaged: %s", e.Text)
 		}
 		all = append(all, e)
 	}
@@ -30,27 +30,27 @@ func keyOf(e journal.Entry) adapter.Key {
 	return adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 }
 
-// happened says whether the journal has an event of one of the kinds for the job.
+// happened reports whether the journal has an event of one of the kinds for the job.
 func (w *world) happened(key adapter.Key, kinds ...string) bool {
 	return slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
 		return e.Kind == journal.KindEvent && keyOf(e) == key && slices.Contains(kinds, e.Verb)
 	})
 }
 
-// explained says whether the journal tells the user of a job why it was ended.
+// explained reports whether the journal has an event that tells a job's user why it was ended.
 func (w *world) explained(key adapter.Key) bool {
 	return w.happened(key, "ending", "refused") || slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
 		return e.Verb == "ended" && keyOf(e) == key && strings.Contains(e.Text, ": ")
 	})
 }
 
-// escaped reports whether the sidecar never had the job: its user released it before it was seen, or before it could be held.
+// escaped reports whether the sidecar never held the job: its user released it before the sidecar saw it, or before it could hold it.
 func (w *world) escaped(key adapter.Key) bool {
 	return !w.happened(key, "accepted") || w.happened(key, "escaped")
 }
 
-// punctuality is how late a resize may be without a cause: the sidecar looks once each re-scheduling timer, and Slurm's
-// resizes take their time.
+// punctuality returns how many seconds late a resize may be without a cause. The sidecar plans once per rescheduling timer, and Slurm's
+// resizes take some time.
 func (w *world) punctuality() float64 {
-	return (w.story.interval + w.story.epilog + 3*time.Second).Seconds()
+	return (w.scenario.interval + w.scenario.epilog + 3*time.Second).Seconds()
 }

@@ -9,11 +9,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// What was read of a job may be heard of after its end: its node fails while the answer is under way, and nobody is there to hear it.
-func TestOnlyAnAnswerThatWasUnderWayMayComeAfterAJobsEnd(t *testing.T) {
+// An answer may arrive after its job has ended: a node fails while the answer is on its way, and no process receives it.
+func TestOnlyAnswerOnItsWayMayArriveAfterAJobsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		told  string
-		ends  time.Duration // of what it holds, after it began; 0: later
+		ends  time.Duration // when its nodes end, counted from its start; 0: later
 		waits time.Duration
 		wrong bool
 	}{
@@ -24,7 +24,7 @@ func TestOnlyAnAnswerThatWasUnderWayMayComeAfterAJobsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(&story{nodes: 4}, false)
+				w := newWorld(&scenario{nodes: 4}, false)
 				var err error
 				if w.system, err = w.machine(); err != nil {
 					t.Fatal(err)

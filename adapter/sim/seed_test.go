@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	seedFlag   = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
-	seedsFlag  = flag.Int("accordion.seeds", 1000, "how many stories to simulate")
+	seedFlag   = flag.Uint64("accordion.seed", 0, "simulate this one scenario and print its trace (test Seed)")
+	seedsFlag  = flag.Int("accordion.seeds", 1000, "how many scenarios to simulate")
 	fromFlag   = flag.Uint64("accordion.from", 1, "the first of them")
-	wholeFlag  = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
+	wholeFlag  = flag.Bool("accordion.whole", false, "print the whole scenario, not the smallest that fails")
 	sizesFlag  = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")
-	policyFlag = flag.String("accordion.policy", "", "the policy of all stories; the seed chooses one unless you say so, and the digests are those of its choice")
-	longFlag   = flag.Bool("accordion.long", false, "a million stories, and 100,000 of applications over two clusters")
+	policyFlag = flag.String("accordion.policy", "", "the policy of all scenarios; the seed chooses one unless you say so, and the digests are those of its choice")
+	longFlag   = flag.Bool("accordion.long", false, "a million scenarios, and 100,000 of applications over two clusters")
 )
 
-// TestSeeds lets the stories of many seeds happen.
+// TestSeeds simulates the scenarios of many seeds.
 func TestSeeds(t *testing.T) {
 	n := uint64(*seedsFlag)
 	if *longFlag {
@@ -38,7 +38,7 @@ func TestSeeds(t *testing.T) {
 				if seed >= *fromFlag+n {
 					return
 				}
-				for _, wrong := range try(t, tell(seed)) {
+				for _, wrong := range tryScenario(t, generate(seed)) {
 					t.Errorf("seed %d: %s", seed, wrong)
 				}
 			}
@@ -46,35 +46,35 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// try lets a story happen, and says what was wrong with it.
-func try(t *testing.T, s *story) []string {
-	out := happen(t, s, true, false)
+// tryScenario simulates a scenario, and returns violations.
+func tryScenario(t *testing.T, s *scenario) []string {
+	out := simulate(t, s, true, false)
 	if s.paired {
-		out.wrong = append(out.wrong, s.hurt(out, happen(t, s.plain(out), false, false).starts)...)
+		out.wrong = append(out.wrong, s.delayed(out, simulate(t, s.withoutManaged(out), false, false).starts)...)
 	}
 	return out.wrong
 }
 
-// TestSeed tells one story in full; when it goes wrong, the smallest that still does.
+// TestSeed simulates one scenario and prints its trace. If it fails, it prints the smallest scenario that still fails.
 func TestSeed(t *testing.T) {
 	if *seedFlag == 0 {
-		t.Skip("tells one story in full: give its seed with -accordion.seed=N")
+		t.Skip("prints one scenario: give its seed with -accordion.seed=N")
 	}
-	s := tell(*seedFlag)
-	wrong := try(t, s)
+	s := generate(*seedFlag)
+	wrong := tryScenario(t, s)
 	if len(wrong) > 0 && !*wholeFlag {
-		t.Logf("The whole story is %v", s)
+		t.Logf("The whole scenario is %v", s)
 		s = smallest(t, s)
-		wrong = try(t, s)
+		wrong = tryScenario(t, s)
 	}
 	var b strings.Builder
-	out := happen(t, s, true, true)
+	out := simulate(t, s, true, true)
 	for _, l := range out.trace {
 		fmt.Fprintln(&b, l)
 	}
 	b.WriteString("The jobs:\n" + out.lives)
 	if s.paired {
-		b.WriteString("The jobs where there are no managed ones:\n" + happen(t, s.plain(out), false, true).lives)
+		b.WriteString("The jobs where there are no managed ones:\n" + simulate(t, s.withoutManaged(out), false, true).lives)
 	}
 	t.Logf("%v\n%s", s, &b)
 	for _, w := range wrong {
@@ -82,7 +82,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// lifeOf is what a job held, and how it ended.
+// lifeOf describes what a job held, and how it ended.
 func (w *world) lifeOf(r embedded.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)

@@ -8,10 +8,10 @@ import (
 	"accordion/adapter"
 )
 
-// smallest leaves out of a story what it can still go wrong without: jobs, events, and faults of calls.
-func smallest(t *testing.T, s *story) *story {
+// smallest removes from a scenario what is not needed for it to fail: jobs, events, and faults of calls.
+func smallest(t *testing.T, s *scenario) *scenario {
 	for {
-		smaller := shrink(t, s)
+		smaller := shrinkOnce(t, s)
 		if smaller == nil {
 			return s
 		}
@@ -19,9 +19,9 @@ func smallest(t *testing.T, s *story) *story {
 	}
 }
 
-// shrink finds a smaller story that still goes wrong; nil when there is none.
-func shrink(t *testing.T, s *story) *story {
-	wrong := func(c *story) bool { return len(try(t, c)) > 0 }
+// shrinkOnce finds a smaller scenario that still fails; nil if there is none.
+func shrinkOnce(t *testing.T, s *scenario) *scenario {
+	wrong := func(c *scenario) bool { return len(tryScenario(t, c)) > 0 }
 	for i := range s.apps {
 		if c := *s; len(s.apps) > 1 {
 			c.apps = slices.Delete(slices.Clone(s.apps), i, i+1)
@@ -32,7 +32,7 @@ func shrink(t *testing.T, s *story) *story {
 	}
 	for _, e := range s.events {
 		if e.what == "back" || e.what == "undrained" {
-			continue // a node that stays away is another story
+			continue // removing the return of a node would change the scenario too much
 		}
 		c := *s
 		c.events = slices.DeleteFunc(slices.Clone(s.events), func(o event) bool { return o == e || e.node != "" && o.node == e.node && o.at > e.at })
@@ -40,7 +40,7 @@ func shrink(t *testing.T, s *story) *story {
 			return &c
 		}
 	}
-	happened := happen(t, s, true, false).faults
+	happened := simulate(t, s, true, false).faults
 	for size := len(happened); size > 0; size /= 2 {
 		for some := range slices.Chunk(happened, size) {
 			c := *s
@@ -58,17 +58,17 @@ func shrink(t *testing.T, s *story) *story {
 	return nil
 }
 
-func TestAFailingStoryIsMadeAsSmallAsItCanBe(t *testing.T) {
-	var s *story
+func TestFailingScenarioIsMadeSmall(t *testing.T) {
+	var s *scenario
 	for seed := uint64(1); s == nil; seed++ {
-		s = tell(seed)
+		s = generate(seed)
 		s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem { return &saboteur{BatchSystem: b, unreserve: true} }
-		if len(s.apps) < 4 || len(s.events) == 0 || s.rate == 0 || s.sqlite || len(try(t, s)) == 0 {
+		if len(s.apps) < 4 || len(s.events) == 0 || s.rate == 0 || s.sqlite || len(tryScenario(t, s)) == 0 {
 			s = nil
 		}
 	}
 	small := smallest(t, s)
-	if len(small.apps) != 1 || len(small.events) != 0 || len(happen(t, small, true, false).faults) != 0 || len(try(t, small)) == 0 {
-		t.Errorf("one job is enough for a reservation that is forgotten; the smallest story is %v", small)
+	if len(small.apps) != 1 || len(small.events) != 0 || len(simulate(t, small, true, false).faults) != 0 || len(tryScenario(t, small)) == 0 {
+		t.Errorf("one job is enough for a reservation that is forgotten; the smallest scenario is %v", small)
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"accordion/core/sizing"
 )
 
-// switching is the seed's story with more moldable jobs, and with sidecars that die and come back with another rule for their sizes.
-func switching(seed uint64) *story {
-	r := newTeller(seed, 0x512e)
-	s := tell(seed)
+// switchingSizes returns the seed's scenario with more moldable jobs, and with sidecars that die and return with another rule for their
+// sizes.
+func switchingSizes(seed uint64) *scenario {
+	r := newGenerator(seed, 0x512e)
+	s := generate(seed)
 	s.sizes = sizing.Names()
 	r.Shuffle(len(s.sizes), func(i, k int) { s.sizes[i], s.sizes[k] = s.sizes[k], s.sizes[i] })
 	for i := range r.between(1, 3) {
@@ -28,16 +29,16 @@ func switching(seed uint64) *story {
 	return s
 }
 
-// TestPromisesStandWhenSizesAreSwitched: the rule for the sizes of moldable jobs is another one while they wait and run. All that is
-// demanded of a story is demanded all the same: promises are kept, and every job ends.
+// TestPromisesStandWhenSizesAreSwitched changes the rule for the sizes of moldable jobs while they wait and run. All checks of a scenario
+// still hold: promises are kept, and every job ends.
 func TestPromisesStandWhenSizesAreSwitched(t *testing.T) {
 	n := 60
 	if *longFlag {
 		n = 100_000
 	}
 	everySeed(n, func(i int) {
-		s := switching(*fromFlag + uint64(i))
-		for _, wrong := range try(t, s) {
+		s := switchingSizes(*fromFlag + uint64(i))
+		for _, wrong := range tryScenario(t, s) {
 			t.Errorf("seed %d, sizes %v: %s", s.seed, s.sizes, wrong)
 		}
 	})

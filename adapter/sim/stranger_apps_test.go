@@ -14,9 +14,9 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// forge submits, as the stranger, jobs that bear the marks of others' applications, and cancels
-// those that still exist in the end.
-func (d *desk) forge() {
+// forge submits, as the stranger, jobs with the marks of others' applications, and cancels
+// those that still exist at the end.
+func (d *appLoop) forge() {
 	for n := range 4 {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
 		c := n % len(d.clusters)
@@ -26,19 +26,19 @@ func (d *desk) forge() {
 			Comment: fmt.Sprint("launch=", 1+d.dice.below(3, "forges for", n)), Managed: n < 2, Hold: true,
 		})
 		if err != nil {
-			w.blame("submission of a stranger's job: %v", err)
+			w.violation("submission of a stranger's job: %v", err)
 			continue
 		}
 		w.isPart(key)
 		d.tally.add("stranger: forged", 1)
 		w.note("a stranger's job with an application's mark is %d", key.ID)
-		d.tell(func() { d.forged[stood{clusterName(c), key.ID}] = key })
+		d.tell(func() { d.forged[readyPart{clusterName(c), key.ID}] = key })
 	}
 }
 
 // claim pretends, as the stranger, to be a launcher of others' applications, or a part of them.
-func (d *desk) claim(over <-chan struct{}) {
-	u := &user{desk: d, name: stranger}
+func (d *appLoop) claim(over <-chan struct{}) {
+	u := &user{loop: d, name: stranger}
 	for n := 1; ; n++ {
 		select {
 		case <-over:
@@ -64,7 +64,7 @@ func (d *desk) claim(over <-chan struct{}) {
 }
 
 // disbelieved checks that the stranger receives refusals only.
-func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
+func (d *appLoop) disbelieved(p *conn, hello *launcher.Hello) {
 	for patience := time.After(5 * time.Second); ; {
 		select {
 		case x, open := <-p.said:
@@ -72,7 +72,7 @@ func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 				return
 			}
 			if _, refused := x.(*launcher.Refuse); !refused {
-				d.clusters[0].blame("a stranger says %+v, part %+v, and is told %s %+v", hello, hello.Part, x.Type(), x)
+				d.clusters[0].violation("a stranger says %+v, part %+v, and is told %s %+v", hello, hello.Part, x.Type(), x)
 			}
 		case <-patience:
 			return
@@ -81,8 +81,8 @@ func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 }
 
 // judgeNames checks that no application names a stranger's job.
-func (d *desk) judgeNames(r apps.Record) {
-	var a struct { // of apps.Application
+func (d *appLoop) judgeNames(r apps.Record) {
+	var a struct { // some fields of apps.Application
 		ID    int64 `json:"id"`
 		Parts []struct {
 			Cluster string     `json:"cluster"`
@@ -93,24 +93,24 @@ func (d *desk) judgeNames(r apps.Record) {
 		return
 	}
 	for _, p := range a.Parts {
-		key, forged := d.forged[stood{p.Cluster, p.Job}]
+		key, forged := d.forged[readyPart{p.Cluster, p.Job}]
 		if !forged {
 			continue
 		}
-		for c, w := range d.clusters { // a batch system that restarted may have given the number of the application's own job again
+		for c, w := range d.clusters { // a batch system that restarted may have used the number of the application's own job again
 			if j, err := w.system.Inspect(context.Background(), key); clusterName(c) == p.Cluster && err == nil && j.User == stranger && len(w.restarts) == 0 {
-				w.blame("application %d has a stranger's job %d for its part", r.ID, p.Job)
+				w.violation("application %d has a stranger's job %d for its part", r.ID, p.Job)
 			}
 		}
 	}
 }
 
-// TestAStrangerIsInStoriesOfApplications checks that the stories of applications have the hostile
+// TestStrangerIsInScenariosOfApplications checks that the scenarios of applications have the hostile
 // user in them.
-func TestAStrangerIsInStoriesOfApplications(t *testing.T) {
+func TestStrangerIsInScenariosOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {
-		for _, wrong := range overTwoClusters(t, seed, false, &all) {
+		for _, wrong := range runWithLaunchers(t, seed, false, &all) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	}

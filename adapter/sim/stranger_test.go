@@ -10,17 +10,17 @@ import (
 	"accordion/shim/wire"
 )
 
-// A stranger is a hostile user of the cluster. She speaks for others' jobs, and submits jobs with
-// the mark of others' applications. She claims to be their launcher or a part of them, and floods.
+// The stranger is a hostile user of the cluster. She asks for the nodes of others' jobs, and submits jobs with the mark of others'
+// applications. She claims to be their launcher or a part of them, and floods the sidecar with calls.
 const (
 	stranger    = "eve"
 	strangerUID = 2000
 )
 
-// pester has the stranger ask for the nodes of others' jobs until all is calm: now and then, and at times with many calls at once. Each
-// answer has to be a refusal.
+// pester has the stranger ask for the nodes of others' jobs until the faults end: now and then, and at times with many calls at once. Each
+// answer must be a refusal.
 func (w *world) pester() {
-	for n := 1; time.Since(w.begin) < w.story.calm; n++ {
+	for n := 1; time.Since(w.begin) < w.scenario.calm; n++ {
 		time.Sleep(w.dice.span(500*time.Millisecond, 5*time.Second, "stranger", n))
 		jobs := w.system.Jobs()
 		if len(jobs) == 0 {
@@ -51,40 +51,40 @@ func (w *world) impersonate(id core.JobID, q wire.Request) {
 	select {
 	case w.calls <- call:
 	case <-patience:
-		return // no sidecar is there
+		return // no sidecar runs
 	}
 	select {
 	case p := <-answer:
 		if p.Status != wire.Refused && p.Status != wire.Busy || p.Nodes != "" {
-			w.blame("a stranger speaks for job %d, and is answered %+v", id, p)
+			w.violation("a stranger speaks for job %d, and is answered %+v", id, p)
 		}
 	case <-patience:
 		if l := w.lifeNow(); l != nil && !l.over() {
-			w.blame("a stranger who speaks for job %d is not answered", id)
+			w.violation("a stranger who speaks for job %d is not answered", id)
 		}
 	}
 }
 
-// lifeNow returns the life of the present sidecar.
-func (w *world) lifeNow() *life {
+// lifeNow returns the present sidecar.
+func (w *world) lifeNow() *process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.life
+	return w.process
 }
 
-// strange returns the seed's story with a stranger in it.
-func strange(seed uint64) *story {
-	s := tell(seed)
+// withStranger returns the seed's scenario with a stranger in it.
+func withStranger(seed uint64) *scenario {
+	s := generate(seed)
 	s.stranger = true
 	return s
 }
 
-// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing tells stories with a hostile user in them. All that is demanded of a story
-// is demanded anyway.
+// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing simulates scenarios with a hostile user. All checks of a scenario still
+// apply.
 func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T) {
 	everySeed(60, func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, wrong := range try(t, strange(seed)) {
+		for _, wrong := range tryScenario(t, withStranger(seed)) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	})

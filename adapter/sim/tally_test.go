@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// tally counts what there was in many stories. A kind of job, launcher or fault that is hardly ever there is not tested, whatever the
-// number of stories says.
+// tally counts what occurred in many scenarios. A kind of job, launcher or fault that hardly ever occurs is not tested, however many
+// scenarios there are.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -25,26 +25,26 @@ func (y *tally) add(kind string, n int) {
 	y.counts[kind] += n
 }
 
-// kinds lists what there was.
+// kinds returns the kinds that occurred.
 func (y *tally) kinds() []string { return slices.Sorted(maps.Keys(y.counts)) }
 
-// take counts what there was on a cluster.
+// take counts what occurred on a cluster.
 func (y *tally) take(w *world) {
 	for _, id := range w.faults {
 		y.add(faultKind(id), 1)
 	}
-	for _, e := range w.story.events {
+	for _, e := range w.scenario.events {
 		y.add("event: "+e.what, 1)
 	}
-	for i := range w.story.apps {
-		y.add("job: "+jobKind(&w.story.apps[i]), 1)
+	for i := range w.scenario.apps {
+		y.add("job: "+jobKind(&w.scenario.apps[i]), 1)
 	}
 	y.add("sidecars", len(w.stints))
 	y.add("readings", w.counts["Observe "])
 	y.add("virtual seconds", int(w.lasted.Seconds()))
 }
 
-// faultKind is of which kind a fault is that happened, by its name.
+// faultKind returns the kind of a fault, from its name.
 func faultKind(id string) string {
 	name, _, _ := strings.Cut(id, " #")
 	switch {
@@ -59,7 +59,7 @@ func faultKind(id string) string {
 	return "call: " + kind
 }
 
-// jobKind is what a job is, and what is wrong with it.
+// jobKind returns what a job is, and what is wrong with it.
 func jobKind(a *app) string {
 	switch {
 	case a.request == "" && a.runs > a.limit:
@@ -71,26 +71,26 @@ func jobKind(a *app) string {
 	return kind + ", " + string(a.manner)
 }
 
-// demand says what there was, and what there was less of than so many in a thousand stories.
-func (y *tally) demand(t *testing.T, stories int, least map[string]int) {
+// demand logs what occurred, and fails the test if a kind occurred less often than least says for a thousand scenarios.
+func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	t.Helper()
 	var b strings.Builder
 	for _, kind := range slices.Sorted(maps.Keys(y.counts)) {
 		fmt.Fprintf(&b, "\n%9d %s", y.counts[kind], kind)
 	}
-	t.Logf("in %d stories there were:%s", stories, &b)
-	if stories < 200 { // chance
+	t.Logf("in %d scenarios there were:%s", scenarios, &b)
+	if scenarios < 200 { // too few to expect each kind
 		return
 	}
 	for _, kind := range slices.Sorted(maps.Keys(least)) {
-		if want := least[kind] * stories / 1000; y.counts[kind] < want {
-			t.Errorf("%q was there %d times in %d stories, and should be %d times", kind, y.counts[kind], stories, want)
+		if want := least[kind] * scenarios / 1000; y.counts[kind] < want {
+			t.Errorf("%q was there %d times in %d scenarios, and should be %d times", kind, y.counts[kind], scenarios, want)
 		}
 	}
 }
 
-// common is how often each kind is to be there in a thousand stories at least: some half of what there was when this was written.
-var common = map[string]int{
+// minimumKinds is how often each kind must occur in a thousand scenarios: about half of how often it did when this was written.
+var minimumKinds = map[string]int{
 	"call: doubled": 250, "call: failed": 250, "call: half": 250, "call: late": 250, "call: lost": 250, "call: refused": 250, "call: slow": 250, "call: unanswered": 250,
 	"killed: a sidecar before a write": 700, "killed: a sidecar after a write": 700,
 	"event: lost": 250, "event: drained": 120, "event: back": 400, "event: restart": 180, "event: kill": 250, "event: shrink": 90,
@@ -99,8 +99,8 @@ var common = map[string]int{
 	"job: mold, silent": 15, "job: mold, impatient": 15, "job: mold, choosy": 15, "job: mold, confused": 15, "job: mold, failing": 15,
 }
 
-// commonWithLaunchers is the same where the loop of applications gives the orders.
-var commonWithLaunchers = with(common, map[string]int{
+// minimumKindsWithLaunchers is the same if the loop of applications gives the orders.
+var minimumKindsWithLaunchers = with(minimumKinds, map[string]int{
 	"killed: the loop of applications before a write": 80, "killed: the loop of applications after a write": 80, "killed: the loop of applications before its words": 80,
 	"application: commit": 600, "application: go": 500, "application: abort": 500, "application: lost": 60,
 	"application: ended, silent": 50, "application: ended, overrun": 150,
@@ -111,7 +111,7 @@ var commonWithLaunchers = with(common, map[string]int{
 	"part: prompt": 600, "part: late": 15, "part: stuck": 15, "part: broken": 15, "part: torn": 15,
 })
 
-// with is both.
+// with returns the union of both maps.
 func with(a, b map[string]int) map[string]int {
 	all := maps.Clone(a)
 	maps.Copy(all, b)

@@ -24,14 +24,14 @@ import (
 // deadline is how long the sidecar waits for an answer.
 const deadline = 5 * time.Second
 
-// settings are the nth sidecar's, with short spans: what matters is their order, not their length.
-func (s *story) settings(nth int) managed.Settings {
+// settings returns the nth sidecar's settings, with short durations: only their order matters.
+func (s *scenario) settings(nth int) managed.Settings {
 	planner, err := policy.Live(s.policy, ep.Algorithm{Limit: ep.NoExpansion})
 	if err == nil {
 		planner, err = policy.WithSizes(planner, s.sizes[(nth-1)%len(s.sizes)])
 	}
 	if err != nil {
-		panic(err) // the name of a policy, or of a rule
+		panic(err) // the name of a policy or rule is unknown
 	}
 	return managed.Settings{
 		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
@@ -40,61 +40,61 @@ func (s *story) settings(nth int) managed.Settings {
 	}
 }
 
-// world is a story while it happens.
+// world is a running simulation of a scenario.
 type world struct {
-	story  *story
-	dice   dice
-	system *embedded.System
-	begin  time.Time
-	calls  chan session.Call
-	served bool // there is a sidecar
-	book   book
-	parts  interface {
+	scenario *scenario
+	dice     dice
+	system   *embedded.System
+	begin    time.Time
+	calls    chan session.Call
+	served   bool // there is a sidecar
+	journal  readableJournal
+	parts    interface {
 		New(sidecar.PartsHost) sidecar.Parts
 	} // nil: no parts of applications
 
-	ordered <-chan struct{} // closed when no orders for them come any more
+	ordered <-chan struct{} // closed when there are no more orders for them
 	crew    sync.WaitGroup
 
 	mu       sync.Mutex
-	life     *life
+	process  *process
 	counts   map[string]int
-	faults   []string // that happened, by name
-	told     []told   // the trace; nil unless it is wanted
+	faults   []string    // names of faults that happened
+	trace    []traceLine // the trace; nil unless it is wanted
 	tracing  bool
 	wrong    []string
 	apps     map[adapter.Key]*app
 	keys     map[string]adapter.Key
 	restarts []time.Time // of the batch system
 	orphans  []orphan    // reservations of sidecars that died
-	stints   []stint     // of sidecars
+	stints   []lifetime  // when sidecars ran
 	quiet    bool        // the batch system does not answer
 	lasted   time.Duration
 }
 
-// outcome is what a story came to.
+// outcome is the result of a simulation.
 type outcome struct {
 	wrong  []string
 	faults []string
-	trace  []told
-	starts map[string]time.Duration // of ordinary jobs
-	lives  string                   // who held what, job by job
+	trace  []traceLine
+	starts map[string]time.Duration // starts of ordinary jobs
+	lives  string                   // which job held which nodes when
 
 	orphans  []orphan
-	ordinary map[string]bool // managed jobs that their users released before the sidecar could hold them, by name
-	lasted   time.Duration   // of virtual time
+	ordinary map[string]bool // names of managed jobs that their users released before the sidecar could hold them
+	lasted   time.Duration   // virtual time
 }
 
-// told is one line of the trace.
-type told struct {
+// traceLine is one line of the trace.
+type traceLine struct {
 	at   time.Duration
 	text string
 }
 
-func (l told) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l.text) }
+func (l traceLine) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l.text) }
 
-// happen lets the story happen. managed is false in the world without managed jobs, which has no sidecar.
-func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
+// simulate runs the scenario. If managed is false, there are no managed jobs and no sidecar.
+func simulate(t *testing.T, s *scenario, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(s, tracing)
 		var err error
@@ -107,9 +107,9 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 				t.Fatal(err)
 			}
 			defer j.Close()
-			w.book = j
+			w.journal = j
 		}
-		w.play(managed)
+		w.runScenario(managed)
 		out = outcome{wrong: w.wrong, faults: w.faults, starts: map[string]time.Duration{}, ordinary: map[string]bool{}, lasted: time.Since(w.begin)}
 		for _, r := range w.system.Jobs() {
 			if a := w.apps[r.Key]; a != nil && !r.Start.IsZero() {
@@ -122,48 +122,48 @@ func happen(t *testing.T, s *story, managed, tracing bool) (out outcome) {
 				out.lives += w.lifeOf(r)
 			}
 		}
-		out.trace, out.orphans = w.told, w.orphans
+		out.trace, out.orphans = w.trace, w.orphans
 	})
 	return out
 }
 
-// newWorld is a story that has not begun.
-func newWorld(s *story, tracing bool) *world {
+// newWorld returns a simulation that has not begun.
+func newWorld(s *scenario, tracing bool) *world {
 	book := newMemory()
 	book.quick = s.brief || s.seed%8 > 0
 	return &world{
-		story: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), book: book, tracing: tracing,
+		scenario: s, dice: dice(s.seed), begin: time.Now(), calls: make(chan session.Call), journal: book, tracing: tracing,
 		counts: map[string]int{}, apps: map[adapter.Key]*app{}, keys: map[string]adapter.Key{},
 	}
 }
 
-// machine is the story's batch system.
+// machine returns the scenario's batch system.
 func (w *world) machine() (*embedded.System, error) {
-	s := w.story
-	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, Think: s.think, Step: w.ask})
+	s := w.scenario
+	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, PassDelay: s.think, Step: w.ask})
 }
 
-// play is the whole story: the sidecar's lives, what users and nodes do, the end, and the judgement.
-func (w *world) play(managed bool) {
+// runScenario runs everything: the sidecars, users and nodes, the end, and the checks.
+func (w *world) runScenario(managed bool) {
 	w.served = managed
 	lives, stop := context.WithCancel(context.Background())
 	if managed {
 		w.crew.Go(func() { w.live(lives) })
 	}
-	for i := range w.story.apps {
-		if a := &w.story.apps[i]; managed || a.request == "" || w.story.ordinary[a.name] {
-			w.crew.Go(func() { w.use(a) })
+	for i := range w.scenario.apps {
+		if a := &w.scenario.apps[i]; managed || a.request == "" || w.scenario.ordinary[a.name] {
+			w.crew.Go(func() { w.runUser(a) })
 		}
 	}
-	for _, e := range w.story.events {
+	for _, e := range w.scenario.events {
 		if managed || e.what != "kill" {
-			w.crew.Go(func() { w.strike(e) })
+			w.crew.Go(func() { w.apply(e) })
 		}
 	}
-	if w.story.stranger && managed {
+	if w.scenario.stranger && managed {
 		w.crew.Go(w.pester)
 	}
-	w.until(w.story.calm)
+	w.until(w.scenario.calm)
 	w.settle(managed)
 	stop()
 	w.crew.Wait()
@@ -172,20 +172,20 @@ func (w *world) play(managed bool) {
 	w.judge(managed)
 }
 
-// until waits for an instant of the story.
+// until waits until an instant of the scenario.
 func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))) }
 
-// patience is how long a story may go on after its calm. It bounds what a job of ours may need: the longest profile with
-// its overrun, some times one after the other.
-const patience = 1200 * time.Second
+// settleTime is how long a scenario may continue after its faults have ended. A managed job may need the longest profile with its overrun,
+// after several others.
+const settleTime = 1200 * time.Second
 
-// clearing is how long after the last job what the sidecar made may still be there.
-const clearing = 30 * time.Second
+// cleanupTime is how long after the last job things that the sidecar made may remain.
+const cleanupTime = 30 * time.Second
 
-// settle waits until nothing of the story is left.
+// settle waits until nothing of the scenario is left.
 func (w *world) settle(managed bool) {
 	since := time.Now()
-	busy := since // when jobs were last there
+	busy := since // when there were jobs last
 	for ; ; time.Sleep(time.Second) {
 		jobs, rest := w.left(managed)
 		if jobs != "" {
@@ -194,14 +194,14 @@ func (w *world) settle(managed bool) {
 		switch {
 		case jobs == "" && rest == "":
 			return
-		case time.Since(since) > patience || time.Since(busy) > clearing:
-			w.blame("%v after the last fault this is left over: %s", time.Since(since), jobs+rest)
+		case time.Since(since) > settleTime || time.Since(busy) > cleanupTime:
+			w.violation("%v after the last fault this is left over: %s", time.Since(since), jobs+rest)
 			return
 		}
 	}
 }
 
-// count numbers the things of a name.
+// count counts how often a name occurred.
 func (w *world) count(name string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -214,14 +214,14 @@ func (w *world) note(format string, args ...any) {
 	if !w.tracing {
 		return
 	}
-	l := told{time.Since(w.begin), fmt.Sprintf(format, args...)}
+	l := traceLine{time.Since(w.begin), fmt.Sprintf(format, args...)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, l)
+	w.trace = append(w.trace, l)
 }
 
-// blame says what is wrong.
-func (w *world) blame(format string, args ...any) {
+// violation records that a check failed.
+func (w *world) violation(format string, args ...any) {
 	line := fmt.Sprintf("at %.3f s: ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
 	w.note("WRONG %s", line)
 	w.mu.Lock()
@@ -231,13 +231,13 @@ func (w *world) blame(format string, args ...any) {
 	}
 }
 
-// goesWrong draws whether the nth thing of the name goes wrong. Nothing does when all is calm.
+// goesWrong draws whether the nth thing of the name goes wrong. Nothing does after the faults have ended.
 func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
-	if rate == 0 || time.Since(w.begin) >= w.story.calm || w.dice.below(outOf, name, nth) >= rate {
+	if rate == 0 || time.Since(w.begin) >= w.scenario.calm || w.dice.below(outOf, name, nth) >= rate {
 		return false
 	}
 	id := fmt.Sprint(name, " #", nth)
-	if w.story.without[id] {
+	if w.scenario.without[id] {
 		return false
 	}
 	w.note("FAULT %s", id)
@@ -249,33 +249,33 @@ func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
 
 // fatal draws whether the sidecar dies here.
 func (w *world) fatal(name string, nth int) bool {
-	return w.goesWrong(w.story.deaths, 10000, name, nth)
+	return w.goesWrong(w.scenario.deaths, 10000, name, nth)
 }
 
-// silent says whether the batch system is down.
+// silent reports whether the batch system is down.
 func (w *world) silent() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.quiet
 }
 
-// live is one sidecar after the other, until ctx ends.
+// live runs one sidecar after the other, until ctx ends.
 func (w *world) live(ctx context.Context) {
 	for nth := 1; ctx.Err() == nil; nth++ {
 		l := newLife()
 		w.mu.Lock()
-		w.life = l
+		w.process = l
 		w.mu.Unlock()
 		w.note("a sidecar begins")
-		w.mourn()
+		w.endOrphans()
 		begun := time.Now()
 		err := w.run(ctx, l, nth)
 		w.mu.Lock()
-		w.stints = append(w.stints, stint{begun, time.Now()})
+		w.stints = append(w.stints, lifetime{begun, time.Now()})
 		w.mu.Unlock()
 		if !l.over() {
 			if err != nil {
-				w.blame("the sidecar stopped: %v", err)
+				w.violation("the sidecar stopped: %v", err)
 			}
 			l.die()
 			continue
@@ -290,15 +290,15 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// run is one sidecar, the nth, until it is killed or ctx ends.
-func (w *world) run(ctx context.Context, l *life, nth int) error {
+// run runs the nth sidecar, until it is killed or ctx ends.
+func (w *world) run(ctx context.Context, l *process, nth int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var system adapter.BatchSystem = line{w.system, w, l}
-	if w.story.sabotage != nil {
-		system = w.story.sabotage(system)
+	var system adapter.BatchSystem = faultyLink{w.system, w, l}
+	if w.scenario.sabotage != nil {
+		system = w.scenario.sabotage(system)
 	}
-	o := sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings(nth)}
+	o := sidecar.Options{System: system, Journal: faultyJournal{w.journal, w, l}, Calls: w.calls, Settings: w.scenario.settings(nth)}
 	if w.parts != nil {
 		o.Parts = w.parts.New
 	}
@@ -315,11 +315,11 @@ func (w *world) run(ctx context.Context, l *life, nth int) error {
 	return sidecar.Run(ctx)
 }
 
-// ask is the way from `accordion step` to the sidecar. It asks again when the sidecar goes away, as the shim does.
+// ask sends a request of `accordion step` to the sidecar. It repeats the request when the sidecar disappears, as the shim does.
 func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		w.mu.Lock()
-		l := w.life
+		l := w.process
 		w.mu.Unlock()
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
 		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {

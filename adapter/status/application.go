@@ -12,30 +12,31 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Application is what `accordion explain --json` prints of an application: where it stands, and why. Points in time are Unix seconds.
-type Application struct {
+// ApplicationExplanation is what `accordion explain --json` prints of an application of a launcher: its state, and why it waits. Times are Unix
+// seconds.
+type ApplicationExplanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	At      core.Time `json:"at"` // when its loop wrote it
+	At      core.Time `json:"at"` // when the loop of applications wrote it
 	ID      int64     `json:"id"`
-	// Seen is the application as its loop wrote it last; null when it is over.
+	// Seen is the application as its loop wrote it last; null if it has ended.
 	Seen *view.Application `json:"seen"`
-	// Clusters are those that the loop knows.
+	// Clusters are those that applications may use.
 	Clusters []view.ApplicationCluster `json:"clusters"`
-	// Changes is what happened to it.
+	// Changes are the events of the application.
 	Changes []Change `json:"changes"`
 }
 
-// UnknownApplication is the error for an application that never was.
+// UnknownApplication is the error for a number that no application had.
 type UnknownApplication int64
 
 func (u UnknownApplication) Error() string {
 	return fmt.Sprintf("application %d: no launcher has begun one of that number here; accordion status lists those that there are", int64(u))
 }
 
-// ExplainApplication gathers what is known of an application: from the snapshot, and from the events of the applications' journal. The
-// error is an UnknownApplication where both know nothing.
-func ExplainApplication(r Applications, j journal.Reader, id int64) (*Application, error) {
-	x := &Application{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
+// ExplainApplication collects what is known of an application from r and from the events in the applications' journal. It returns an
+// UnknownApplication error if neither knows it.
+func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*ApplicationExplanation, error) {
+	x := &ApplicationExplanation{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
 	for i := range r.Applications.Applications {
 		if r.Applications.Applications[i].ID == id {
 			x.Seen = &r.Applications.Applications[i]
@@ -55,10 +56,10 @@ func ExplainApplication(r Applications, j journal.Reader, id int64) (*Applicatio
 	return x, nil
 }
 
-// Write tells the explanation in sentences, for the application's user: times in the given zone, with their day when that is not now's.
-func (x *Application) Write(w io.Writer, now time.Time, zone *time.Location) error {
+// Write writes the explanation in sentences for the application's user. Times are in the given zone, and have a date if it is not today's.
+func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
 	s := &sheet{page: page{now: now.In(zone), zone: zone}}
-	s.line("%s", s.office(x.Sidecar, x.At, fmt.Sprintf("application %d", x.ID)))
+	s.line("%s", s.launchersHeadline(x.Sidecar, x.At, fmt.Sprintf("application %d", x.ID)))
 	s.line("")
 	x.tell(s)
 	_, err := io.WriteString(w, s.text.String())
@@ -66,11 +67,11 @@ func (x *Application) Write(w io.Writer, now time.Time, zone *time.Location) err
 }
 
 // tell writes what is known of the application.
-func (x *Application) tell(s *sheet) {
+func (x *ApplicationExplanation) tell(s *sheet) {
 	a := x.Seen
 	if a == nil {
 		last := x.Changes[len(x.Changes)-1]
-		s.line("Application %d is over. The last that is known of it, at %s (%s): %s", x.ID, s.moment(last.At), s.since(last.At), happened(last))
+		s.line("Application %d is over. The last that is known of it, at %s (%s): %s", x.ID, s.moment(last.At), s.since(last.At), eventText(last))
 	} else {
 		s.line("%s", s.introduced(a))
 		s.section("What was asked and shown", s.asked(a))
@@ -79,23 +80,23 @@ func (x *Application) tell(s *sheet) {
 		s.section("Its start", s.started(a))
 		s.section("Tries to start it", s.tries(a))
 	}
-	s.section("What happened to the application", x.told(s))
+	s.section("What happened to the application", x.changes(s))
 }
 
-// introduced says whose application it is and where it stands.
+// introduced returns whose application it is, and its state.
 func (s *sheet) introduced(a *view.Application) string {
 	name := ""
 	if a.Name != "" {
 		name = fmt.Sprintf(" %q", clean(a.Name))
 	}
-	text := fmt.Sprintf("Application %d%s of %s: %s.", a.ID, name, clean(a.User), exactly(a))
+	text := fmt.Sprintf("Application %d%s of %s: %s.", a.ID, name, clean(a.User), stateAndPhase(a))
 	if a.Rank == 0 {
 		return text + " Its launcher has not subscribed yet, so it has no rank."
 	}
 	return text + fmt.Sprintf(" It subscribed at %s, %s, which is its rank.", s.moment(a.Rank), s.since(a.Rank))
 }
 
-// asked is the request in force, what its launcher was shown, and whether that is there.
+// asked returns the current request, what the launcher was shown, and whether the launcher is connected.
 func (s *sheet) asked(a *view.Application) []string {
 	var lines []string
 	var wants []string
@@ -125,7 +126,7 @@ func (s *sheet) asked(a *view.Application) []string {
 
 func sentence(text string) string { return strings.TrimSuffix(clean(text), ".") + "." }
 
-// parts is one line a cluster on which it has a job, or would have one.
+// parts returns one line for each cluster on which the application has a job or a requested part.
 func (s *sheet) parts(a *view.Application) []string {
 	if len(a.Parts) == 0 {
 		return nil
@@ -150,7 +151,7 @@ func (s *sheet) parts(a *view.Application) []string {
 	return columns(names, jobs, wants)
 }
 
-// waits is why it waits, on which cluster, until when, and what moved that.
+// waits returns why it waits, on which cluster, until when, and what changed that.
 func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) []string {
 	if a.At != 0 {
 		return nil
@@ -181,7 +182,7 @@ func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) [
 	return lines
 }
 
-// started is when it started and until when it may run.
+// started returns when it started and how long it may run.
 func (s *sheet) started(a *view.Application) []string {
 	if a.At == 0 {
 		return nil
@@ -202,7 +203,7 @@ func (s *sheet) started(a *view.Application) []string {
 	return lines
 }
 
-// tries is how often it was tried to start it, and why that failed last.
+// tries returns how many attempts to start it there were, and why the last one failed.
 func (s *sheet) tries(a *view.Application) []string {
 	if a.Tries == 0 || a.Tries == 1 && a.Failed == "" {
 		return nil
@@ -214,28 +215,28 @@ func (s *sheet) tries(a *view.Application) []string {
 	return lines
 }
 
-// told is the application's life, one line an event.
-func (x *Application) told(s *sheet) []string {
+// changes returns the application's events, one line for each.
+func (x *ApplicationExplanation) changes(s *sheet) []string {
 	var lines []string
 	if more := len(x.Changes) - listed; more > 0 {
 		lines = append(lines, fmt.Sprintf("(%d earlier ones: --json)", more))
 	}
 	for _, c := range x.Changes[max(0, len(x.Changes)-listed):] {
-		lines = append(lines, fmt.Sprintf("%s  %s", s.moment(c.At), happened(c)))
+		lines = append(lines, fmt.Sprintf("%s  %s", s.moment(c.At), eventText(c)))
 	}
 	return lines
 }
 
-// happened is an event in words.
-func happened(c Change) string {
+// eventText returns an event in words.
+func eventText(c Change) string {
 	if c.Text == "" {
 		return clean(c.Kind)
 	}
 	return clean(c.Kind + ": " + c.Text)
 }
 
-// partOf tells of a job that is a part of an application what its cluster's sidecar knows of it.
-func (t *teller) partOf() {
+// partOf adds to the explanation of an application's part what the sidecar of its cluster knows.
+func (t *explainer) partOf() {
 	if e := t.Job; e != nil && e.Rank > 0 && e.Start > 0 {
 		t.section(fmt.Sprintf("What job %d waits for on this cluster", t.ID), t.shortage())
 		t.section("Who has nodes now", t.holders())

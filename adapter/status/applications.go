@@ -12,21 +12,21 @@ import (
 	"accordion/adapter/view"
 )
 
-// Applications is what `accordion status --json` prints of applications, after the clusters' objects: what their loop wrote last, and
-// whether it is at work.
-type Applications struct {
+// ApplicationsReport is what `accordion status --json` prints of applications, after the objects of the clusters: what the loop of applications
+// wrote last, and whether a sidecar runs it.
+type ApplicationsReport struct {
 	Sidecar Sidecar `json:"sidecar"`
 	view.Applications
 }
 
-// ApplicationsOf is the report of a snapshot; nil: nothing was written yet.
-func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
-	r := Applications{Sidecar: sidecar}
+// NewApplicationsReport returns the report of s; nil: the loop has written nothing yet.
+func NewApplicationsReport(s *view.Applications, sidecar Sidecar) ApplicationsReport {
+	r := ApplicationsReport{Sidecar: sidecar}
 	if s != nil {
 		r.Applications = *s
 	}
 	if r.Clusters == nil {
-		r.Clusters = []view.ApplicationCluster{} // [] for programs, never null
+		r.Clusters = []view.ApplicationCluster{} // JSON [] instead of null
 	}
 	if r.Applications.Applications == nil {
 		r.Applications.Applications = []view.Application{}
@@ -34,35 +34,36 @@ func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
 	return r
 }
 
-// ReadApplications returns the report in a journal of applications. One without a view has At 0 and no applications.
-func ReadApplications(j journal.Reader) (Applications, error) {
+// ReadApplications reads the report from the journal of applications. If the journal has no view, At is 0 and there are no applications.
+func ReadApplications(j journal.Reader) (ApplicationsReport, error) {
 	var snapshot *view.Applications
 	data, err := j.View()
 	if err == nil && data != nil {
 		if err = json.Unmarshal(data, &snapshot); err != nil {
-			err = fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
+			err = fmt.Errorf("read applications in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	if err != nil {
-		return Applications{}, err
+		return ApplicationsReport{}, err
 	}
 	pid, running, err := j.Writer()
-	return ApplicationsOf(snapshot, Sidecar{PID: pid, Running: running}), err
+	return NewApplicationsReport(snapshot, Sidecar{PID: pid, Running: running}), err
 }
 
-// On leaves the applications that have a part, or may have one, on a cluster.
-func (r Applications) On(cluster string) Applications {
+// On returns the report with only the applications that have or request a part on a cluster.
+func (r ApplicationsReport) On(cluster string) ApplicationsReport {
 	r.Applications.Applications = slices.DeleteFunc(slices.Clone(r.Applications.Applications), func(a view.Application) bool {
 		return !slices.ContainsFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Cluster == cluster })
 	})
 	return r
 }
 
-// Table writes the report for people: a line on their loop, one on each cluster on which nothing starts, one on each application.
-func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) error {
+// Table writes the report as text: a line on the loop of applications, one on each cluster on which nothing starts, one on each
+// application.
+func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
-	b.WriteString(p.office(r.Sidecar, r.At, counted(len(r.Applications.Applications), "application")) + "\n")
+	b.WriteString(p.launchersHeadline(r.Sidecar, r.At, counted(len(r.Applications.Applications), "application")) + "\n")
 	for _, c := range r.Clusters {
 		if text := unread(c); text != "" {
 			b.WriteString(text + "\n")
@@ -72,7 +73,7 @@ func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) err
 		t := plain("APPLICATION", "USER", "NAME", "STATE", "PARTS", "START", "LAUNCHER", "WHY")
 		for i := range r.Applications.Applications {
 			a := &r.Applications.Applications[i]
-			t.AppendRow([]any{a.ID, clean(a.User), dash(clean(a.Name)), exactly(a), partsWord(a.Parts), p.begins(a), p.launcher(a), dash(clean(a.Why))})
+			t.AppendRow([]any{a.ID, clean(a.User), dash(clean(a.Name)), stateAndPhase(a), partsWord(a.Parts), p.begins(a), p.launcher(a), dash(clean(a.Why))})
 		}
 		b.WriteString(t.Render() + "\n")
 	}
@@ -80,9 +81,9 @@ func (r Applications) Table(w io.Writer, now time.Time, zone *time.Location) err
 	return err
 }
 
-// office says what there is, as of when, and whether the loop of applications is there. It writes when something changes: that what it
-// wrote is old says nothing.
-func (p page) office(s Sidecar, at int64, what string) string {
+// launchersHeadline returns how many applications there are, as of when, and whether the loop of applications runs. The loop writes only
+// when something changes, so an old time does not mean that it has stopped.
+func (p page) launchersHeadline(s Sidecar, at int64, what string) string {
 	switch {
 	case s.Running && at == 0:
 		return "Launchers: no application yet"
@@ -94,7 +95,7 @@ func (p page) office(s Sidecar, at int64, what string) string {
 	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
 }
 
-// unread says that nothing starts on a cluster that is not read; "" when it is.
+// unread returns that nothing starts on a cluster because it is not read; "" if it is read.
 func unread(c view.ApplicationCluster) string {
 	switch {
 	case c.Never:
@@ -105,15 +106,15 @@ func unread(c view.ApplicationCluster) string {
 	return ""
 }
 
-// exactly is the state of an application as launchers are told it, and what is being done where that is more.
-func exactly(a *view.Application) string {
+// stateAndPhase returns the state of an application as launchers see it, and the phase if that tells more.
+func stateAndPhase(a *view.Application) string {
 	if a.Phase == "preparing" || a.Phase == "starting" {
 		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
 	}
 	return clean(a.State)
 }
 
-// partsWord is an application's parts: "a:4711 64 waiting, b:12 -".
+// partsWord returns an application's parts: "a:4711 64 waiting, b:12 -".
 func partsWord(parts []view.ApplicationPart) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -133,7 +134,7 @@ func partsWord(parts []view.ApplicationPart) string {
 	return dash(strings.Join(all, ", "))
 }
 
-// begins is the second of an application's start, or with ~ the estimate of it.
+// begins returns when an application started, or the estimate with ~ before it.
 func (p page) begins(a *view.Application) string {
 	switch {
 	case a.At != 0:
@@ -144,7 +145,7 @@ func (p page) begins(a *view.Application) string {
 	return "-"
 }
 
-// launcher says whether an application's launcher is there, and whether it owes an answer.
+// launcher returns whether an application's launcher is connected, and since when it should have answered.
 func (p page) launcher(a *view.Application) string {
 	text := "there"
 	if !a.Launcher {

@@ -15,9 +15,9 @@ import (
 	"accordion/adapter/view"
 )
 
-// launched is four applications over a Slurm and an OAR at noon, of which the OAR is silent.
-func launched() status.Applications {
-	return status.ApplicationsOf(&view.Applications{
+// launched returns four applications over a Slurm and an OAR cluster at noon. The OAR cluster does not answer.
+func launched() status.ApplicationsReport {
+	return status.NewApplicationsReport(&view.Applications{
 		At: second("11:59:58"),
 		Clusters: []view.ApplicationCluster{
 			{Name: "slurm", Hosts: 128}, {Name: "oar", Hosts: 64, Lost: true}, {Name: "new", Never: true},
@@ -37,11 +37,11 @@ func launched() status.Applications {
 	}, status.Sidecar{Running: true, PID: 5})
 }
 
-func TestTheTableOfApplications(t *testing.T) {
-	dead := status.ApplicationsOf(&view.Applications{At: second("11:50:00")}, status.Sidecar{})
+func TestApplicationsTable(t *testing.T) {
+	dead := status.NewApplicationsReport(&view.Applications{At: second("11:50:00")}, status.Sidecar{})
 	for _, c := range []struct {
 		name   string
-		report status.Applications
+		report status.ApplicationsReport
 		want   string
 	}{
 		{"four", launched(), `
@@ -62,8 +62,8 @@ APPLICATION  USER  NAME         STATE    PARTS                                  
           7  ann   evil?[2Jcem  waiting  slurm:17 64 waiting, oar:12 32 waiting, new -  ~12:30:00  there, owes since 11:59:40  32 hosts of oar are not free before 12:30
 `},
 		{"a dead sidecar", dead, "\nLaunchers: THE SIDECAR IS NOT RUNNING, and wrote last at 11:50:00 (10 min ago); then: 0 applications\n"},
-		{"nothing yet", status.ApplicationsOf(nil, status.Sidecar{Running: true}), "\nLaunchers: no application yet\n"},
-		{"never served", status.ApplicationsOf(nil, status.Sidecar{}), "\nLaunchers: none was served yet\n"},
+		{"nothing yet", status.NewApplicationsReport(nil, status.Sidecar{Running: true}), "\nLaunchers: no application yet\n"},
+		{"never served", status.NewApplicationsReport(nil, status.Sidecar{}), "\nLaunchers: none was served yet\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder
@@ -77,15 +77,15 @@ APPLICATION  USER  NAME         STATE    PARTS                                  
 	}
 }
 
-func TestProgramsGetListsAndNoNullOfApplications(t *testing.T) {
-	text, err := json.Marshal(status.ApplicationsOf(nil, status.Sidecar{}))
+func TestApplicationsJSONHasEmptyListsInsteadOfNull(t *testing.T) {
+	text, err := json.Marshal(status.NewApplicationsReport(nil, status.Sidecar{}))
 	if want := `{"sidecar":{"running":false},"at":0,"clusters":[],"applications":[]}`; err != nil || string(text) != want {
 		t.Errorf("got %s, error %v, want %s", text, err, want)
 	}
 }
 
-// office is the applications' journal: what happened to application 7, and to one that is over.
-func office(t *testing.T) *journal.Journal {
+// launcherJournal returns the applications' journal with the events of application 7, and of one that has ended.
+func launcherJournal(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "delegate.db"))
 	if err != nil {
@@ -109,8 +109,8 @@ func office(t *testing.T) *journal.Journal {
 	return j
 }
 
-func TestAnApplicationIsExplained(t *testing.T) {
-	j := office(t)
+func TestExplainApplication(t *testing.T) {
+	j := launcherJournal(t)
 	for name, id := range map[string]int64{"application-waits.txt": 7, "application-runs.txt": 3, "application-is-prepared.txt": 8, "application-is-new.txt": 9, "application-is-over.txt": 2} {
 		t.Run(name, func(t *testing.T) {
 			x, err := status.ExplainApplication(launched(), j, id)
@@ -130,7 +130,7 @@ func TestAnApplicationIsExplained(t *testing.T) {
 	}
 }
 
-// parts is the queue of which job 17 is a part of application 7, beside a job that no application has named.
+// parts returns a queue in which job 17 is a part of application 7, and another delegated job belongs to no known application.
 func parts() view.Queue {
 	q := queue()
 	for i := range q.Jobs {
@@ -145,8 +145,8 @@ func parts() view.Queue {
 	return q
 }
 
-func TestAPartOfAnApplicationIsExplainedWithIt(t *testing.T) {
-	application, err := status.ExplainApplication(launched(), office(t), 7)
+func TestPartIsExplainedWithItsApplication(t *testing.T) {
+	application, err := status.ExplainApplication(launched(), launcherJournal(t), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestAPartOfAnApplicationIsExplainedWithIt(t *testing.T) {
 	for _, c := range []struct {
 		golden string
 		job    int64
-		of     *status.Application
+		of     *status.ApplicationExplanation
 	}{{"part-waits.txt", 17, application}, {"part-is-not-named.txt", 22, nil}, {"part-is-not-seen.txt", 12, application}} {
 		t.Run(c.golden, func(t *testing.T) {
 			x, err := status.Explain(j, c.job)

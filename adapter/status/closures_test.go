@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-func TestReservationsAheadAndNodesThatAreAwayAreTold(t *testing.T) {
+func TestExplainListsReservationsAheadAndNodesAway(t *testing.T) {
 	noon := time.Unix(second("12:00:00"), 0)
 	class := view.Closure{Name: "class", Nodes: 2, Start: second("12:10:00"), End: second("12:11:00"), Repeats: "HOURLY",
 		Later: []adapter.Span{{Start: second("13:10:00"), End: second("13:11:00")}, {Start: second("14:10:00"), End: second("14:11:00")}}}

@@ -12,46 +12,46 @@ import (
 	"accordion/core"
 )
 
-// Explanation is what `accordion explain --json` prints: where one job stands, and why. Points in time are Unix seconds.
+// Explanation is what `accordion explain --json` prints: the state of one job, and why it waits. Times are Unix seconds.
 type Explanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	Read    core.Time `json:"read"` // the second that all of it is as of
+	Read    core.Time `json:"read"` // the second as of which all of it is
 	Cluster string    `json:"cluster"`
 	ID      int64     `json:"id"`
 	Pool    Pool      `json:"pool"`
 
-	// Job is the job as the sidecar sees it; null when it is over.
+	// Job is the job as the sidecar sees it; null if it has ended.
 	Job *view.Entry `json:"job"`
-	// ShortageNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
-	// null when it does not wait, can start now, or has no place in the plan. A job that waits for room without a reservation has ShortageNow, of the
-	// first size that it listed.
+	// ShortageNow is where the plan would lack nodes if the job started now, and Shortage if it started a second before its planned start.
+	// Both are null if the job does not wait, can start now, or has no planned start. A job that waits for room without a reservation has
+	// ShortageNow, for the first size that it listed.
 	ShortageNow *Shortage `json:"lack_now"`
 	Shortage    *Shortage `json:"lack"`
-	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
+	// Releases are the nodes that the job waits for: those that become free until the shortage ends, the last first.
 	Releases []Release `json:"releases"`
-	// Sizes is why a moldable job that waits is planned on so many nodes; null where nothing but its end decides, or where it has no
-	// place in the plan.
+	// Sizes is why a waiting moldable job is planned on its number of nodes; null if its size depends on nothing but its end, or it has no
+	// planned start.
 	Sizes *SizeExplanation `json:"sizes"`
-	// DueBefore is how many jobs wait that were due for a reservation before it, where the policy gives one to a few only.
+	// DueBefore counts the waiting jobs that are due for a reservation before it, under a policy that reserves for few jobs.
 	DueBefore int `json:"due_before,omitempty"`
-	// Holders is every job that has nodes now, the one that keeps them longest last.
+	// Holders are all jobs that hold nodes now, sorted by when these become free.
 	Holders []view.Entry `json:"holders"`
-	// Before is every job that stands before it in the queue, in rank order.
+	// Before are the jobs before it in the queue, in order of rank.
 	Before []view.Entry `json:"before"`
-	// Closures is the reservations of others that begin before the job would be over.
+	// Closures are the reservations of others that begin before the job would end.
 	Closures []view.Closure `json:"closures"`
-	// Changes is what happened to it since it was submitted.
+	// Changes are the job's events since it was submitted.
 	Changes []Change `json:"changes"`
-	// Failed counts the sidecar's actions for the job that failed; LastFailure is the last one's, in words.
+	// Failed counts the sidecar's actions for the job that failed. LastFailure describes the last of them.
 	Failed      int       `json:"failed"`
 	LastFailure string    `json:"last_failure,omitempty"`
-	approach    core.Time // seconds before a reservation of others by which the job is planned to have ended
+	approach    core.Time // seconds between the planned end of the job and the next reservation of others
 
-	// Application is the one of which the job is a part; absent where it is of none.
-	Application *Application `json:"application,omitempty"`
+	// Application is the application of which the job is a part; absent for other jobs.
+	Application *ApplicationExplanation `json:"application,omitempty"`
 }
 
-// Change is one event in the job's life.
+// Change is one event of a job.
 type Change struct {
 	At     core.Time      `json:"at"`
 	Kind   string         `json:"kind"`
@@ -59,8 +59,8 @@ type Change struct {
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
-// Explain gathers what is known of a job: from the queue, and from the journal's events. A number that was used for
-// several jobs means the newest.
+// Explain collects what is known of a job from the queue and from the journal's events. If several jobs had the number, it explains the
+// newest.
 func Explain(j journal.Reader, id int64) (Explanation, error) {
 	r, err := ReadQueue(j)
 	if err != nil {
@@ -69,7 +69,7 @@ func Explain(j journal.Reader, id int64) (Explanation, error) {
 	return ExplainIn(r, j, id)
 }
 
-// ExplainIn is Explain by a queue that was read already. Without a journal nothing is known of what happened to the job.
+// ExplainIn is Explain with a queue that was already read. Without a journal (nil) it knows no events.
 func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
@@ -79,27 +79,28 @@ func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 		}
 	}
 	if j != nil {
-		if err := x.remember(j); err != nil {
+		if err := x.readEvents(j); err != nil {
 			return x, err
 		}
 	}
 	if x.Job == nil && len(x.Changes) == 0 {
 		return x, &UnknownJob{ID: id, Cluster: r.Cluster, Read: r.Read, Sidecar: r.Sidecar}
 	}
-	x.survey(r)
+	x.analyze(r)
 	return x, nil
 }
 
-// UnknownJob is the error for a job that neither the last reading of the batch system nor the journal knows: another cluster's may.
+// UnknownJob is the error for a job that is neither in the last reading of the batch system nor in the journal. It may belong to another
+// cluster.
 type UnknownJob struct {
 	ID      int64
 	Cluster string
 	Read    core.Time // second of the last reading; 0: there was none
 	Sidecar Sidecar
-	Pool    string // where the jobs of this cluster are, as in "partition main"; "" is its pool
+	Pool    string // name of this cluster's pool, such as "partition main"; "": not named
 }
 
-// Error returns what is known, without a guess. While no sidecar runs, a new job is unknown for that reason.
+// Error returns what is known, without guesses. While no sidecar runs, it says that a new job is unknown for that reason.
 func (u *UnknownJob) Error() string {
 	where := cmp.Or(u.Pool, "the pool")
 	if u.Cluster != "" {
@@ -117,8 +118,8 @@ func (u *UnknownJob) Error() string {
 	}
 }
 
-// remember reads the job's life from the journal: of the newest job with the number.
-func (x *Explanation) remember(j journal.Reader) error {
+// readEvents reads from the journal the events of the newest job with the number.
+func (x *Explanation) readEvents(j journal.Reader) error {
 	var submitted core.Time
 	if x.Job != nil {
 		submitted = x.Job.Submitted
@@ -130,7 +131,7 @@ func (x *Explanation) remember(j journal.Reader) error {
 		if x.Job != nil && e.Submitted != submitted {
 			continue
 		}
-		if e.Submitted > submitted { // the number was used again
+		if e.Submitted > submitted { // an older job had the same number
 			submitted, x.Changes, x.Failed, x.LastFailure = e.Submitted, x.Changes[:0], 0, ""
 		}
 		switch {
@@ -145,8 +146,8 @@ func (x *Explanation) remember(j journal.Reader) error {
 	return nil
 }
 
-// survey reads from the queue who has the nodes, who comes before, and what the job waits for.
-func (x *Explanation) survey(r QueueReport) {
+// analyze fills in from the queue who holds the nodes, which jobs come before, and what the job waits for.
+func (x *Explanation) analyze(r QueueReport) {
 	a := analyze(&r.Queue, max(r.Read, r.At), x.Job)
 	x.Pool, x.approach = a.pool(), a.approach
 	if x.Job == nil {
@@ -163,7 +164,7 @@ func (x *Explanation) survey(r QueueReport) {
 	}
 	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(endOrForever(a.Free), endOrForever(b.Free)) })
 	if x.Job.Rank == 0 {
-		x.Before = []view.Entry{} // it has no place in the queue
+		x.Before = []view.Entry{} // it is not in the plan's queue
 	}
 	for _, c := range r.Closures {
 		if x.Job.Free == 0 || c.Start < x.Job.Free {
@@ -172,7 +173,7 @@ func (x *Explanation) survey(r QueueReport) {
 	}
 	a.others = slices.Concat(x.Holders, x.Before)
 	if x.Job.Rank > 0 && x.Job.Turn != "" {
-		a.others = x.turn(r)
+		a.others = x.countDueBefore(r)
 		if x.Job.Start == 0 {
 			x.ShortageNow = a.shortage(withFirstChoice(x.Job), a.now)
 		}
@@ -190,8 +191,9 @@ func (x *Explanation) survey(r QueueReport) {
 	}
 }
 
-// turn counts who is due before the job. It gives everybody who has a place: also those behind it in the queue, for who fits starts.
-func (x *Explanation) turn(r QueueReport) (placed []view.Entry) {
+// countDueBefore counts the jobs that are due for a reservation before the job. It returns the jobs that have a planned start, including
+// those behind it in the queue, because any job that fits starts.
+func (x *Explanation) countDueBefore(r QueueReport) (placed []view.Entry) {
 	for _, e := range r.Jobs {
 		if e.Key() == x.Job.Key() {
 			continue

@@ -22,10 +22,10 @@ import (
 
 var rewrite = flag.Bool("accordion.rewrite", false, "write the golden texts anew; read them before you commit them")
 
-// second is today's, on noon's day.
+// second returns a time of the day of the tests.
 func second(clock string) core.Time { return at("2026-03-01 " + clock) }
 
-// queue is 16 nodes at noon: one is away, 11 are held, four are free.
+// queue returns a pool of 16 nodes at noon: one is away, 11 are held, four are free.
 func queue() view.Queue {
 	return view.Queue{
 		At: second("12:00:00"), Cluster: "lab", Nodes: 16, Away: 1, Lead: 4,
@@ -56,7 +56,7 @@ func queue() view.Queue {
 	}
 }
 
-// lab is a journal with that queue and some jobs' lives.
+// lab returns a journal with that queue and events of some jobs.
 func lab(t *testing.T, q view.Queue) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "j.db"))
@@ -128,8 +128,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The goldens are written for a user who wants his job to run: whoever changes them reads them as he would.
-func TestAJobIsExplainedInSentences(t *testing.T) {
+// The golden texts are written for users who want their job to run. Read them as a user would when you change them.
+func TestExplainInSentences(t *testing.T) {
 	live := queue()
 	j := lab(t, live)
 	for name, job := range map[string]int64{
@@ -149,23 +149,23 @@ func TestAJobIsExplainedInSentences(t *testing.T) {
 	golden(t, "queue.txt", b.String())
 }
 
-// A later step that would lack nodes is what keeps a job back that could start now.
-func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
+// A job that could start now waits if nodes for a later step would be missing.
+func TestExplainNamesTheLaterStepThatLacksNodes(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
 		Size: 2, Start: second("13:12:55"), End: second("14:42:55"), Free: second("14:42:55"), Plan: core.EP{{Duration: 1800, Nodes: 2}, {Duration: 3600, Nodes: 6}}}
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
 }
 
-func TestAJobThatCannotEndByItsDeadlineIsToldWhenItWouldHaveToStart(t *testing.T) {
+func TestExplainNamesTheLatestStartBeforeADeadline(t *testing.T) {
 	q := queue()
 	q.Jobs[7] = view.Entry{ID: 20, Submitted: second("11:05:00"), User: "eve", Name: "due", Kind: "evolving", Phase: "waiting", Rank: 5, Request: "ep=2x10m,6x1h", Size: 2,
 		Why: view.TooLate + ", 2026-11-22 13:30:00: it would have to start by 12:20:00", Deadline: second("13:30:00"), Latest: second("12:20:00")}
 	golden(t, "too-late-for-its-deadline.txt", explained(t, lab(t, q), 20, noon))
 }
 
-// Where a few have a reservation a job is told from when on it may have one, and what it waits for until then.
-func TestAJobIsToldFromWhenOnItHasAReservation(t *testing.T) {
+// Under a policy that reserves for few jobs, explain says from when on the job may have a reservation, and what it waits for until then.
+func TestExplainSaysFromWhenOnAJobHasAReservation(t *testing.T) {
 	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {
 		e := view.Entry{ID: id, Submitted: second(submitted), User: "ann", Kind: "evolving", Phase: "waiting", Rank: rank, Request: request, Size: size, Why: "nodes", Turn: turn}
 		if due != "" {
@@ -191,7 +191,7 @@ func TestAJobIsToldFromWhenOnItHasAReservation(t *testing.T) {
 	}
 }
 
-func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
+func TestNodeSharedByTwoJobsIsCountedOnce(t *testing.T) {
 	q := queue()
 	q.Jobs = append(q.Jobs, view.Entry{ID: 7, Submitted: second("10:07:00"), User: "eve", Kind: "ordinary", Phase: "running", Nodes: "n[12-14]", Size: 3,
 		Start: second("11:00:00"), End: second("12:20:00"), Free: second("12:21:05")})
@@ -201,8 +201,8 @@ func TestANodeThatTwoJobsShareIsHeldOnce(t *testing.T) {
 	}
 }
 
-// The queue shows no limits, nor when ordinary jobs begin at the earliest: a job may wait for what lacks no nodes in it.
-func TestAJobThatKeepsOutOfTheWayOfOrdinaryOnesIsToldSo(t *testing.T) {
+// The queue shows neither limits nor the earliest start of ordinary jobs. So a job may wait although the queue shows no shortage.
+func TestExplainSaysThatAJobWaitsForOrdinaryOnesBeforeIt(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",
 		Size: 2, Start: second("13:42:55"), End: second("14:02:55"), Free: second("14:02:55"), Plan: core.EP{{Duration: 1200, Nodes: 2}}}
@@ -245,9 +245,9 @@ func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
 	}
 }
 
-func TestTheLifeOfAnotherJobWithTheSameNumberIsNotTold(t *testing.T) {
+func TestExplainIgnoresEventsOfAnOlderJobWithTheNumber(t *testing.T) {
 	j := lab(t, queue())
-	// The number is used again, and the queue does not have the new job yet.
+	// The number is used again, and the new job is not in the queue yet.
 	err := j.Event(journal.Event{At: noon, Job: 17, Submitted: second("11:59:59"), Kind: "accepted", Text: "ep=1x1h"})
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestTheLifeOfAnotherJobWithTheSameNumberIsNotTold(t *testing.T) {
 	}
 }
 
-func TestAJobThatNobodyKnowsIsAnErrorThatSaysWhereWasLooked(t *testing.T) {
+func TestUnknownJobErrorNamesThePool(t *testing.T) {
 	_, err := status.Explain(lab(t, queue()), 4711)
 	if err == nil || !strings.Contains(err.Error(), "job 4711 is not in the pool of cluster lab, as of ") {
 		t.Errorf("error %v", err)
@@ -273,7 +273,7 @@ func TestAJobThatNobodyKnowsIsAnErrorThatSaysWhereWasLooked(t *testing.T) {
 	}
 }
 
-func TestAnExplanationOfADeadSidecarSaysSoFirst(t *testing.T) {
+func TestExplainSaysFirstThatTheSidecarIsNotRunning(t *testing.T) {
 	j := lab(t, queue())
 	path := j.Path()
 	if err := j.Close(); err != nil {
@@ -289,7 +289,7 @@ func TestAnExplanationOfADeadSidecarSaysSoFirst(t *testing.T) {
 	}
 }
 
-func TestLongQueuesAreToldInShort(t *testing.T) {
+func TestLongQueuesAreShortened(t *testing.T) {
 	q := queue()
 	q.Jobs = nil
 	for i := range 40 {
@@ -311,8 +311,8 @@ func TestLongQueuesAreToldInShort(t *testing.T) {
 	}
 }
 
-// Whatever is in the queue: an explanation is text, and its own numbers agree.
-func TestNoQueueBringsExplainDown(t *testing.T) {
+// For every random queue, explain returns text, and its numbers agree.
+func TestExplainWritesTextForEveryQueue(t *testing.T) {
 	moment := rapid.Int64Range(second("09:00:00"), second("16:00:00"))
 	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) view.Entry {
 		e := view.Entry{ID: core.JobID(rapid.IntRange(1, 5).Draw(t, "id")), Submitted: moment.Draw(t, "submitted"), User: rapid.StringN(0, 3, 9).Draw(t, "user"),
@@ -337,7 +337,7 @@ func TestNoQueueBringsExplainDown(t *testing.T) {
 		for id := range int64(6) {
 			x, err := status.Explain(j, id)
 			if err != nil {
-				continue // nobody knows the job
+				continue // the job is unknown
 			}
 			var b strings.Builder
 			if err := x.Write(&b, noon, time.UTC); err != nil || !strings.HasPrefix(b.String(), "Accordion on lab: job ") {

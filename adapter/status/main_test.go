@@ -7,5 +7,5 @@ import (
 	"accordion/internal/testmain"
 )
 
-// TestMain makes the random cases the same in every run, unless the command line asks otherwise.
+// TestMain seeds the random cases, so that every run has the same ones unless the command line says otherwise.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{})) }

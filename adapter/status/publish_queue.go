@@ -25,15 +25,13 @@ func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		p.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.AwayNodes, q.AwayNodes) && slices.EqualFunc(before.Closures, q.Closures, view.Closure.Same) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
-		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := p.Clock.Now()
-	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
+	if !before.written.IsZero() && (q.Same(&before.Queue) || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
 		return nil
 	}
 	data, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("journal: the queue: %w", err)
+		return fmt.Errorf("write the queue to the journal: %w", err)
 	}
 	p.past.queued = queued{q, now}
 	return p.Journal.PutQueue(data)

@@ -148,7 +148,7 @@ func TestQueueListsJobsWithoutRank(t *testing.T) {
 func TestQueueHasSizesAndTurns(t *testing.T) {
 	s := newFixture(t)
 	s.v.Turns = map[core.JobID]plan.Turn{5: {Has: true, Due: 7}, 41: {Due: 8}}
-	s.v.Sizes = map[core.JobID]plan.Size{5: {Machine: 1, Head: 9, Sized: &view.Sized{}}, 41: {Machine: 2, Sized: &view.Sized{}}}
+	s.v.Sizes = map[core.JobID]plan.Size{5: {Machine: 1, Head: 9, Sized: &view.AllowedSizes{}}, 41: {Machine: 2, Sized: &view.AllowedSizes{}}}
 	j := pending(5)
 	j.Choices = []core.EP{{{Duration: 7200, Nodes: 4}}, {{Duration: 4200, Nodes: 8}}}
 	s.queueSeen(s.seen(j), t0+100, t0+200)

@@ -17,14 +17,14 @@ import (
 // heartbeat is how old the status in the journal may become while nothing changes.
 const heartbeat = 15 * time.Second
 
-// Journal stores the published documents. adapter/journal implements it.
-type Journal interface {
+// Store stores the published documents. adapter/journal implements it.
+type Store interface {
 	PutView(status []byte) error
 	PutQueue(queue []byte) error
 }
 
-// Meter counts what CheckPromises finds. adapter/metrics implements it.
-type Meter interface {
+// PromiseMeter counts what CheckPromises finds. adapter/metrics implements it.
+type PromiseMeter interface {
 	// Spared counts node-seconds that evolving jobs left to others.
 	Spared(nodeSeconds int64)
 	// Broke counts a promise that could not be kept, by cause.
@@ -38,8 +38,8 @@ type Meter interface {
 //	err = publisher.AnnounceStarts(world)  // events for starts that moved
 //	err = publisher.Publish(world)         // status and queue, if they changed
 type Publisher struct {
-	Journal  Journal
-	Meter    Meter
+	Journal  Store
+	Meter    PromiseMeter
 	Clock    adapter.Clock
 	Settings managed.Settings
 	// Event records what happened to a job.
@@ -103,7 +103,7 @@ func (p *Publisher) publishStatus(v *plan.World, status view.Status) error {
 	status.At = v.Now
 	data, err := json.Marshal(status)
 	if err != nil {
-		return fmt.Errorf("journal: the view for status: %w", err)
+		return fmt.Errorf("write the status to the journal: %w", err)
 	}
 	p.published, p.publishedAt = status, now
 	return p.Journal.PutView(data)

@@ -102,7 +102,7 @@ func TestJobOf(t *testing.T) {
 		{"its deadline has passed", managed.Waiting, func(r *managed.Job) { r.Seen.Deadline = t0 + 900 }, func(j *view.Job) { j.Priority, j.Rank = 70, []adapter.RankPart{{Name: "age", Points: 3}} }},
 		{"it is blocked", managed.Running, func(r *managed.Job) { r.Blocked = "n3" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "n3" }},
 		{"it is ended", managed.Ending, func(r *managed.Job) { r.Blocked, r.Why = "n3", "late" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "late" }},
-		{"it may have two nodes", managed.Running, func(r *managed.Job) { r.Seen.MostNow = adapter.Most{Nodes: 2, Why: "QOS"} }, func(j *view.Job) {
+		{"it may have two nodes", managed.Running, func(r *managed.Job) { r.Seen.MostNow = adapter.NodeLimit{Nodes: 2, Why: "QOS"} }, func(j *view.Job) {
 			j.Start, j.Promised, j.Step, j.Plan, j.Limit = t0, t0+300, 1, twice, &view.Limit{Nodes: 2, Why: "QOS"}
 		}},
 		{"it was not read", managed.Running, func(r *managed.Job) { r.Seen = nil }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Grows = t0, t0+300, 1, twice, "" }},

@@ -19,11 +19,11 @@ import (
 // QueueReport is what `accordion queue --json` prints: every job of the pool with its place in the plan.
 type QueueReport struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	Read    core.Time `json:"read"` // Unix second up to which the sidecar is known to have kept it
+	Read    core.Time `json:"read"` // Unix second at which the sidecar last confirmed the queue
 	view.Queue
 }
 
-// ReadQueue takes the report from the journal. A journal without a queue gives one with Read 0 and no jobs.
+// ReadQueue reads the report from the journal. If the journal has no queue, Read is 0 and there are no jobs.
 func ReadQueue(j journal.Reader) (QueueReport, error) {
 	var r QueueReport
 	status, err := Read(j)
@@ -36,12 +36,12 @@ func ReadQueue(j journal.Reader) (QueueReport, error) {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &r.Queue); err != nil {
-			return r, fmt.Errorf("the queue in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+			return r, fmt.Errorf("read the queue in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	r.Sidecar, r.Read, r.Cluster = status.Sidecar, max(r.At, status.At), status.Cluster
 	if r.Jobs == nil {
-		r.Jobs = []view.Entry{} // [] for programs, never null
+		r.Jobs = []view.Entry{} // JSON [] instead of null
 	}
 	if r.Closures == nil {
 		r.Closures = []view.Closure{}
@@ -49,7 +49,7 @@ func ReadQueue(j journal.Reader) (QueueReport, error) {
 	return r, nil
 }
 
-// Of leaves the jobs of one user.
+// Of returns the report with only the jobs and the usage of one user.
 func (r QueueReport) Of(user string) QueueReport {
 	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e view.Entry) bool { return e.User != user })
 	if r.Usage != nil {
@@ -60,8 +60,8 @@ func (r QueueReport) Of(user string) QueueReport {
 	return r
 }
 
-// Table writes the queue for people: a line on the pool, then one on each job: those that hold nodes, those that wait in
-// the order of their ranks, and those that the plan cannot know yet. Planned times have a ~ before them.
+// Table writes the queue as text: a line on the pool, then one on each job. Jobs that hold nodes come first, then waiting jobs by rank,
+// then jobs that are not in the plan's queue. Planned times have a ~ before them.
 func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	hold, wait := 0, 0
@@ -100,7 +100,7 @@ func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) erro
 	return err
 }
 
-// rank is the points by which the site ranks a job that waits, and what they are made of: "11375 (10000 fair share, 1375 age)".
+// rank returns a waiting job's priority and its parts: "11375 (10000 fair share, 1375 age)".
 func rank(e *view.Entry) string {
 	if len(e.Parts) == 0 {
 		return "-"
@@ -112,12 +112,12 @@ func rank(e *view.Entry) string {
 	return fmt.Sprintf("%d (%s)", e.Priority, strings.Join(all, ", "))
 }
 
-// due says whether a job that waits could start now.
+// due reports whether a waiting job could start now.
 func (r QueueReport) due(e *view.Entry) bool {
 	return e.Rank > 0 && e.Start > 0 && e.Start <= max(r.Read, r.At)+r.Lead
 }
 
-// planned is the job's start and end, with ~ where they are only planned.
+// planned returns the job's start and end, with ~ before planned ones.
 func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	start, end = p.moment(e.Start), p.moment(e.End)
 	switch {
@@ -134,15 +134,15 @@ func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	return start, end
 }
 
-// sizes is the nodes that a job holds, or would hold, step by step: "5 (2,5,3)", "2,5,3", "4"; "8 (4-12)" of a moldable job that
-// may have 4 to 12 now.
+// sizes returns the nodes of a job, step by step: "5 (2,5,3)" while it holds 5, "2,5,3" while it waits, "4" with one step. For a moldable
+// job that may have 4 to 12 nodes now it returns "8 (4-12)".
 func sizes(e *view.Entry) string {
 	steps := make([]string, len(e.Plan))
 	for i, s := range e.Plan {
 		steps[i] = strconv.Itoa(s.Nodes)
 	}
 	all := strings.Join(steps, ",")
-	if left := more(len(steps)); left != "" {
+	if left := leftOut(len(steps)); left != "" {
 		all = strings.Join(steps[:mostSteps], ",") + "," + left
 	}
 	switch {
@@ -157,7 +157,7 @@ func sizes(e *view.Entry) string {
 	}
 }
 
-// where is the nodes that a job holds, or why it waits.
+// where returns the nodes that a job holds, or why it waits.
 func where(e *view.Entry) string {
 	switch {
 	case e.Holds() && e.Nodes != "":

@@ -10,17 +10,17 @@ import (
 	"accordion/core"
 )
 
-// reasons is why the job waits, or what it waits for while it runs.
-func (t *teller) reasons() []string {
+// reasons returns why the job waits, or what it waits for while it runs.
+func (t *explainer) reasons() []string {
 	switch e := t.Job; {
 	case e.Kind == view.Delegated && !e.Holds():
 		return []string{"It is held until its application starts. No launcher has named it yet: it ends, unless one does within a minute."}
 	case e.Phase == "held" && e.Request != "":
 		return []string{"It is " + clean(e.Why) + ". Until then nothing starts it, the plan leaves it out, and it keeps no nodes."}
 	case e.Phase == "held":
-		return append([]string{"It is held: nobody starts it, and the plan leaves it out, until it is released."}, t.word()...)
+		return append([]string{"It is held: nobody starts it, and the plan leaves it out, until it is released."}, t.batchSystemReason()...)
 	case e.Phase == "blocked":
-		return append([]string{"It would not start on an empty machine either, so it has no place in the plan yet."}, t.word()...)
+		return append([]string{"It would not start on an empty machine either, so it has no place in the plan yet."}, t.batchSystemReason()...)
 	case e.Phase == "ending":
 		return nil
 	case e.Rank == 0 && e.Why != "" && e.Request != "":
@@ -32,23 +32,23 @@ func (t *teller) reasons() []string {
 	case e.Start == 0 && e.Turn == view.Unreserved && !strings.HasPrefix(e.Why, view.NoPlace):
 		return t.unreserved()
 	case e.Start == 0:
-		return t.homeless()
+		return t.noPlace()
 	case t.Shortage == nil && len(t.Releases) == 0 && e.Start <= t.Read+60:
 		return t.due()
 	}
 	return t.shortage()
 }
 
-// word is the batch system's own word for why the job waits.
-func (t *teller) word() []string {
+// batchSystemReason returns the batch system's own reason why the job waits.
+func (t *explainer) batchSystemReason() []string {
 	if t.Job.Why == "" || t.Job.Why == "None" {
 		return nil
 	}
 	return []string{"The batch system's word for it: " + clean(t.Job.Why) + "."}
 }
 
-// homeless: no place in the plan.
-func (t *teller) homeless() []string {
+// noPlace explains why the job has no planned start.
+func (t *explainer) noPlace() []string {
 	why, known := strings.CutPrefix(t.Job.Why, view.NoPlace)
 	lines := []string{fmt.Sprintf("It has no place in the plan: it needs %s, and would never fit beside what is there now.", t.most()), t.pool()}
 	if strings.HasPrefix(why, ":") && known {
@@ -69,8 +69,8 @@ func (t *teller) homeless() []string {
 	return lines
 }
 
-// closing names the reservation of others that takes the nodes which a job would lack.
-func (t *teller) closing(l *Shortage) []string {
+// closing returns which reservation of others takes the nodes of a shortage.
+func (t *explainer) closing(l *Shortage) []string {
 	for _, c := range t.Closures {
 		for _, s := range c.Spans() {
 			if s.Start-t.approach > l.At || l.At >= s.End || s.Start <= t.Read {
@@ -83,8 +83,8 @@ func (t *teller) closing(l *Shortage) []string {
 	return nil
 }
 
-// tooLate returns why a job that cannot start by its deadline has no place in the plan.
-func (t *teller) tooLate() []string {
+// tooLate explains why a job that cannot start by its deadline has no planned start.
+func (t *explainer) tooLate() []string {
 	e := t.Job
 	return []string{
 		fmt.Sprintf("It has no place in the plan: it is to end by %s, and would have to start by %s. The jobs before it leave no room for it until then.", t.moment(e.Deadline), t.moment(e.Latest)),
@@ -92,8 +92,8 @@ func (t *teller) tooLate() []string {
 	}
 }
 
-// unreserved: it starts when there is room, and few have a reservation.
-func (t *teller) unreserved() []string {
+// unreserved explains a job that starts when there is room, under a policy that reserves for few jobs.
+func (t *explainer) unreserved() []string {
 	e := t.Job
 	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
 	if l := t.ShortageNow; l != nil {
@@ -114,8 +114,8 @@ func (t *teller) unreserved() []string {
 	return append(lines, fmt.Sprintf("It has been due for a reservation since %s, and gets one in its turn%s.", t.moment(e.Due), after))
 }
 
-// most is the fewest nodes with which the job could be done, at its largest step.
-func (t *teller) most() string {
+// most returns the fewest nodes on which the job could run: the smallest peak of its choices.
+func (t *explainer) most() string {
 	most := t.Job.Size
 	if choices, err := adapter.ParseRequest(t.Job.Request); err == nil {
 		most = choices[0].Peak()
@@ -126,11 +126,11 @@ func (t *teller) most() string {
 	return view.NodesWord(most)
 }
 
-// due: it can start now.
-func (t *teller) due() []string {
+// due explains a job that can start now.
+func (t *explainer) due() []string {
 	e := t.Job
 	if e.Request == "" {
-		return append([]string{"There is room for it: the batch system starts it when it next looks at its queue, or some seconds later."}, t.word()...)
+		return append([]string{"There is room for it: the batch system starts it when it next looks at its queue, or some seconds later."}, t.batchSystemReason()...)
 	}
 	lines := []string{"There is room for it, and it is started within seconds."}
 	if e.Why != "" && e.Why != "nodes" {
@@ -139,8 +139,8 @@ func (t *teller) due() []string {
 	return lines
 }
 
-// shortage: too few nodes until its planned start.
-func (t *teller) shortage() []string {
+// shortage explains a job for which there are too few nodes until its planned start.
+func (t *explainer) shortage() []string {
 	e := t.Job
 	needs := fmt.Sprintf("It needs %s.", view.NodesWord(e.Size))
 	if len(e.Plan) > 1 {
@@ -156,7 +156,7 @@ func (t *teller) shortage() []string {
 	}
 	start := t.moment(e.Start)
 	l, now := t.Shortage, t.ShortageNow
-	later := l != nil && (l.Step > 1 || l.At >= e.Start) // its first moment is not what is missing
+	later := l != nil && (l.Step > 1 || l.At >= e.Start) // nodes are missing later than at the job's start
 	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
 	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
 		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now, len(e.Plan)))
@@ -184,21 +184,21 @@ func (t *teller) shortage() []string {
 			"counts its nodes until its time limit, which is longer than its profile.")
 	}
 	if e.Request == "" {
-		lines = append(lines, t.word()...)
+		lines = append(lines, t.batchSystemReason()...)
 	}
 	return lines
 }
 
-// lacking is the instant at which it would have too few nodes, in one of so many steps.
-func (t *teller) lacking(l *Shortage, steps int) string {
+// lacking describes a shortage of a job with the given number of steps.
+func (t *explainer) lacking(l *Shortage, steps int) string {
 	if steps > 1 {
 		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
 	}
 	return fmt.Sprintf("it needs %d, and at %s others leave it %s.", l.Needs, t.moment(l.At), only(l.Free))
 }
 
-// pool says how the machine is used now.
-func (t *teller) pool() string {
+// pool describes how the machine is used now.
+func (t *explainer) pool() string {
 	parts := []string{are(t.Pool.Held) + " held by jobs"}
 	if t.Pool.Taken > 0 {
 		parts = append(parts, are(t.Pool.Taken)+" reserved by others")
@@ -228,8 +228,9 @@ func only(n int) string {
 	return fmt.Sprintf("only %d", n)
 }
 
-// given says whose nodes end the shortage, and when; "" when it ends for another reason, such as a begin time.
-func (t *teller) given() string {
+// given returns which jobs and reservations release the nodes that end the shortage, and when. It returns "" if the shortage ends for
+// another reason, such as a begin time.
+func (t *explainer) given() string {
 	over := t.Job.Start
 	if t.Shortage != nil {
 		over = t.Shortage.At + 1
@@ -238,7 +239,7 @@ func (t *teller) given() string {
 		return ""
 	}
 	last := t.Releases[0].At
-	sure := "at the latest" // as far as the batch system ends what is over its limit
+	sure := "at the latest" // if the batch system ends jobs at their limit
 	var who []string
 	for _, r := range t.Releases {
 		if r.At < last-2 || len(who) == 4 {
@@ -260,7 +261,7 @@ func (t *teller) given() string {
 	return fmt.Sprintf("%s, at %s %s (%s)", strings.Join(who, " and "), t.moment(last), sure, t.in(last))
 }
 
-// givenBack is what a job gives back, of how many.
+// givenBack returns how many of its nodes a job releases.
 func givenBack(r Release) string {
 	if r.Keeps > 0 {
 		return fmt.Sprintf("%d of its %s", r.Nodes, view.NodesWord(r.Nodes+r.Keeps))
@@ -268,8 +269,8 @@ func givenBack(r Release) string {
 	return "its " + view.NodesWord(r.Nodes)
 }
 
-// holders tells who has nodes, and until when.
-func (t *teller) holders() []string {
+// holders returns who holds nodes, and until when.
+func (t *explainer) holders() []string {
 	if len(t.Holders) == 0 {
 		return []string{"Nobody."}
 	}
@@ -300,8 +301,8 @@ func who(e *view.Entry) string {
 	return fmt.Sprintf("job %d of %s (%s)", e.ID, clean(e.User), e.Kind)
 }
 
-// holding is what a job has, and when it gives that back.
-func (t *teller) holding(e *view.Entry) string {
+// holding returns how many nodes a job holds, and when it releases them.
+func (t *explainer) holding(e *view.Entry) string {
 	text := view.NodesWord(e.Size)
 	second, told := e.Start, 0
 	for i, s := range e.Plan {
@@ -327,7 +328,7 @@ func (t *teller) holding(e *view.Entry) string {
 	return text + fmt.Sprintf(", is over at %s as promised (%s)", t.moment(e.Free), t.in(e.Free))
 }
 
-// resized is a change of a job's size, as a planned act.
+// resized describes a planned change of a job's size.
 func resized(from, to int) string {
 	if to > from {
 		return fmt.Sprintf("grows to %d", to)
@@ -335,7 +336,7 @@ func resized(from, to int) string {
 	return fmt.Sprintf("shrinks to %d", to)
 }
 
-// wanted is the sizes of a job that waits: "6,10 nodes".
+// wanted returns the planned sizes of a waiting job: "6,10 nodes".
 func wanted(e *view.Entry) string {
 	if len(e.Plan) > 1 {
 		return sizes(e) + " nodes"
@@ -343,8 +344,8 @@ func wanted(e *view.Entry) string {
 	return view.NodesWord(e.Size)
 }
 
-// before tells who is before the job in the queue, and who keeps nodes for other reasons.
-func (t *teller) before() []string {
+// before returns which jobs are before the job in the queue, and which reservations keep nodes.
+func (t *explainer) before() []string {
 	var lines []string
 	if len(t.Before) == 0 {
 		lines = append(lines, "Nobody: it is the first in the queue.")

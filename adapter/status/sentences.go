@@ -13,30 +13,29 @@ import (
 	"accordion/core"
 )
 
-// listed is how many jobs of each kind, and changes, are told one by one.
+// listed limits how many jobs of each kind, and events, an explanation lists.
 const listed = 12
 
-// Write tells the explanation in sentences, for the job's user: times in the given zone, with their day when that is not
-// now's.
+// Write writes the explanation in sentences for the job's user. Times are in the given zone, and have a date if it is not today's.
 func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
-	_, err := io.WriteString(w, x.told(now, zone).text.String())
+	_, err := io.WriteString(w, x.explain(now, zone).text.String())
 	return err
 }
 
-// Section is a part of an explanation: lines under a title. Lines may be columns, which spaces make.
+// Section is a titled part of an explanation. Its lines may have columns, aligned by spaces.
 type Section struct {
 	Title string
 	Lines []string
 }
 
-// Sections is what Write writes, part by part. The first has no title: what there is, as of when; what the job is, and where it stands.
+// Sections returns the parts of what Write writes. The first has no title: it contains the headline, what the job is, and its state.
 func (x Explanation) Sections(now time.Time, zone *time.Location) []Section {
-	t := x.told(now, zone)
+	t := x.explain(now, zone)
 	return append([]Section{{Lines: t.opening}}, t.sections...)
 }
 
-func (x Explanation) told(now time.Time, zone *time.Location) *teller {
-	t := &teller{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
+func (x Explanation) explain(now time.Time, zone *time.Location) *explainer {
+	t := &explainer{Explanation: x, sheet: sheet{page: page{now: now.In(zone), zone: zone}}}
 	t.line("%s", t.headline(x.Sidecar, x.Read, x.Cluster, fmt.Sprintf("job %d", x.ID)))
 	t.line("")
 	t.introduce()
@@ -50,8 +49,8 @@ func (x Explanation) told(now time.Time, zone *time.Location) *teller {
 	return t
 }
 
-// alone tells of a job that is a part of nothing.
-func (t *teller) alone() {
+// alone writes the sections of a job that is no part of an application.
+func (t *explainer) alone() {
 	if e := t.Job; e != nil {
 		title := "Why it waits"
 		if e.Holds() {
@@ -68,17 +67,17 @@ func (t *teller) alone() {
 	t.section("What happened to it", t.changes())
 }
 
-// teller writes one explanation.
-type teller struct {
+// explainer writes one explanation.
+type explainer struct {
 	Explanation
 	sheet
 }
 
-// sheet is what sentences are written on.
+// sheet collects the text and the sections of an explanation.
 type sheet struct {
 	page
 	text     strings.Builder
-	opening  []string // lines before all sections
+	opening  []string // lines before the first section
 	sections []Section
 }
 
@@ -90,7 +89,7 @@ func (s *sheet) line(format string, args ...any) {
 	}
 }
 
-// section writes a title and lines; nothing without lines.
+// section adds a section. It adds nothing if there are no lines.
 func (s *sheet) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -105,8 +104,8 @@ func (s *sheet) section(title string, lines []string) {
 	}
 }
 
-// introduce says what the job is and where it stands.
-func (t *teller) introduce() {
+// introduce writes what the job is, and its state.
+func (t *explainer) introduce() {
 	e := t.Job
 	switch {
 	case e == nil && len(t.Changes) == 0:
@@ -128,7 +127,7 @@ func (t *teller) introduce() {
 	}
 }
 
-// points is what a rank is made of: "10000 for its fair share, 375 for …".
+// points returns the parts of a priority: "10000 for its fair share, 375 for …".
 func points(parts []adapter.RankPart) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -137,8 +136,8 @@ func points(parts []adapter.RankPart) string {
 	return strings.Join(all, ", ")
 }
 
-// kind says what the job asked for.
-func (t *teller) kind(e *view.Entry) string {
+// kind returns what the job asked for.
+func (t *explainer) kind(e *view.Entry) string {
 	if e.Kind == view.Delegated {
 		return t.whose()
 	}
@@ -156,15 +155,15 @@ func (t *teller) kind(e *view.Entry) string {
 	return e.Kind + ": " + strings.Join(all, "; or ")
 }
 
-// whose says of which application a job is a part.
-func (t *teller) whose() string {
+// whose returns of which application a job is a part.
+func (t *explainer) whose() string {
 	if t.Application == nil {
 		return "delegated: a part of an application that does not know it"
 	}
 	return fmt.Sprintf("delegated: a part of application %d", t.Application.ID)
 }
 
-// inWords is a profile: "5 nodes for 8m20s, then 10 for 1h".
+// inWords describes a profile: "5 nodes for 8m20s, then 10 for 1h".
 func inWords(ep core.EP) string {
 	all := make([]string, len(ep))
 	for i, s := range ep {
@@ -179,8 +178,8 @@ func inWords(ep core.EP) string {
 	return strings.Join(all, ", then ")
 }
 
-// standing is where the job is now.
-func (t *teller) standing(e *view.Entry) string {
+// standing describes the state of the job now.
+func (t *explainer) standing(e *view.Entry) string {
 	on := fmt.Sprintf("on %s (%s)", view.NodesWord(e.Size), clean(e.Nodes))
 	since := "It has run since " + t.moment(e.Start)
 	if e.Step > 0 && len(e.Plan) > 1 {
@@ -204,7 +203,7 @@ func (t *teller) standing(e *view.Entry) string {
 	return since + ", " + on + "."
 }
 
-// nth is first, second, 3rd, 11th, 22nd.
+// nth returns first, second, 3rd, 11th, 22nd.
 func nth(n int) string {
 	switch {
 	case n == 1:
@@ -220,15 +219,15 @@ func nth(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// in says how far away a second of the plan is.
-func (t *teller) in(at core.Time) string {
+// in returns how far from now a planned second is.
+func (t *explainer) in(at core.Time) string {
 	if d := at - t.now.Unix(); d > 0 {
 		return "in " + span(d)
 	}
 	return t.since(at)
 }
 
-func (t *teller) planTitle() string {
+func (t *explainer) planTitle() string {
 	switch e := t.Job; {
 	case e.Rank > 0 && e.Request == "":
 		return "When it would start"
@@ -240,11 +239,11 @@ func (t *teller) planTitle() string {
 	return "What it was promised"
 }
 
-// mostChanges is how many changes of a job's size are shown one by one.
+// mostChanges limits how many changes of a job's size are listed.
 const mostChanges = 40
 
-// plan is when the job starts, changes its size and ends, and how far one may rely on it.
-func (t *teller) plan() []string {
+// plan returns when the job starts, changes its size and ends, and how reliable that is.
+func (t *explainer) plan() []string {
 	e := t.Job
 	if e.Start == 0 {
 		return nil
@@ -275,7 +274,7 @@ func (t *teller) plan() []string {
 	default:
 		tell(e.End, "is over")
 	}
-	lines := append(columns(moments, distances, whats), ways(e)...)
+	lines := append(columns(moments, distances, whats), growthLines(e)...)
 	if e.End == 0 {
 		lines = append(lines, "It has no time limit.")
 	}
@@ -295,8 +294,8 @@ func (t *teller) plan() []string {
 		"submitted later, and is not before it in the queue, does not delay it.")
 }
 
-// ways is how a managed job grows, and what limits that.
-func ways(e *view.Entry) []string {
+// growthLines returns how a managed job grows, and what limits its growth.
+func growthLines(e *view.Entry) []string {
 	var lines []string
 	if e.Grows != "" {
 		lines = append(lines, fmt.Sprintf("It grows by %s.", clean(e.Grows)))
@@ -311,7 +310,7 @@ func ways(e *view.Entry) []string {
 	return lines
 }
 
-// columns joins texts side by side, each column as wide as its widest.
+// columns joins texts side by side. Each column is as wide as its widest text.
 func columns(all ...[]string) []string {
 	lines := make([]string, len(all[0]))
 	for _, column := range all {
@@ -329,8 +328,8 @@ func columns(all ...[]string) []string {
 	return lines
 }
 
-// changes is the job's life, one line an event.
-func (t *teller) changes() []string {
+// changes returns the job's events, one line for each.
+func (t *explainer) changes() []string {
 	var lines []string
 	if e := t.Job; e != nil && e.Rank > 0 && e.Start > 0 {
 		if first, ok := t.firstPlan(); ok {
@@ -368,8 +367,8 @@ func (t *teller) changes() []string {
 	return lines
 }
 
-// change is one event in words.
-func (t *teller) change(c Change) string {
+// change describes one event.
+func (t *explainer) change(c Change) string {
 	start, known := number(c.Fields["start"])
 	switch {
 	case c.Kind == "planned" && known:
@@ -382,11 +381,11 @@ func (t *teller) change(c Change) string {
 		}
 		return fmt.Sprintf("start brought forward by %s to %s: %s", core.FormatDuration(before-start), t.moment(start), clean(why))
 	}
-	return happened(c)
+	return eventText(c)
 }
 
-// firstPlan is the start that the job was first planned for.
-func (t *teller) firstPlan() (core.Time, bool) {
+// firstPlan returns the first planned start of the job.
+func (t *explainer) firstPlan() (core.Time, bool) {
 	for _, c := range t.Changes {
 		if c.Kind == "planned" {
 			return number(c.Fields["start"])
@@ -395,7 +394,7 @@ func (t *teller) firstPlan() (core.Time, bool) {
 	return 0, false
 }
 
-// number reads a whole number out of an event's fields.
+// number returns the whole number in an event's field.
 func number(field any) (core.Time, bool) {
 	n, ok := field.(json.Number)
 	if !ok {

@@ -7,19 +7,18 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Limits of texts that are shown to people, in characters: users, or long profiles, can make them
-// long. Programs get all of it (--json).
+// Limits of texts, in characters, because users and long profiles can make them long. --json has no such limits.
 const (
 	widestCell = 48
-	widestLast = 120 // of a row: nodes, or why it waits
-	widestLine = 400 // of an explanation
+	widestLast = 120 // of the last cell: nodes, or why it waits
+	widestLine = 400 // of a line of an explanation
 	mostSteps  = 7   // of a profile
 )
 
-// short cuts a text to at most most characters.
+// short cuts a text to at most the given number of characters.
 func short(s string, most int) string { return text.Snip(s, most, "…") }
 
-// narrow cuts the cells of a table with the given number of columns.
+// narrow limits the cells of a table with the given number of columns.
 func narrow(t table.Writer, columns int) {
 	all := make([]table.ColumnConfig, columns)
 	for i := range all {
@@ -29,8 +28,8 @@ func narrow(t table.Writer, columns int) {
 	t.SetColumnConfigs(all)
 }
 
-// more returns a text with the number of steps that are left out; "" when none are.
-func more(steps int) string {
+// leftOut returns a note that steps are left out; "" if none are.
+func leftOut(steps int) string {
 	if steps <= mostSteps+1 {
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 // SizeExplanation is why a waiting moldable job is planned on its number of nodes.
 type SizeExplanation struct {
 	view.Sizing
-	view.Sized
+	view.AllowedSizes
 	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, whose part of its reference this job gets; 0: it has a part of its own
 	Taken  int          `json:"taken"`          // nodes it is planned on
 	Keeps  string       `json:"keeps"`          // why it is planned on no more, in words
@@ -39,7 +39,7 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 	if err != nil || e.Sized == nil || e.Machine >= len(a.queue.Sizing) {
 		return nil
 	}
-	x := &SizeExplanation{Sizing: a.queue.Sizing[e.Machine], Sized: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []SizeOption{}}
+	x := &SizeExplanation{Sizing: a.queue.Sizing[e.Machine], AllowedSizes: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []SizeOption{}}
 	occupied := a.occupation()
 	gaining := sizing.New(core.Job{Choices: choices}, sizing.HalfReference)
 	for _, ep := range choices {
@@ -139,8 +139,8 @@ func (x *SizeExplanation) keeps() string {
 	return fmt.Sprintf("the site's rule, %s, gives no more", x.Rule)
 }
 
-// size tells why a job has its size, in sentences.
-func (t *teller) size() []string {
+// size explains in sentences why a job has its size.
+func (t *explainer) size() []string {
 	x := t.Sizes
 	if x == nil {
 		return nil
@@ -167,7 +167,7 @@ func (t *teller) size() []string {
 	return lines
 }
 
-// waiting is so many jobs that wait.
+// waiting returns the subject and verb of a sentence about n waiting jobs.
 func waiting(n int) string {
 	if n == 1 {
 		return "the one that waits wants"
@@ -175,7 +175,7 @@ func waiting(n int) string {
 	return fmt.Sprintf("the %d that wait want", n)
 }
 
-// between is the sizes that it may have.
+// between returns the sizes that the job may have.
 func between(x *SizeExplanation) string {
 	if x.Least == x.Most {
 		return view.NodesWord(x.Most)
@@ -183,8 +183,8 @@ func between(x *SizeExplanation) string {
 	return fmt.Sprintf("%d to %s", x.Least, view.NodesWord(x.Most))
 }
 
-// load tells what the rule load tried.
-func (t *teller) load() []string {
+// load describes what the rule load tried.
+func (t *explainer) load() []string {
 	p := t.Sizes.Parts
 	tried := make([]string, len(t.Sizes.Tried))
 	for i, one := range t.Sizes.Tried {
@@ -201,8 +201,8 @@ func (t *teller) load() []string {
 	}
 }
 
-// listed tells of every size when it would start.
-func (t *teller) listed() []string {
+// listed returns for each listed size when the job would start.
+func (t *explainer) listed() []string {
 	var sizes, starts, ends, notes []string
 	for _, l := range t.Sizes.Listed {
 		start, end, note := "no place", "", ""

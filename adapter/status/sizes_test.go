@@ -13,8 +13,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// sized is the lab's queue with a moldable job behind it, sized by a rule as the plan does: 15 nodes are in service, 11 are held, and
-// those that wait want 10, 6 (10 at its peak), and so on.
+// sized returns the queue of lab with a moldable job at its end, sized by a rule as the plan does. 15 nodes are in service and 11 are held.
+// Waiting jobs want 10, 6 (10 at its peak), and so on.
 func sized(t *testing.T, rule, request string, choices []core.EP, limit int) view.Queue {
 	t.Helper()
 	q := queue()
@@ -33,9 +33,9 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	}
 	w.Waits(s, 1)
 	w.Waiting = append(w.Waiting, s)
-	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
+	q.Sizing = []view.Sizing{view.NewSizing(rule, w)}
 	e := &q.Jobs[5] // job 18
-	e.Request, e.Sized = request, view.SizedOf(chosen, planning.SizeBasis{Sizes: s, World: w, HeadSizes: s}, 15)
+	e.Request, e.Sized = request, view.NewAllowedSizes(chosen, planning.SizeBasis{Sizes: s, World: w, HeadSizes: s}, 15)
 	e.Sized.Limit = limit
 	most := e.Sized.Most
 	for _, ep := range choices {
@@ -46,12 +46,12 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	return q
 }
 
-// What is told of a job's size is read as its user would, who has seen no formula.
-func TestTheSizeOfAMoldableJobIsExplainedInSentences(t *testing.T) {
+// The texts are for users who have not seen any formula.
+func TestExplainTheSizeOfAMoldableJob(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	const text = "mold=2x20h|4x11h|8x9h|12x10h"
 	for _, rule := range sizing.Names() {
-		if rule != "earliest" { // nothing is sized
+		if rule != "earliest" { // the rule "earliest" sizes no job
 			golden(t, "size-by-"+rule+".txt", explained(t, lab(t, sized(t, rule, text, list, 0)), 18, noon))
 		}
 	}
@@ -62,8 +62,8 @@ func TestTheSizeOfAMoldableJobIsExplainedInSentences(t *testing.T) {
 	golden(t, "size-within-a-limit.txt", explained(t, lab(t, limited), 18, noon))
 }
 
-// A program finds every size that was listed, with its place, and which of them may be had.
-func TestEverySizeIsToldToPrograms(t *testing.T) {
+// JSON has every listed size, its planned start, and whether the job may have it.
+func TestExplainJSONListsEverySize(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	q := sized(t, "share", "mold=12x10h|8x9h|4x11h|2x20h", list, 0)
 	x, err := status.Explain(lab(t, q), 18)
@@ -93,8 +93,8 @@ func TestEverySizeIsToldToPrograms(t *testing.T) {
 	}
 }
 
-// No size is told to be had from the second at which nodes for it are missing.
-func TestAListedSizeStartsWhereTheQueueHasRoomForIt(t *testing.T) {
+// A listed size starts only where its nodes are free for its whole duration.
+func TestListedSizeStartsWhenItsNodesAreFree(t *testing.T) {
 	list := []core.EP{{{Duration: 600, Nodes: 2}}, {{Duration: 500, Nodes: 4}}, {{Duration: 400, Nodes: 8}}}
 	x, err := status.Explain(lab(t, sized(t, "least", "mold=2x600s|4x500s|8x400s", list, 0)), 18)
 	if err != nil {

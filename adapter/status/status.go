@@ -25,24 +25,23 @@ import (
 	"accordion/core"
 )
 
-// Sidecar says whether a sidecar is at work on the journal.
+// Sidecar is whether a sidecar runs that writes to the journal.
 type Sidecar struct {
 	Running bool `json:"running"`
 	PID     int  `json:"pid,omitempty"` // 0: not known
-	// Since and Away describe a sidecar that is away, for a user who may not open its journal:
-	// since which Unix second (0: not known), and why no jobs are shown. Absent where the jobs are
-	// known.
+	// Since and Away describe a sidecar that does not run, for a user who may not open its journal: since which Unix second (0: not known),
+	// and why no jobs are shown. Both are absent if the jobs are known.
 	Since core.Time `json:"since,omitempty"`
 	Away  string    `json:"away,omitempty"`
 }
 
-// Report is what `accordion status --json` prints: the sidecar's view, and whether it is still being kept.
+// Report is what `accordion status --json` prints: the sidecar's status document, and whether a sidecar still writes it.
 type Report struct {
 	Sidecar Sidecar `json:"sidecar"`
 	view.Status
 }
 
-// Read takes the report from the journal. A journal without a view gives one with At 0 and no jobs.
+// Read reads the report from the journal. If the journal has no status document, At is 0 and there are no jobs.
 func Read(j journal.Reader) (Report, error) {
 	r := Report{Status: view.Status{Jobs: []view.Job{}}}
 	data, err := j.View()
@@ -51,18 +50,18 @@ func Read(j journal.Reader) (Report, error) {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &r.Status); err != nil {
-			return r, fmt.Errorf("the view in the journal %s cannot be read (was it written by another version?): %w", j.Path(), err)
+			return r, fmt.Errorf("read the status in the journal %s: %w; was it written by another version?", j.Path(), err)
 		}
 	}
 	if r.Jobs == nil {
-		r.Jobs = []view.Job{} // [] for programs, never null
+		r.Jobs = []view.Job{} // JSON [] instead of null
 	}
 	r.Sidecar.PID, r.Sidecar.Running, err = j.Writer()
 	return r, err
 }
 
-// Table writes the report for people: a line on the sidecar, then one on each managed job. Times are in the given zone,
-// with their day when that is not now's.
+// Table writes the report as text: a line on the sidecar, then one on each managed job. Times are in the given zone, and have a date if it
+// is not today's.
 func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
@@ -80,11 +79,11 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	return err
 }
 
-// stale is how many seconds old the view of a sidecar at work may be. It writes one every few seconds, also while nothing
-// changes, as long as it can read the batch system.
+// stale is the age in seconds above which the status of a running sidecar shows that it cannot read the batch system. Otherwise it writes
+// one every few seconds, even while nothing changes.
 const stale = 120
 
-// page holds what every cell needs.
+// page is the time and the time zone of a text.
 type page struct {
 	now  time.Time
 	zone *time.Location
@@ -100,7 +99,7 @@ func managedJobs(n int) string {
 	return fmt.Sprintf("%d managed jobs", n)
 }
 
-// headline says what there is, as of when, and whether the sidecar and the batch system are there.
+// headline returns what there is, as of when, and whether the sidecar runs and the batch system answers.
 func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	where := "Accordion"
 	if cluster != "" {
@@ -123,7 +122,7 @@ func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
 }
 
-// ago is how old what is told is, where that is not this very second.
+// ago returns how old something is; "" if it is a second or less.
 func (p page) ago(at core.Time) string {
 	if p.now.Unix()-at < 2 {
 		return ""
@@ -131,16 +130,16 @@ func (p page) ago(at core.Time) string {
 	return ", " + p.since(at)
 }
 
-// since says how long ago a Unix second was, rounded to what matters after so long.
+// since returns how long ago a Unix second was, rounded like span.
 func (p page) since(at core.Time) string {
 	d := p.now.Unix() - at
 	if d < 0 {
-		return "by another clock" // this machine's is behind the sidecar's
+		return "by another clock" // this machine's clock is behind the sidecar's
 	}
 	return span(d) + " ago"
 }
 
-// span is a number of seconds, rounded to what matters for so many.
+// span formats a number of seconds. The longer it is, the coarser it is rounded.
 func span(d core.Time) string {
 	switch {
 	case d < 120:
@@ -164,7 +163,7 @@ func (p page) table(jobs []view.Job) string {
 	return t.Render()
 }
 
-// plain is a table without borders and lines, as squeue's.
+// plain returns a table without borders, in the style of squeue.
 func plain(header ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -178,7 +177,7 @@ func plain(header ...any) table.Writer {
 	return t
 }
 
-// moment writes a Unix second; the day only when it is not today.
+// moment formats a Unix second, with a date if it is not today's.
 func (p page) moment(at core.Time) string {
 	if at == 0 {
 		return "-"
@@ -190,7 +189,7 @@ func (p page) moment(at core.Time) string {
 	return t.Format("2006-01-02T15:04:05")
 }
 
-// end is the promised end, or the planned one (~) while the job waits.
+// end returns the promised end, or the planned one with ~ before it while the job waits.
 func (p page) end(j view.Job) string {
 	switch {
 	case j.Promised != 0:
@@ -208,7 +207,7 @@ func step(j view.Job) string {
 	return fmt.Sprintf("%d/%d", j.Step, j.Steps)
 }
 
-// nodes shows which nodes and how many.
+// nodes returns which nodes the job holds, and how many.
 func nodes(j view.Job) string {
 	if j.Nodes == "" {
 		return "-"
@@ -223,5 +222,5 @@ func dash(s string) string {
 	return s
 }
 
-// clean keeps the terminal safe from what users wrote into names.
+// clean removes control characters, which users may have put into names.
 func clean(s string) string { return core.Printable(s) }

@@ -37,7 +37,7 @@ func jobs() []view.Job {
 	}
 }
 
-func TestTheTableShowsEachManagedJobOnALine(t *testing.T) {
+func TestStatusTableHasALineForEachManagedJob(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		report status.Report
@@ -77,7 +77,7 @@ JOB  USER  NAME  KIND      PHASE    STEP  NODES  START  END  WHY
 	}
 }
 
-func TestTheReportIsWhatTheSidecarWroteAndWhetherItLives(t *testing.T) {
+func TestReportHasTheWrittenStatusAndWhetherASidecarRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	w, err := journal.Open(path)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestTheReportIsWhatTheSidecarWroteAndWhetherItLives(t *testing.T) {
 	}
 }
 
-func TestAViewOfAnotherVersionIsAnErrorNotAnEmptyTable(t *testing.T) {
+func TestUnreadableStatusIsAnError(t *testing.T) {
 	w, err := journal.Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {
 		t.Fatal(err)

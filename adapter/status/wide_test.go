@@ -13,8 +13,8 @@ import (
 	"accordion/core"
 )
 
-// TestAJobOf600StepsIsToldInShort: one user's long profile, name or list of nodes makes no table unreadable for all others.
-func TestAJobOf600StepsIsToldInShort(t *testing.T) {
+// One user's long profile, name or list of nodes must not make tables unreadable for others.
+func TestJobOf600StepsIsShortened(t *testing.T) {
 	var plan core.EP
 	var request, nodes []string
 	for i := range 600 {

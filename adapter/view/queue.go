@@ -9,29 +9,36 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place in the plan. The loop
-// writes it to the journal when it changed; how fresh it is, View.At says.
+// Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place in the plan. The loop writes it to the
+// journal when it changed. Status.At tells how recently the sidecar checked that.
 type Queue struct {
-	At        core.Time   `json:"at"` // Unix second of the cycle in which it changed last
+	At        core.Time   `json:"at"` // Unix second of the cycle in which it last changed
 	Cluster   string      `json:"cluster"`
-	Nodes     int         `json:"nodes"`                // of the pool
-	Away      int         `json:"away"`                 // of these: down, drained or unknown
-	AwayNodes []AwayNodes `json:"away_nodes,omitempty"` // which those are, and why; absent where there are none
-	Lead      core.Time   `json:"lead"`                 // seconds: a start planned within them is due
-	Approach  core.Time   `json:"approach,omitempty"`   // seconds before a reservation of others by which a managed job is planned to have ended; absent where there is none
+	Nodes     int         `json:"nodes"`                // in the pool
+	Away      int         `json:"away"`                 // of the pool: down, drained or unknown
+	AwayNodes []AwayNodes `json:"away_nodes,omitempty"` // the nodes away, by reason
+	Lead      core.Time   `json:"lead"`                 // seconds: a start planned within this time is due
+	Approach  core.Time   `json:"approach,omitempty"`   // seconds between the planned end of a managed job and the next reservation of others; absent if there is no reservation
 	Closures  []Closure   `json:"closures"`             // reservations that others made over nodes of the pool
-	Sizing    []Sizing    `json:"sizing,omitempty"`     // of each machine of which the pool is made; absent where moldable jobs may have all that they list
-	Usage     *Usage      `json:"usage,omitempty"`      // what users made of what was promised to their jobs; absent where nothing was counted yet
-	Jobs      []Entry     `json:"jobs"`                 // those that hold nodes by their start, those in the plan by rank, then the others
+	Sizing    []Sizing    `json:"sizing,omitempty"`     // for each machine in the pool; absent if moldable jobs may have any size that they list
+	Usage     *Usage      `json:"usage,omitempty"`      // absent if nothing was counted yet
+	Jobs      []Entry     `json:"jobs"`                 // jobs that hold nodes by start, then jobs in the plan by rank, then the others
 }
 
-// AwayNodes are nodes of the pool that are away for one reason.
+// Same reports whether the nodes, closures, usage and jobs are equal.
+func (q *Queue) Same(o *Queue) bool {
+	return q.Nodes == o.Nodes && q.Away == o.Away && slices.Equal(q.AwayNodes, o.AwayNodes) &&
+		slices.EqualFunc(q.Closures, o.Closures, Closure.Same) && slices.Equal(q.Sizing, o.Sizing) && q.Usage.Same(o.Usage) &&
+		slices.EqualFunc(q.Jobs, o.Jobs, func(a, b Entry) bool { return a.Same(&b) })
+}
+
+// AwayNodes are nodes of the pool that are away for the same reason.
 type AwayNodes struct {
 	Nodes string `json:"nodes"` // host list
-	Why   string `json:"why"`   // the batch system's word, such as IDLE+DRAIN: fan
+	Why   string `json:"why"`   // the batch system's reason, such as IDLE+DRAIN: fan
 }
 
-// AwayOf returns the nodes by reason, in the order in which the reasons come first.
+// AwayOf groups nodes by reason, in the order in which the reasons first appear.
 func AwayOf(nodes []adapter.Node) (all []AwayNodes) {
 	var reasons []string
 	of := map[string][]string{}
@@ -47,23 +54,24 @@ func AwayOf(nodes []adapter.Node) (all []AwayNodes) {
 	return all
 }
 
-// Closure keeps nodes of the pool from Start to End, Unix seconds, for whoever may use the reservation.
+// Closure is a reservation of others over nodes of the pool, from Start to End (Unix seconds).
 type Closure struct {
 	Name  string    `json:"name"`
 	Nodes int       `json:"nodes"`
 	Start core.Time `json:"start"`
 	End   core.Time `json:"end"` // core.Forever: no end
-	// Repeats is the batch system's word for how it repeats, such as DAILY, and Later when it is in force again; absent where it does not.
+	// Repeats is how it repeats, in the batch system's words, such as DAILY. Later lists when it is in force again. Both are absent if it
+	// does not repeat.
 	Repeats string         `json:"repeats,omitempty"`
 	Later   []adapter.Span `json:"later,omitempty"`
 }
 
-// Same compares every field.
+// Same reports whether all fields are equal.
 func (c Closure) Same(o Closure) bool {
 	return c.Name == o.Name && c.Nodes == o.Nodes && c.Start == o.Start && c.End == o.End && c.Repeats == o.Repeats && slices.Equal(c.Later, o.Later)
 }
 
-// Spans returns all times at which it is in force.
+// Spans returns all times at which the reservation is in force.
 func (c Closure) Spans() []adapter.Span {
 	return adapter.Reservation{Start: c.Start, End: c.End, Later: c.Later}.Spans()
 }
@@ -75,64 +83,63 @@ type Entry struct {
 	User      string     `json:"user"`
 	Name      string     `json:"name"`
 	Kind      string     `json:"kind"`              // ordinary, evolving, moldable, delegated
-	Phase     string     `json:"phase"`             // as JobView's; of ordinary jobs waiting, held, blocked, running, ending
+	Phase     string     `json:"phase"`             // as Job's; of ordinary jobs waiting, held, blocked, running, ending
 	Request   string     `json:"request,omitempty"` // of a managed job
-	Rank      int        `json:"rank,omitempty"`    // its place among those that wait, from 1; 0: the plan does not know it
-	Nodes     string     `json:"nodes,omitempty"`   // host list of what it holds
-	Size      int        `json:"size"`              // how many those are; while it waits, how many it would start on
-	Start     core.Time  `json:"start,omitempty"`   // Unix seconds: began, or would begin as planned; 0: no place in the plan
-	// End is the Unix second at which it is over: its limit's or, of a managed job, the promised or planned one. 0: not known.
+	Rank      int        `json:"rank,omitempty"`    // its place among the waiting jobs, from 1; 0: not in the plan's queue
+	Nodes     string     `json:"nodes,omitempty"`   // host list of the nodes that it holds
+	Size      int        `json:"size"`              // number of nodes that it holds, or would start on
+	Start     core.Time  `json:"start,omitempty"`   // actual or planned start, Unix seconds; 0: no planned start
+	// End is the Unix second at which the job ends: the promised or planned end of a managed job, the time limit of another. 0: not known.
 	End core.Time `json:"end,omitempty"`
-	// Free is the Unix second from which the plan counts on its last node: End, and what the batch system may take to
-	// begin and to end an ordinary job. 0: never.
+	// Free is the Unix second from which the plan counts the job's last node as free. For an ordinary job it is later than End by the time
+	// that the batch system may take to start and end it. 0: never.
 	Free core.Time `json:"free,omitempty"`
 	Step int       `json:"step,omitempty"` // of a running managed job, from 1
 	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
-	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's word for a managed job, the batch system's for an ordinary one
-	// Machine is which of Sizing holds for a waiting moldable job, and Sized what it may have by that; absent where it may have all
+	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's reason for a managed job, the batch system's for an ordinary one
+	// Machine is the index in Queue.Sizing that applies to a waiting moldable job, and Sized is the result; absent if it may have any size
 	// that it listed.
-	Machine int    `json:"machine,omitempty"`
-	Sized   *Sized `json:"sized,omitempty"`
-	// Head is the job whose part of its reference this one gets, the head of the queue; 0: it has a part of its own.
+	Machine int           `json:"machine,omitempty"`
+	Sized   *AllowedSizes `json:"sized,omitempty"`
+	// Head is the head of the queue, if this job gets the same part of its reference as the head; 0: its part is computed for itself.
 	Head core.JobID `json:"head,omitempty"`
-	// Turn is whether a job that waits has a place, where the policy gives one to a few only: Reserved or Unreserved; "" where everybody has one,
-	// and of jobs that the batch system plans. Due is the Unix second from which on it may have one, behind those that are due before it;
-	// 0: nobody has to wait for that.
+	// Turn is for policies that reserve for few jobs: whether a waiting job has a reservation (Reserved or Unreserved). It is "" under
+	// other policies, and for jobs that the batch system plans. Due is the Unix second from which the job may have one, after those that
+	// are due before it; 0: at any time.
 	Turn    string    `json:"turn,omitempty"`
 	Due     core.Time `json:"due,omitempty"`
-	Choices string    `json:"choices,omitempty"` // of an ordinary job that is moldable to the batch system: 4x2h|8x70m
-	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
+	Choices string    `json:"choices,omitempty"` // sizes among which the batch system chooses for an ordinary job: 4x2h|8x70m
+	// Grows and Limit are as in Job, for managed jobs. Priority and Parts are for all waiting jobs.
 	Grows string `json:"grows,omitempty"`
 	Limit *Limit `json:"limit,omitempty"`
-	// Deadline and Latest are of a managed job that waits, as JobView's.
+	// Deadline and Latest are as in Job, for waiting managed jobs.
 	Deadline core.Time `json:"deadline,omitempty"`
 	Latest   core.Time `json:"latest,omitempty"`
-	// Unreserved marks a managed job for whose later steps no nodes are reserved ahead, by [limits]
-	// unused.
+	// Unreserved marks a managed job for whose later steps no nodes are reserved ahead, because of [limits] unused.
 	Unreserved bool               `json:"unreserved,omitempty"`
 	Priority   int64              `json:"priority,omitempty"`
 	Parts      []adapter.RankPart `json:"parts,omitempty"`
 }
 
-// NoPlace is how the reason of a managed job begins that has no place in the plan.
+// NoPlace begins the Why of a managed job without a planned start.
 const NoPlace = "no place in the plan"
 
-// TooLate begins the reason for which a job with a deadline has no place in the plan.
+// TooLate begins the Why of a job that cannot start by its deadline.
 const TooLate = NoPlace + " by its deadline"
 
-// What Turn says.
+// The values of Entry.Turn.
 const (
-	Reserved   = "reserved"   // it has a place in the plan, later than now
-	Unreserved = "unreserved" // it starts when there is room for it, now if it has a place
+	Reserved   = "reserved"   // it has a planned start later than now
+	Unreserved = "unreserved" // it starts when there is room; if it has a planned start, that is now
 )
 
-// Key names the job for good.
+// Key returns the permanent identity of the job.
 func (e *Entry) Key() adapter.Key { return adapter.Key{ID: e.ID, Submitted: e.Submitted} }
 
-// Holds says whether the job has nodes now, or is being started on them.
+// Holds reports whether the job holds nodes, or is being started.
 func (e *Entry) Holds() bool { return e.Rank == 0 && e.Start > 0 }
 
-// At is how many nodes the job holds at the Unix second t, as planned at the second now.
+// At returns how many nodes the job holds at the Unix second t, as planned at the second now.
 func (e *Entry) At(t, now core.Time) int {
 	switch {
 	case e.Start == 0 || t < e.Start:
@@ -147,16 +154,17 @@ func (e *Entry) At(t, now core.Time) int {
 	return 0
 }
 
-// Same compares every field. (Reflection would cost more than the whole plan.)
+// Same reports whether all fields are equal. Reflection would cost more than making the whole plan.
 func (e *Entry) Same(o *Entry) bool {
-	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
-		e.Phase == o.Phase && e.Request == o.Request && e.Unreserved == o.Unreserved && e.Deadline == o.Deadline && e.Latest == o.Latest && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
-		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
-		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
-		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
+	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind && e.Phase == o.Phase &&
+		e.Request == o.Request && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
+		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why &&
+		e.Machine == o.Machine && e.Sized.Same(o.Sized) && e.Head == o.Head && e.Turn == o.Turn && e.Due == o.Due && e.Choices == o.Choices &&
+		e.Grows == o.Grows && e.Limit.Same(o.Limit) && e.Deadline == o.Deadline && e.Latest == o.Latest &&
+		e.Unreserved == o.Unreserved && e.Priority == o.Priority && slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)
 }
 
-// NodesWord is "1 node", "3 nodes".
+// NodesWord returns "1 node", "3 nodes".
 func NodesWord(n int) string {
 	if n == 1 {
 		return "1 node"
@@ -164,7 +172,7 @@ func NodesWord(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// Somebody takes the place of the name of each user where jobs are private.
+// Somebody replaces the names of users if jobs are private.
 const Somebody = "somebody"
 
 // Anonymize removes from the entry what identifies the job's user.

@@ -10,75 +10,74 @@ import (
 	"accordion/core/sizing"
 )
 
-// Sizing is what decides how many nodes the moldable jobs of a machine may get now: a rule of package sizing, and what it looks
-// at.
+// Sizing is what a sizing rule (package sizing) considers to choose how many nodes the moldable jobs of a machine may get now.
 type Sizing struct {
 	Rule    string `json:"rule"`
-	Machine int    `json:"machine"` // nodes in service that no reservation of others keeps
-	Held    int64  `json:"held"`    // of these, by jobs
-	Wanted  int64  `json:"wanted"`  // by the references of those that wait, ordinary ones too
-	Waiting int    `json:"waiting"` // these are so many
-	Mean    Number `json:"mean"`    // nodes of the references of all that run and wait
+	Machine int    `json:"machine"` // nodes in service and not in a reservation of others
+	Held    int64  `json:"held"`    // how many of them jobs hold
+	Wanted  int64  `json:"wanted"`  // sum of the references of waiting jobs, ordinary ones too
+	Waiting int    `json:"waiting"` // number of these jobs
+	Mean    Number `json:"mean"`    // mean reference of running and waiting jobs, in nodes
 }
 
-// Number is a number for people: with two places behind the point.
+// Number is shown with two decimal places.
 type Number float64
 
-// String writes it without zeros behind the point.
+// String formats the number without trailing zeros.
 func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
 
-// rounded is a number for people, and never −0.
+// rounded rounds x to two decimal places, and turns −0 into 0.
 func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
-// Sized is what a moldable job may get now by that.
-type Sized struct {
-	Reference int       `json:"reference"`       // nodes of the size with the least nodes x time^2
-	Seconds   core.Time `json:"seconds"`         // that it lasts
-	Part      Number    `json:"part"`            // nodes that the rule gives it, before they are rounded to a size that it listed
-	Least     int       `json:"least"`           // sizes that it listed, from its floor…
-	Most      int       `json:"most"`            // …to its target: one of these it gets
-	Limit     int       `json:"limit"`           // nodes that the site allows it at most; 0: no limit
-	Parts     Parts     `json:"load,omitzero"`   // by the rule load
-	Tried     []Tried   `json:"tried,omitempty"` // by it, too
+// AllowedSizes is the range of sizes that a rule allows a moldable job now, and how the rule computed it.
+type AllowedSizes struct {
+	Reference int         `json:"reference"`       // nodes of the listed size with the smallest nodes x time^2
+	Seconds   core.Time   `json:"seconds"`         // duration of that size
+	Part      Number      `json:"part"`            // nodes that the rule gives the job, before rounding to a listed size
+	Least     int         `json:"least"`           // smallest and
+	Most      int         `json:"most"`            // largest listed size that it may get now
+	Limit     int         `json:"limit"`           // nodes that the site allows it; 0: no limit
+	Parts     LoadParts   `json:"load,omitzero"`   // for the rule load
+	Tried     []LoadTrial `json:"tried,omitempty"` // for the rule load
 }
 
-// Parts is what the machine's load over the job's run time is made of, at its part.
-type Parts struct {
+// LoadParts are the parts of the machine's load over the job's run time, for the part of its reference that the job gets.
+type LoadParts struct {
 	Own     Number `json:"own"`
 	Running Number `json:"running"`
 	Waiting Number `json:"waiting"`
 	Future  Number `json:"future"`
 }
 
-// Tried is a factor of all references, and the load with it.
-type Tried struct {
+// LoadTrial is a factor by which all references were multiplied, and the resulting load.
+type LoadTrial struct {
 	Factor Number `json:"factor"`
 	Load   Number `json:"load"`
-	Better bool   `json:"better"` // than all before: the last of these is the one that is taken
+	Better bool   `json:"better"` // than all before; the last better one is used
 }
 
-// SizingOf tells what a rule looks at.
-func SizingOf(rule string, w *sizing.World) Sizing {
+// NewSizing returns what a rule considers.
+func NewSizing(rule string, w *sizing.World) Sizing {
 	return Sizing{
 		Rule: rule, Machine: w.Machine, Held: w.Held, Wanted: w.Wanted, Waiting: len(w.Waiting),
 		Mean: rounded(float64(w.References) / float64(max(1, w.Jobs))),
 	}
 }
 
-// SizedOf tells what a rule gives a job on a machine of so many nodes; nil: none of its sizes is to be had there.
-func SizedOf(rule sizing.Sizing, g sched.SizeBasis, machine int) *Sized {
+// NewAllowedSizes returns what a rule gives a job on a machine with the given number of nodes; nil: the machine is too small for each of its sizes.
+func NewAllowedSizes(rule sizing.Sizing, g sched.SizeBasis, machine int) *AllowedSizes {
 	w, s := g.World, g.Sizes
 	factor := 0.
-	one := &Sized{Reference: s.Nodes, Seconds: s.Seconds}
+	one := &AllowedSizes{Reference: s.Nodes, Seconds: s.Seconds}
 	if load, by := rule.(sizing.Load); by {
 		load.Search(w, g.HeadSizes, func(t sizing.Trial) {
-			one.Tried = append(one.Tried, Tried{rounded(t.Factor), rounded(t.Load), t.Better})
+			one.Tried = append(one.Tried, LoadTrial{rounded(t.Factor), rounded(t.Load), t.Better})
 			if t.Better {
 				factor = t.Factor
 			}
 		})
 		p := load.Parts(w, g.HeadSizes, factor)
-		one.Parts = Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
+		one.Parts = LoadParts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
 	} else {
 		factor = rule.Factor(w, g.HeadSizes)
 	}
@@ -88,14 +87,14 @@ func SizedOf(rule sizing.Sizing, g sched.SizeBasis, machine int) *Sized {
 	}
 	one.Least, one.Most = s.Steps[lo].Nodes, s.Steps[hi].Nodes
 	one.Part = rounded(min(factor, core.MaxNodes) * float64(s.Nodes))
-	if factor == 0 { // the floor, whatever that is
+	if factor == 0 { // the smallest allowed size, for any reference
 		one.Part = Number(one.Least)
 	}
 	return one
 }
 
-// Same compares every field.
-func (s *Sized) Same(o *Sized) bool {
+// Same reports whether all fields are equal.
+func (s *AllowedSizes) Same(o *AllowedSizes) bool {
 	if s == nil || o == nil {
 		return s == o
 	}

@@ -5,31 +5,31 @@ import (
 	"accordion/core"
 )
 
-// Snapshot is all that the pages in a browser show of a cluster at one instant. The loop makes a new one each time and never touches it again: whoever
-// has it may read it from any goroutine, and nobody may change it.
+// Snapshot is everything that the pages in a browser show of a cluster at one instant. It is immutable: the loop makes a new one each time,
+// and any goroutine may read it.
 type Snapshot struct {
-	Read   core.Time // Unix second of the reading it was made from
+	Read   core.Time // Unix second of the reading
 	Now    core.Time // Unix second of the cycle
-	Soft   string    // as Status has it
-	Manage string    // the same
+	Soft   string    // as in Status
+	Manage string    // as in Status
 	Queue  Queue
 	Nodes  []SnapshotNode // of the pool, in natural order
 	Closed []SnapshotClosure
 	Hidden adapter.Hidden
-	Broken map[adapter.Key]Breach // promises of jobs that run, as far as they could not be kept
+	Broken map[adapter.Key]Breach // running jobs whose promise could not be kept
 }
 
 // SnapshotNode is a node of the pool.
 type SnapshotNode struct {
 	Name  string
-	State string // "": in service; else one of the words below
-	Why   string // the batch system's word, where it is not in service
-	Out   bool   // the plan does without it: it has been out of service for longer than a moment
+	State string // "": in service; otherwise one of the constants below
+	Why   string // the batch system's reason if it is not in service
+	Out   bool   // the plan does not use it, because it has been out of service for a while
 }
 
-// What SnapshotNode.State may be.
+// The values of SnapshotNode.State.
 const (
-	NodeAway   = "away" // drained, or not known: a job may run there still
+	NodeAway   = "away" // drained or unknown: a job may still run there
 	NodeLost   = "lost"
 	NodeAsleep = "asleep"
 )
@@ -40,9 +40,9 @@ type SnapshotClosure struct {
 	On string
 }
 
-// Breach is a promise that could not be kept.
+// Breach is by how much a promise could not be kept.
 type Breach struct {
-	Promised core.Time // Unix second of the end as it was promised
-	Slipped  core.Time // seconds by which the end moved when it was last told
+	Promised core.Time // Unix second of the promised end
+	Slipped  core.Time // seconds by which the end had moved when that was last announced
 	Cause    string    // late application, late shrinker, ordinary overrun, lost node, batch system
 }

@@ -9,25 +9,24 @@ import (
 	"accordion/core"
 )
 
-// Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes it to the journal
-// whenever it changed.
+// Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes it to the journal when it changed.
 type Status struct {
-	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
+	At      core.Time `json:"at"` // Unix second of the reading it is made from
 	Cluster string    `json:"cluster"`
-	Soft    string    `json:"soft,omitempty"`    // why promises may be broken by others; "": they hold
-	Manage  string    `json:"manage,omitempty"`  // "all": every job of the partition is planned; "": those that say that they are evolving or moldable
-	Outages []Outage  `json:"outages,omitempty"` // of the batch system, the newest last; absent where none is known
-	Booted  core.Time `json:"booted,omitempty"`  // Unix second in which its controller started; absent where that is not known
-	Jobs    []Job     `json:"jobs"`              // the last field: users are shown a part of it
+	Soft    string    `json:"soft,omitempty"`    // why others may break promises; "": they cannot
+	Manage  string    `json:"manage,omitempty"`  // "all": every job of the partition is planned; "": only jobs with a request
+	Outages []Outage  `json:"outages,omitempty"` // of the batch system, the newest last
+	Booted  core.Time `json:"booted,omitempty"`  // Unix second in which the batch system's controller started; absent if not known
+	Jobs    []Job     `json:"jobs"`              // the last field, because users may see only some of them
 }
 
-// Outage is a time in which the batch system did not answer, or was started again.
+// Outage is a time in which the batch system did not answer, or was restarted.
 type Outage struct {
 	From core.Time `json:"from"`         // Unix second
 	To   core.Time `json:"to,omitempty"` // Unix second; absent while it lasts
 }
 
-// Delegated is the kind of a batch job that is a part of an application: its launcher chooses its size and time.
+// Delegated is the kind of a batch job that is a part of an application. The application's launcher chooses its size and time.
 const Delegated = "delegated"
 
 // Job is one managed job.
@@ -38,43 +37,47 @@ type Job struct {
 	Name      string             `json:"name"`
 	Kind      string             `json:"kind"`    // evolving, moldable, rigid, delegated
 	Phase     string             `json:"phase"`   // waiting, starting, running, growing, shrinking, late, ending
-	Request   string             `json:"request"` // as accepted: ep=2x20s,5x20s
-	Step      int                `json:"step"`    // the step it is in, from 1; 0 while it waits
+	Request   string             `json:"request"` // the accepted request: ep=2x20s,5x20s
+	Step      int                `json:"step"`    // the current step, from 1; 0 while it waits
 	Steps     int                `json:"steps"`
-	Nodes     string             `json:"nodes"`              // host list of what it holds
-	Size      int                `json:"size"`               // how many those are
-	Start     core.Time          `json:"start"`              // Unix seconds: began, or will begin as planned; 0 when it has no place in the plan
+	Nodes     string             `json:"nodes"`              // host list of the nodes that it holds
+	Size      int                `json:"size"`               // number of these nodes
+	Start     core.Time          `json:"start"`              // actual or planned start, Unix seconds; 0: no planned start
 	Plan      core.EP            `json:"plan"`               // scheduled profile from Start
-	Promised  core.Time          `json:"promised"`           // Unix second of its end as promised at its start; 0 while it waits
+	Promised  core.Time          `json:"promised"`           // Unix second of its promised end; 0 while it waits
 	Why       string             `json:"why"`                // why it waits, or what it waits for
-	Grows     string             `json:"grows,omitempty"`    // how it grows and why so; absent where the batch system has one way, or it never does
-	Limit     *Limit             `json:"limit,omitempty"`    // what the site allows it to have; absent where that is in the way of none of its steps
-	Priority  int64              `json:"priority,omitempty"` // the batch system's rank while it waits, higher first; absent where it has none
-	Rank      []adapter.RankPart `json:"parts,omitempty"`    // what the priority is made of
-	// Deadline is the Unix second by which a waiting job is to have ended, and Latest the last one at which the
-	// batch system starts it; absent without a deadline.
+	Grows     string             `json:"grows,omitempty"`    // how it grows and why so; absent if the batch system has only one way, or the job never grows
+	Limit     *Limit             `json:"limit,omitempty"`    // the site's limit on its size; absent if each of its steps is below it
+	Priority  int64              `json:"priority,omitempty"` // the batch system's priority while it waits, higher first; absent if there is none
+	Rank      []adapter.RankPart `json:"parts,omitempty"`    // the parts of the priority
+	// Deadline is the Unix second by which a waiting job must have ended, and Latest the last second at which the batch system starts it.
+	// Both are absent without a deadline.
 	Deadline core.Time `json:"deadline,omitempty"`
 	Latest   core.Time `json:"latest,omitempty"`
-	// Unreserved: no nodes are reserved ahead for its later steps, by [limits] unused.
+	// Unreserved: no nodes are reserved ahead for its later steps, because of [limits] unused.
 	Unreserved bool `json:"unreserved,omitempty"`
 }
 
-// Same compares every field but At. (Writing both down to compare them would cost more than the whole plan.)
+// Same reports whether all fields except At are equal. Comparing encoded documents would cost more than making the whole plan.
 func (s *Status) Same(o *Status) bool {
 	return s.Cluster == o.Cluster && s.Soft == o.Soft && s.Manage == o.Manage && s.Booted == o.Booted && slices.Equal(s.Outages, o.Outages) &&
 		slices.EqualFunc(s.Jobs, o.Jobs, func(a, b Job) bool { return a.Same(&b) })
 }
 
-// Same compares every field.
+// Same reports whether all fields are equal.
 func (j *Job) Same(o *Job) bool {
 	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind && j.Phase == o.Phase &&
-		j.Request == o.Request && j.Step == o.Step && j.Steps == o.Steps && j.Nodes == o.Nodes && j.Size == o.Size && j.Start == o.Start &&
-		j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Unreserved == o.Unreserved && j.Deadline == o.Deadline && j.Latest == o.Latest && j.Priority == o.Priority &&
-		(j.Limit == o.Limit || j.Limit != nil && o.Limit != nil && *j.Limit == *o.Limit) && slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
+		j.Request == o.Request && j.Step == o.Step && j.Steps == o.Steps && j.Nodes == o.Nodes && j.Size == o.Size &&
+		j.Start == o.Start && j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Limit.Same(o.Limit) &&
+		j.Deadline == o.Deadline && j.Latest == o.Latest && j.Unreserved == o.Unreserved && j.Priority == o.Priority &&
+		slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
 }
 
-// Limit is what a limit of the site allows a job to have, and which one that is.
+// Limit is how many nodes a limit of the site allows a job, and which limit that is.
 type Limit struct {
 	Nodes int    `json:"nodes"`
 	Why   string `json:"why"`
 }
+
+// Same reports whether both are nil or equal.
+func (l *Limit) Same(o *Limit) bool { return l == o || l != nil && o != nil && *l == *o }

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// policy lets a page load what this server has and nothing else, run no text as a script, and stand in no other page.
+// policy lets a page load only files of this server, run no inline scripts, and not be embedded in other pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guarded is a handler behind which only those come who may: who reads, asks for this server by one of its names, and is no other site's page.
-func (h *Server) guarded(next http.Handler) http.Handler {
+// guard returns a handler that accepts only requests that read, that address this server by one of its names, and that do not come from
+// another site's page.
+func (h *Server) guard(next http.Handler) http.Handler {
 	names := h.names()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -28,10 +29,10 @@ func (h *Server) guarded(next http.Handler) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			header.Set("Allow", "GET, HEAD")
 			http.Error(w, "this page is only read", http.StatusMethodNotAllowed)
-		case !h.called(names, r.Host):
-			// A site that lets its own name stand for our address would read the page in the name of whoever visits it.
+		case !h.answersTo(names, r.Host):
+			// Otherwise a site that points its own name to this address could read the page through a visitor's browser.
 			http.Error(w, "this server does not answer to that name: the administrator adds it with [web] names", http.StatusMisdirectedRequest)
-		case foreign(r):
+		case crossSite(r):
 			http.Error(w, "other sites' pages may not ask for this", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
@@ -39,7 +40,7 @@ func (h *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// names are those under which browsers may ask.
+// names returns the names by which browsers may address the server.
 func (h *Server) names() []string {
 	all := slices.Clone(h.options.Names)
 	if host, err := os.Hostname(); err == nil {
@@ -52,8 +53,9 @@ func (h *Server) names() []string {
 	return append(all, "localhost")
 }
 
-// called says whether the server answers to the name that a browser asked for. An address is nobody's to give away.
-func (h *Server) called(names []string, host string) bool {
+// answersTo reports whether the server answers to the host name in a request. It always answers to an IP address, because no other site can
+// control that.
+func (h *Server) answersTo(names []string, host string) bool {
 	if h.options.Any && len(h.options.Names) == 0 {
 		return true
 	}
@@ -67,8 +69,8 @@ func (h *Server) called(names []string, host string) bool {
 	return slices.Contains(names, host)
 }
 
-// foreign says whether another site's page asks, as browsers tell. Following a link from there is no such thing.
-func foreign(r *http.Request) bool {
+// crossSite reports whether another site's page made the request, according to the browser. Following a link from there does not count.
+func crossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }

@@ -16,7 +16,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-func TestWhoMayRead(t *testing.T) {
+func TestRequestsThatAreAccepted(t *testing.T) {
 	h, address := open(t, Options{Names: []string{"Jobs.example.org"}})
 	shows(t, h, clusterOf(8, 2, 3))
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestWhoMayRead(t *testing.T) {
 	}
 }
 
-// Clients clean paths; who means harm does not.
+// HTTP clients clean paths; an attacker does not.
 func TestNoPathLeadsToAFile(t *testing.T) {
 	_, address := open(t, Options{})
 	for _, path := range []string{"/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/./page.css", "/assets/page.css", "/page.css/..", `/..\..\etc`, "/page.html", "/main.js%00", "/.."} {
@@ -87,21 +87,21 @@ func TestNoPathLeadsToAFile(t *testing.T) {
 	}
 }
 
-func TestBehindAUnixSocketTheProxyLooksAtNames(t *testing.T) {
+func TestBehindAUnixSocketTheProxyChecksNames(t *testing.T) {
 	for _, c := range []struct {
 		names []string
 		host  string
 		want  bool
 	}{{nil, "jobs.example.org", true}, {[]string{"jobs.example.org"}, "jobs.example.org", true}, {[]string{"jobs.example.org"}, "other.example.org", false}} {
 		h := New(Options{Any: true, Names: c.names})
-		if got := h.called(h.names(), c.host); got != c.want {
+		if got := h.answersTo(h.names(), c.host); got != c.want {
 			t.Errorf("%v, asked as %s: %v", c.names, c.host, got)
 		}
 	}
 }
 
-func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
-	dir, err := os.MkdirTemp("", "web") // short enough for sockets
+func TestSocketIsOpenToAllAndReplacesOneOfADeadServer(t *testing.T) {
+	dir, err := os.MkdirTemp("", "web") // t.TempDir is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") || !strings.Contains(err.Error(), "[web] listen") {
 		t.Errorf("a second one: %v", err)
 	}
-	first.(*net.UnixListener).SetUnlinkOnClose(false) // as one that is killed
+	first.(*net.UnixListener).SetUnlinkOnClose(false) // like a server that was killed
 	first.Close()
 	second, err := Listen(path)
 	if err != nil {
@@ -132,12 +132,12 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("a file: %v", err)
 	}
 }
 
-func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
+func TestSocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string) error{
 		"of another user": func(t *testing.T, dir string) error {
 			testenv.Needs(t, testenv.Root)
@@ -154,16 +154,16 @@ func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 			if err == nil {
 				l.Close()
 				t.Error("it listens there")
-			} else if !strings.Contains(err.Error(), "the folder "+dir) {
+			} else if !strings.Contains(err.Error(), "folder "+dir) {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// accordion.service has UMask=0077.
+// accordion.service sets UMask=0077.
 func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
-	top, err := os.MkdirTemp("", "umask") // short enough for sockets
+	top, err := os.MkdirTemp("", "umask") // t.TempDir is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

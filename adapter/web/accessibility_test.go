@@ -8,31 +8,31 @@ import (
 	"accordion/internal/browser"
 )
 
-// busy is a town with all that a page may show: late and broken promises, nodes out of service, moldable jobs.
+// busy returns a cluster with everything that a page may show: late jobs and broken promises, nodes out of service, moldable jobs.
 func busy() *view.Snapshot {
 	s := clusterOf(24, 6, 20)
 	s.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 1800, Cause: "lost node"}}
 	s.Queue.Jobs[2].Phase = "late"
-	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.Sized{Least: 1, Most: 8}
+	s.Queue.Jobs[7].Kind, s.Queue.Jobs[7].Sized = "moldable", &view.AllowedSizes{Least: 1, Most: 8}
 	s.Queue.Jobs[8].Turn, s.Queue.Jobs[8].Start, s.Queue.Jobs[8].End = view.Unreserved, 0, 0
 	s.Nodes[23] = view.SnapshotNode{Name: "n24", State: view.NodeLost, Why: "DOWN", Out: true}
 	s.Nodes[22] = view.SnapshotNode{Name: "n23", State: view.NodeAsleep}
 	return s
 }
 
-func TestPagesAreThereForEverybody(t *testing.T) {
+func TestPagesAreAccessible(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, busy())
 	for _, l := range []look{desk, {browser.Dark, browser.Desk}, {browser.Light, browser.Phone}, {browser.Dark, browser.Phone}} {
 		for _, path := range []string{"/", "/?user=ann", "/job?id=1", "/job?id=8", "/job?id=4711"} {
 			if l != desk && (path == "/?user=ann" || path == "/job?id=4711" || l.width == browser.Desk && path == "/job?id=8") {
-				continue // as others
+				continue // shown as for other jobs
 			}
 			p := visit(t, root, path, l)
 			for _, fault := range browser.Faults(p) {
 				t.Errorf("%s, %s, %d pixels: %s", path, l.colours, l.width, fault)
 			}
-			if path != "/job?id=4711" { // of which the browser itself says that it is not there
+			if path != "/job?id=4711" { // the browser itself logs that the page does not exist
 				p.Quiet()
 			}
 			p.Close()
@@ -40,8 +40,8 @@ func TestPagesAreThereForEverybody(t *testing.T) {
 	}
 }
 
-// A reader without a mouse gets to each job, in the table and in the chart, and to each node.
-func TestThePageByKeyboard(t *testing.T) {
+// Each job, in the table and in the chart, and each node can be reached with the keyboard alone.
+func TestPageByKeyboard(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, busy())
 	p := visit(t, root, "/", desk)
@@ -63,7 +63,7 @@ func TestThePageByKeyboard(t *testing.T) {
 	p.Quiet()
 }
 
-// Of 10,000 jobs the page has the rows that are seen, and draws in the time of a few frames.
+// With 10,000 jobs the page contains only the visible rows, and draws within a few frames.
 func TestTenThousandJobsInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
 	s := clusterOf(1000, 150, 9850)
@@ -83,7 +83,7 @@ func TestTenThousandJobsInABrowser(t *testing.T) {
 	if times[2] < 5_000 {
 		t.Errorf("%.0f rectangles are drawn", times[2])
 	}
-	if times[0]+times[1] > 20_000 { // on a machine that has much else to do; alone they are some tenths of a second
+	if times[0]+times[1] > 20_000 { // generous for a busy machine; otherwise it takes some tenths of a second
 		t.Errorf("an edition took %v ms", times)
 	}
 	p.Quiet()

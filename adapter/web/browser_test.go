@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// look is how a reader looks.
+// look is the color scheme and window width of a reader's browser.
 type look struct {
 	colours string
 	width   int64
@@ -18,7 +18,7 @@ type look struct {
 
 var desk = look{browser.Light, browser.Desk}
 
-// visit opens an address, of which all that the page asks for begins with root.
+// visit opens an address. All files that the page requests must begin with root.
 func visit(t *testing.T, root, path string, l look) *browser.Tab {
 	t.Helper()
 	p := browser.New(t, root+"/")

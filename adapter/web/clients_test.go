@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// An elsewhere is a listener whose connections seem to come from the host that from returns.
+// elsewhere is a listener whose connections seem to come from the host in from.
 type elsewhere struct {
 	net.Listener
-	from *atomic.Value // string
+	from *atomic.Value // a string
 }
 
 func (l elsewhere) Accept() (net.Conn, error) {
@@ -33,8 +33,8 @@ type hosted struct {
 
 func (h hosted) RemoteAddr() net.Addr { return h.at }
 
-// TestAClientWithAllStreamsKeepsNoOtherOut: one client reads as many streams as there may be.
-func TestAClientWithAllStreamsKeepsNoOtherOut(t *testing.T) {
+// One client opens as many streams as all clients together may have.
+func TestClientWithAllStreamsBlocksNoOther(t *testing.T) {
 	h := New(Options{Any: true, Clock: func() time.Time { return time.Unix(noon, 0) }})
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -74,17 +74,16 @@ func TestAClientWithAllStreamsKeepsNoOtherOut(t *testing.T) {
 			t.Errorf("stream %d of another client: %s", i+1, status)
 		}
 	}
-	// The oldest of the greedy client ends.
+	// The greedy client's oldest stream ends.
 	if _, err := io.Copy(io.Discard, first); err != nil {
 		t.Errorf("the greedy client's oldest stream did not end: %v", err)
 	}
 }
 
-// TestAClientThatAsksWithoutEndKeepsNoOtherWaiting: all clients that ask about jobs wait for the
-// same two places.
-func TestAClientThatAsksWithoutEndKeepsNoOtherWaiting(t *testing.T) {
+// All clients that open pages of jobs wait for the same two places.
+func TestClientThatAsksWithoutEndBlocksNoOther(t *testing.T) {
 	h, root := open(t, Options{})
-	for range mostExplained { // both are taken
+	for range mostExplained { // both places are taken
 		h.explainer <- struct{}{}
 	}
 	var asked sync.WaitGroup
@@ -101,7 +100,7 @@ func TestAClientThatAsksWithoutEndKeepsNoOtherWaiting(t *testing.T) {
 			answers <- answer.Status
 		})
 	}
-	for range cap(answers) - asking.PerClient { // who is one too many hears so at once
+	for range cap(answers) - asking.PerClient { // requests beyond the limit are refused at once
 		if status := <-answers; !strings.HasPrefix(status, "503") {
 			t.Errorf("one too many: %s", status)
 		}

@@ -16,7 +16,7 @@ import (
 
 const noon core.Time = 1_780_000_000
 
-// clusterOf is a cluster with jobs of all kinds: some run, the others wait, each planned when the nodes are free.
+// clusterOf returns a cluster with jobs of all kinds. Some run; the others wait, each planned for when the nodes are free.
 func clusterOf(nodes, run, wait int) *view.Snapshot {
 	s := &view.Snapshot{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
 	for i := range nodes {
@@ -56,7 +56,7 @@ func clusterOf(nodes, run, wait int) *view.Snapshot {
 	return s
 }
 
-// later is a snapshot some seconds after another, in which a first job that waited has begun and every other plan has moved.
+// later returns a snapshot some seconds after s, in which the first waiting job has started and every other plan has moved.
 func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	n := *s
 	n.Now, n.Read = s.Now+seconds, s.Read+seconds
@@ -70,7 +70,7 @@ func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	return &n
 }
 
-// open serves a server at an address of its own until the test ends.
+// open serves a new server until the test ends, and returns its address.
 func open(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
@@ -99,12 +99,12 @@ func serveOn(t testing.TB, h *Server, l net.Listener) {
 	})
 }
 
-// shows hands a snapshot over, and waits until its version is there.
+// shows passes a snapshot to the server, and waits until its version exists.
 func shows(t testing.TB, h *Server, s *view.Snapshot) *version {
 	t.Helper()
 	before := h.newest()
 	h.Receive(s)
-	for e, fresh := h.look(); ; e, fresh = h.look() {
+	for e, fresh := h.latest(); ; e, fresh = h.latest() {
 		if e != before {
 			return e
 		}

@@ -12,7 +12,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// canvas is the measure of a drawing, in its own units: about pixels.
+// canvas is the size of a drawing, in units of about a pixel.
 type canvas struct {
 	Width, Height, Left, Right, Top, Bottom int
 	ticks                                   int
@@ -23,12 +23,12 @@ var (
 	narrow = canvas{360, 220, 36, 350, 14, 188, 3}
 )
 
-// drawing is a job's profile over time: what it held, what it holds and is promised, or what is planned.
+// drawing is a job's nodes over time: those it held, holds and was promised, or those planned.
 type drawing struct {
 	canvas
 	Class   string
-	About   string // for those who do not see it
-	Held    string // paths
+	About   string // text for screen readers
+	Held    string // SVG paths
 	Planned string
 	Now     float64
 	ShowNow bool
@@ -36,7 +36,7 @@ type drawing struct {
 	Up      []charts.Tick
 }
 
-// drawJob draws a job of an version; j is nil when it is over. nil: nothing is known that could be drawn.
+// drawJob draws a job of a version. j is nil if the job has ended. It returns nil if nothing is known to draw.
 func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	now := e.snapshot.Now
 	var held, planned []charts.Span
@@ -70,7 +70,7 @@ func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	return d
 }
 
-// pastSpans is what a job held before what it holds now, from a second on.
+// pastSpans returns what a job held since from, before what it holds now.
 func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	for _, h := range e.state.Past {
 		if names, err := hostlist.Expand(h.Nodes); err == nil && h.ID == id && h.To > from {
@@ -80,14 +80,14 @@ func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	return all
 }
 
-// heldSpans is what a job held until now.
+// heldSpans returns what a job held until now.
 func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	if !j.Holds() {
 		return nil
 	}
 	all := e.pastSpans(j.ID, j.Start)
 	since := max(j.Start, e.state.Jobs[e.state.from[int64(j.ID)]].Since)
-	if len(all) == 0 && since > j.Start && len(j.Plan) > 1 { // what was before is not known but from the plan
+	if len(all) == 0 && since > j.Start && len(j.Plan) > 1 { // earlier nodes are known only from the plan
 		for _, s := range charts.Spans(j.Plan, j.Start) {
 			if s.From < since {
 				all = append(all, charts.Span{From: s.From, To: min(s.To, since), Nodes: s.Nodes})
@@ -97,7 +97,7 @@ func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	return append(all, charts.Span{From: since, To: max(now, since+1), Nodes: j.Size})
 }
 
-// plannedSpans is what a job is to have from now on.
+// plannedSpans returns what a job is planned to hold from now on.
 func plannedSpans(j *view.Entry, now core.Time) []charts.Span {
 	if len(j.Plan) == 0 {
 		if j.End == 0 || j.End <= now {
@@ -118,7 +118,7 @@ func plannedSpans(j *view.Entry, now core.Time) []charts.Span {
 	return all
 }
 
-// about is the drawing in words.
+// about describes the drawing in words.
 func about(j *view.Entry, held, planned []charts.Span) string {
 	words := func(all []charts.Span) string {
 		var sizes []string
@@ -138,7 +138,7 @@ func about(j *view.Entry, held, planned []charts.Span) string {
 	return "It has held " + words(held) + ", and is promised " + words(planned) + "."
 }
 
-// timeTicks are a few round instants.
+// timeTicks returns at most most round instants.
 func timeTicks(from, to core.Time, most int, x charts.Scale) []charts.Tick {
 	every := charts.Every(float64(to-from), most)
 	_, offset := time.Unix(from, 0).Zone()

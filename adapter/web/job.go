@@ -18,11 +18,10 @@ import (
 	"accordion/adapter/view"
 )
 
-// mostExplained is how many jobs are explained at once: each costs a look into the journal, and as long as the queue is.
+// mostExplained limits how many jobs are explained at the same time. Each reads the journal, and takes longer the longer the queue is.
 const mostExplained = 2
 
-// asking bounds the clients that wait for that: one client that asks without end keeps no other
-// waiting.
+// asking limits the clients that wait for that, so that one client that asks without end does not block others.
 var asking = connlimit.Limits{Total: 64, PerClient: 16}
 
 // jobPage is what the page of a job shows.
@@ -31,7 +30,7 @@ type jobPage struct {
 	Title    string
 	Kind     string
 	Phase    string
-	User     string // "": private, or not known
+	User     string // "": private or not known
 	Cluster  string
 	Private  bool
 	Lead     []line
@@ -39,34 +38,34 @@ type jobPage struct {
 	Wide     *drawing // nil: there is nothing to draw
 	Narrow   *drawing
 	Sections []section
-	Missing  string // why there is nothing of it
+	Missing  string // why there is no drawing
 }
 
-// fact is one thing in a few words.
+// fact is a name and a short text.
 type fact struct{ Name, Text string }
 
-// section is a status.Section. Of columns, which spaces make, the lines are shown as they are.
+// section is a status.Section. Lines with columns are shown as preformatted text.
 type section struct {
 	Title string
 	Lines []line
 }
 
-// line is text, in which other jobs are links.
+// line is a text in which other jobs are links.
 type line struct {
-	Dated bool // it begins with an instant
+	Dated bool // it begins with a time
 	Words []word
 }
 
 type word struct {
 	Text string
-	Job  string // its number, where it is a link
+	Job  string // number of the job that it links to; "": no link
 }
 
 var dated = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d  `)
 
 var numbered = regexp.MustCompile(`\b[jJ]ob ([1-9][0-9]{0,17})\b`)
 
-// linked makes lines of texts in which jobs are named; that of the number itself is no link.
+// linked turns job numbers in texts into links, except the page's own.
 func linked(texts []string, own int64) []line {
 	lines := make([]line, len(texts))
 	for i, text := range texts {
@@ -87,7 +86,7 @@ func linked(texts []string, own int64) []line {
 
 var jobForm = template.Must(template.New("job.html").ParseFS(files, "assets/job.html"))
 
-// job shows one job.
+// job serves the page of a job.
 func (h *Server) job(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("id"), 10, 64)
 	if err != nil || id < 1 {
@@ -127,7 +126,7 @@ func (h *Server) job(w http.ResponseWriter, r *http.Request) {
 	w.Write(b.Bytes())
 }
 
-// explain is the page of a job, and its status.
+// explain returns the page of a job, and its HTTP status.
 func (h *Server) explain(id int64) (*jobPage, int) {
 	p := &jobPage{Number: id, Title: fmt.Sprintf("Job %d", id), Private: h.options.Private}
 	e := h.newest()
@@ -147,10 +146,10 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 		return p, http.StatusServiceUnavailable
 	}
 	x.Application = h.application(x.Job, hidden)
-	x.Failed, x.LastFailure = 0, "" // what of the sidecar's own went wrong is the administrator's
+	x.Failed, x.LastFailure = 0, "" // failures of the sidecar are for administrators
 	for i, s := range x.Sections(h.options.Clock(), time.Local) {
 		if i == 0 {
-			p.Lead = linked(s.Lines[1:], id) // what and as of when the page says itself
+			p.Lead = linked(s.Lines[1:], id) // the page itself shows the cluster and the time
 			continue
 		}
 		p.Sections = append(p.Sections, section{s.Title, linked(s.Lines, id)})
@@ -163,8 +162,8 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 	return p, http.StatusOK
 }
 
-// application is that of which the job is a part, as far as it may be shown; nil: of none.
-func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Application {
+// application returns the application of which the job is a part, if it may be shown; nil if there is none.
+func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.ApplicationExplanation {
 	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || hidden.Jobs {
 		return nil
 	}
@@ -175,8 +174,7 @@ func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Appli
 	return a
 }
 
-// remembered returns the journal, as far as its contents may be shown: its words name users,
-// accounts and reservations.
+// remembered returns the journal if its contents may be shown, because its texts name users, accounts and reservations.
 func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	if hidden.Jobs || hidden.Accounts || hidden.Reservations || h.options.Journal == nil {
 		return nil
@@ -184,7 +182,7 @@ func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	return h.options.Journal
 }
 
-// describe says what the job is in a few words.
+// describe fills in what the job is in a few words.
 func (p *jobPage) describe(e *view.Entry) {
 	if e == nil {
 		return

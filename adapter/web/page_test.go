@@ -20,7 +20,7 @@ var hostile = []string{
 	"\x1b[2J\x00\xff\u202eevil", strings.Repeat("a", 5000), `{{.}} {{template "drawing"}}`, `</title><svg onload=alert(4)>`, "x\ny\r\n\r\nevent: state\ndata: {}", `javascript:alert(5)`, `__proto__`,
 }
 
-// evil is a town whose users write what they can.
+// evil returns a cluster whose users write hostile texts wherever they can.
 func evil() *view.Snapshot {
 	s := clusterOf(16, 4, 8)
 	s.Queue.Cluster, s.Soft = hostile[0], hostile[1]
@@ -35,7 +35,7 @@ func evil() *view.Snapshot {
 	return s
 }
 
-func TestThePageInABrowser(t *testing.T) {
+func TestPageInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
 	a := clusterOf(16, 4, 9)
 	shows(t, h, a)
@@ -57,7 +57,7 @@ func TestThePageInABrowser(t *testing.T) {
 	p.Quiet()
 }
 
-// Whatever users call their jobs, it is text, on every page.
+// Names of jobs are shown as text on every page, whatever they contain.
 func TestHostileNamesInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, evil())
@@ -78,8 +78,8 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	}
 }
 
-// Behind a site's own server, under any path, the page finds all that it needs.
-func TestThePageBehindAProxy(t *testing.T) {
+// Behind a site's own web server, under any path, the page finds all of its files.
+func TestPageBehindAProxy(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, clusterOf(16, 4, 9))
 	to, err := url.Parse(root)

@@ -12,15 +12,15 @@ import (
 	"accordion/core"
 )
 
-// How much of what was is kept.
+// Limits of what past keeps.
 const (
 	pastKept   = 12 * time.Hour
 	mostPieces = 5_000
 	mostBroken = 100
-	mostEvents = 20_000 // of the journal, when the server opens
+	mostEvents = 20_000 // events of the journal that are read at the start
 )
 
-// piece is nodes that a job held for a while.
+// piece is a set of nodes that a job held for some time.
 type piece struct {
 	ID    core.JobID `json:"id"`
 	User  string     `json:"user,omitempty"`
@@ -41,39 +41,39 @@ type broken struct {
 	Cause   string     `json:"cause"`
 }
 
-// past is what was held before now, and which promises were broken: the composer's memory. What was before the server opened is known of managed
-// jobs only, from the journal's events.
+// past is what jobs held before now, and which promises were broken. For the time before the server started, it knows only managed jobs,
+// from the journal's events.
 type past struct {
-	holds  map[adapter.Key]piece     // open ones, To is 0
-	pieces []piece                   // by their ends
-	broken []broken                  // by their instants
-	told   map[adapter.Key]core.Time // seconds that were noted last
-	who    map[adapter.Key]piece     // whose each is, while the journal is read
+	holds    map[adapter.Key]piece     // what jobs hold now; To is 0
+	pieces   []piece                   // ordered by end
+	broken   []broken                  // ordered by time
+	recorded map[adapter.Key]core.Time // seconds of the breaches that were recorded last
+	who      map[adapter.Key]piece     // the user and name of each job, while the journal is read
 
-	looked core.Time // second of the snapshot before
-	begins core.Time // before it nothing is known of ordinary jobs
-	added  int       // pieces since the last version
+	looked core.Time // second of the previous snapshot
+	begins core.Time // nothing earlier is known of ordinary jobs
+	added  int       // pieces added since the last version
 }
 
 func newPast(j *journal.Journal, now time.Time) *past {
-	p := &past{holds: map[adapter.Key]piece{}, told: map[adapter.Key]core.Time{}, who: map[adapter.Key]piece{}, begins: now.Unix()}
+	p := &past{holds: map[adapter.Key]piece{}, recorded: map[adapter.Key]core.Time{}, who: map[adapter.Key]piece{}, begins: now.Unix()}
 	if j == nil {
 		return p
 	}
 	events, err := j.EventsSince(now.Add(-pastKept), mostEvents)
 	if err != nil {
-		return p // it is shown from now on
+		return p // the page shows it from now on
 	}
 	for _, e := range events {
-		p.hear(e)
+		p.readEvent(e)
 	}
 	clear(p.who)
 	p.added = 0
 	return p
 }
 
-// hear takes in an event of the journal.
-func (p *past) hear(e journal.Entry) {
+// readEvent records an event of the journal.
+func (p *past) readEvent(e journal.Entry) {
 	key := adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 	switch e.Verb {
 	case "accepted":
@@ -100,7 +100,7 @@ func (p *past) hear(e journal.Entry) {
 	}
 }
 
-// kindOf is the kind of a job by what it asked for.
+// kindOf returns the kind of a job with the given request.
 func kindOf(request string) string {
 	switch {
 	case strings.HasPrefix(request, "mold="):
@@ -123,8 +123,8 @@ func (p *past) close(key adapter.Key, at core.Time) {
 	}
 }
 
-// look compares a snapshot with what was held before.
-func (p *past) look(s *view.Snapshot) {
+// observe records the differences between a snapshot and what jobs held before.
+func (p *past) observe(s *view.Snapshot) {
 	p.added = 0
 	here := make(map[adapter.Key]bool, len(p.holds))
 	for i := range s.Queue.Jobs {
@@ -141,7 +141,7 @@ func (p *past) look(s *view.Snapshot) {
 			continue
 		}
 		from := s.Now
-		if !open { // it began while nobody looked, on these nodes unless it has grown since
+		if !open { // it started between two snapshots; assume the same nodes, unless it has grown since
 			from = min(e.Start, s.Now)
 			if len(e.Plan) > 1 && e.Step > 1 {
 				from = max(from, e.Start+startOf(e.Plan, e.Step-1))
@@ -161,7 +161,7 @@ func (p *past) look(s *view.Snapshot) {
 	p.forget(s.Now)
 }
 
-// lastEnd is when what is over since the snapshot before ended at the latest: others may have begun on its nodes since.
+// lastEnd returns the latest end of jobs that have ended since the previous snapshot. Other jobs may already use their nodes.
 func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	over := s.Now
 	for i := range s.Queue.Jobs {
@@ -172,7 +172,7 @@ func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	return over
 }
 
-// startOf is when a profile's step begins, from 0.
+// startOf returns when a step of the profile begins, counted from 0.
 func startOf(ep core.EP, step int) (at core.Time) {
 	for _, s := range ep[:min(step, len(ep))] {
 		at += s.Duration
@@ -184,33 +184,33 @@ func (p *past) lookAtPromises(s *view.Snapshot) {
 	for i := range s.Queue.Jobs {
 		e := &s.Queue.Jobs[i]
 		b, is := s.Broken[e.Key()]
-		if !is || p.told[e.Key()] >= b.Slipped {
+		if !is || p.recorded[e.Key()] >= b.Slipped {
 			continue
 		}
 		p.breach(e.Key(), broken{At: s.Now, ID: e.ID, User: e.User, Name: e.Name, Seconds: b.Slipped, Cause: b.Cause})
 	}
 }
 
-// breach notes a broken promise, in the place of a smaller breach of the same.
+// breach records a broken promise. It replaces a smaller breach of the same promise.
 func (p *past) breach(key adapter.Key, b broken) {
-	if _, again := p.told[key]; again {
+	if _, again := p.recorded[key]; again {
 		p.broken = slices.DeleteFunc(p.broken, func(o broken) bool { return o.ID == b.ID })
 	}
-	p.told[key] = b.Seconds
+	p.recorded[key] = b.Seconds
 	p.broken = append(p.broken, b)
 }
 
-// forget drops what is too old, or too much.
+// forget removes what is too old or too much.
 func (p *past) forget(now core.Time) {
 	old := now - core.Time(pastKept/time.Second)
 	p.pieces = slices.DeleteFunc(p.pieces, func(h piece) bool { return h.To < old })
 	p.pieces = p.pieces[max(0, len(p.pieces)-mostPieces):]
 	p.broken = slices.DeleteFunc(p.broken, func(b broken) bool { return b.At < old })
 	p.broken = p.broken[max(0, len(p.broken)-mostBroken):]
-	if len(p.told) > 2*mostPieces {
-		clear(p.told)
+	if len(p.recorded) > 2*mostPieces {
+		clear(p.recorded)
 	}
 }
 
-// since is when a job got the nodes that it holds now.
+// since returns when the job received the nodes that it holds now.
 func (p *past) since(key adapter.Key) core.Time { return p.holds[key].From }

@@ -16,7 +16,7 @@ import (
 	"accordion/core"
 )
 
-// recorded is a journal in which a job of ann's grew before the server opened, and had its promise broken.
+// recorded returns a journal in which a job of ann grew before the server started, and its promise was broken.
 func recorded(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"))
@@ -52,15 +52,15 @@ func TestThePastIsReadFromTheJournal(t *testing.T) {
 	if want := (broken{At: noon - 600, ID: 1, User: "ann", Seconds: 90, Cause: "lost node"}); len(e.state.Broken) != 1 || e.state.Broken[0] != want {
 		t.Errorf("broken promises are %+v", e.state.Broken)
 	}
-	n := later(s, 10) // the breach has grown since, and stands there once
+	n := later(s, 10) // the breach has grown, and is listed once
 	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Slipped: 200, Cause: "late application"}}
 	if e = shows(t, h, n); len(e.state.Broken) != 1 || e.state.Broken[0].Seconds != 200 {
 		t.Errorf("broken promises are %+v", e.state.Broken)
 	}
 }
 
-// Where jobs are private, no page and no message has a user's name, or what users or the site wrote of a job.
-func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
+// If jobs are private, no page and no message contains a user's name, or a text that users or the site wrote about a job.
+func TestPrivateJobsShowNoUser(t *testing.T) {
 	h, root := open(t, Options{Journal: recorded(t), Private: true})
 	s := clusterOf(16, 4, 6)
 	for i := range s.Queue.Jobs {
@@ -72,7 +72,7 @@ func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 	s.Closed = []view.SnapshotClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
 	shows(t, h, s)
 	n := later(s, 5)
-	n.Queue.Jobs = n.Queue.Jobs[1:] // what ended is private, too
+	n.Queue.Jobs = n.Queue.Jobs[1:] // jobs that have ended are private, too
 	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[1].Key(): {Slipped: 200, Cause: "lost node"}}
 	e := shows(t, h, n)
 	text, _ := e.whole.bytes()
@@ -99,8 +99,8 @@ func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 	}
 }
 
-// TestWhatTheBatchSystemBeginsToHideIsHidden: an administrator sets PrivateData while the sidecar runs, which preflight looked at before.
-func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
+// An administrator sets PrivateData while the sidecar runs. Preflight had checked it before.
+func TestPageHidesWhatTheBatchSystemBeginsToHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		hidden adapter.Hidden
 		hides  []string
@@ -148,7 +148,7 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 	}
 }
 
-// The loop is asked for a snapshot when the one before is composed and the pause is over, not before.
+// The server wants the next snapshot only after it has composed the previous one and the pause after it has ended.
 func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.WantsSnapshot() {
@@ -158,7 +158,7 @@ func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	if h.WantsSnapshot() {
 		t.Error("it wants another one before the first is composed")
 	}
-	h.Receive(clusterOf(4, 1, 1)) // and nobody waits
+	h.Receive(clusterOf(4, 1, 1)) // does not block
 }
 
 func TestTheJobsPage(t *testing.T) {
@@ -195,17 +195,19 @@ func TestTheJobsPage(t *testing.T) {
 	}
 }
 
-// A part of an application is explained with that, where it may be shown and is known; else the page says where to ask.
-func TestAPartOfAnApplication(t *testing.T) {
+// A part of an application is explained with the application if that may be shown and is known. Otherwise the page says where to ask.
+func TestPageOfAPartOfAnApplication(t *testing.T) {
 	s := clusterOf(16, 4, 2)
 	s.Queue.Jobs[0].Kind = view.Delegated
-	known := func(job core.JobID, _ string) (*status.Application, error) {
+	known := func(job core.JobID, _ string) (*status.ApplicationExplanation, error) {
 		if job != 1 {
 			t.Errorf("of job %d it is asked, too", job)
 		}
-		return &status.Application{ID: 7, Seen: &view.Application{ID: 7, User: "ann", Name: "stencil", State: "started"}}, nil
+		return &status.ApplicationExplanation{ID: 7, Seen: &view.Application{ID: 7, User: "ann", Name: "stencil", State: "started"}}, nil
 	}
-	failing := func(core.JobID, string) (*status.Application, error) { return nil, errors.New("the journal is away") }
+	failing := func(core.JobID, string) (*status.ApplicationExplanation, error) {
+		return nil, errors.New("the journal is away")
+	}
 	for _, c := range []struct {
 		what    string
 		options Options

@@ -25,13 +25,13 @@ import (
 //go:embed assets
 var files embed.FS
 
-// asset is a file of the page's own.
+// asset is a file that the page loads.
 type asset struct {
 	kind, tag string
 	data      []byte
 }
 
-// assets are all of them, by the path under which they are served. What is not in here is nowhere: no path leads to any file.
+// assets are all such files by URL path. No other path leads to any file.
 var assets = func() map[string]asset {
 	all := map[string]asset{}
 	add := func(file string, data []byte) {
@@ -64,12 +64,12 @@ var assets = func() map[string]asset {
 	return all
 }()
 
-// kinds are types as they are, whatever this host's tables say.
+// kinds are the media types, independent of this host's tables.
 var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// Handler answers browsers.
+// Handler returns the handler for browsers.
 func (h *Server) Handler() http.Handler {
-	return h.guarded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return h.guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/events":
 			h.stream(w, r)
@@ -93,11 +93,11 @@ func (h *Server) Handler() http.Handler {
 	}))
 }
 
-// Listen takes the address: HOST:PORT, or the absolute path of a Unix socket, whose folder it makes. An error says what to do.
+// Listen listens at the address: HOST:PORT, or the absolute path of a Unix socket, whose folder it creates.
 func Listen(address string) (net.Listener, error) {
 	l, err := listen(address)
 	if err != nil {
-		return nil, fmt.Errorf("the page: %w; give another address in [web] listen, or none", err)
+		return nil, fmt.Errorf("listen for browsers: %w; give another address in [web] listen, or none", err)
 	}
 	return bound(l), nil
 }
@@ -114,13 +114,13 @@ func listen(address string) (net.Listener, error) {
 	}
 	if info, err := os.Lstat(address); err == nil {
 		if info.Mode().Type() != os.ModeSocket {
-			return nil, fmt.Errorf("%s is no socket: move it away", address)
+			return nil, fmt.Errorf("%s is not a socket; move it away", address)
 		}
 		if c, err := net.DialTimeout("unix", address, time.Second); err == nil {
 			c.Close()
 			return nil, fmt.Errorf("another process answers at %s", address)
 		}
-		if err := os.Remove(address); err != nil { // of one that was killed
+		if err := os.Remove(address); err != nil { // left by a server that was killed
 			return nil, err
 		}
 	}
@@ -128,47 +128,45 @@ func listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(address, 0o666); err != nil { // whoever reaches it may read, as with squeue
+	if err := os.Chmod(address, 0o666); err != nil { // every user may read, as with squeue
 		l.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-// trusted returns an error where another user could replace our socket by one of their own. That is
-// so in a folder that is not root's or our own. It is also so in one that others can write to,
-// unless only owners can remove what is there (/tmp).
+// trusted returns an error if another user could replace our socket. That is possible in a folder of a user other than root or ourselves.
+// It is also possible in a folder that others can write to, unless only owners can remove files there (/tmp).
 func trusted(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
 		return err
 	}
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
-		return fmt.Errorf("the folder %s belongs to user %d: give it to root (chown root %s)", folder, owner, folder)
+		return fmt.Errorf("folder %s belongs to user %d; give it to root: chown root %s", folder, owner, folder)
 	}
 	if info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("others may write to the folder %s: forbid it (chmod go-w %s)", folder, folder)
+		return fmt.Errorf("other users can write to folder %s; forbid it: chmod go-w %s", folder, folder)
 	}
 	return nil
 }
 
-// connections bounds what is open at once. The newest connection of a client replaces its oldest: a
-// browser connects again.
+// connections limits the open connections. The newest connection of a client replaces its oldest, because browsers connect again.
 var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
-// bound returns a listener with that bound.
+// bound returns a listener with that limit.
 func bound(l net.Listener) net.Listener { return connlimit.Listen(l, connections) }
 
-// clientKey is the key of a request's client in its context.
+// clientKey is the key of a request's client in the request's context.
 type clientKey struct{}
 
-// clientOf returns the client that a request comes from. All readers behind one proxy are one.
+// clientOf returns the client that a request comes from. All readers behind one proxy count as one client.
 func clientOf(r *http.Request) connlimit.Client {
 	c, _ := r.Context().Value(clientKey{}).(connlimit.Client)
 	return c
 }
 
-// Serve answers on the listener, and makes versions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
+// Serve answers on the listener, and composes versions of snapshots, until ctx ends. It closes the listener and returns nil.
 func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
@@ -185,7 +183,7 @@ func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the page on %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve the page on %s: %w", l.Addr(), err)
 	}
 	return nil
 }

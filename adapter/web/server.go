@@ -14,38 +14,39 @@ import (
 	"accordion/core"
 )
 
-// Options say what is shown, and how.
+// Options configure a Server.
 type Options struct {
-	Journal *journal.Journal // of the cluster, which is only read; nil: there is none
-	// Application is the application of a launcher of which a job is a part, nil of none; nil: there are none.
-	Application func(job core.JobID, request string) (*status.Application, error)
-	// Clock is the cluster's; nil: the wall clock. Pace is how many of its seconds pass in one; 0: 1.
+	Journal *journal.Journal // the cluster's journal, which is only read; nil: there is none
+	// Application returns the application of which a job is a part, or nil if it is none. A nil function means that there are no
+	// applications.
+	Application func(job core.JobID, request string) (*status.ApplicationExplanation, error)
+	// Clock is the cluster's clock; nil: the wall clock. Pace is how many of its seconds pass in a second; 0: 1.
 	Clock   func() time.Time
 	Pace    int
-	Private bool     // jobs are shown without their users and names
-	Names   []string // under which browsers may ask, beside addresses, localhost and the host's own name
-	Any     bool     // whatever the name is: a proxy before a Unix socket has looked at it
-	PID     int      // of the sidecar, for explanations
+	Private bool     // users and names of jobs are hidden
+	Names   []string // names by which browsers may address the server, besides addresses, localhost and the name of the host
+	Any     bool     // accept any name, because a proxy in front of a Unix socket has checked it
+	PID     int      // the sidecar's, for explanations
 }
 
-// Server is where the cluster is shown. The loop is on its one side (status.Subscriber), readers are on the other.
+// Server shows a cluster to browsers. The loop passes snapshots to it (status.Subscriber), and HTTP requests read versions of them.
 type Server struct {
 	options   Options
 	wants     atomic.Bool
-	snapshots chan *view.Snapshot // the newest one that was not composed yet
+	snapshots chan *view.Snapshot // the newest snapshot that was not composed yet
 
 	mu      sync.Mutex
 	version *version      // nil: none yet
-	fresh   chan struct{} // closed when a newer one is there
+	fresh   chan struct{} // closed when a newer version exists
 
-	streams   *connlimit.Limiter // readers of versions
-	asking    *connlimit.Limiter // clients that wait for an explanation, or get one
-	explainer chan struct{}      // bounds explanations
+	streams   *connlimit.Limiter // readers of streams
+	asking    *connlimit.Limiter // clients that wait for an explanation
+	explainer chan struct{}      // limits explanations at the same time
 }
 
 var _ status.Subscriber = (*Server)(nil)
 
-// New makes a server, in which nothing is shown yet.
+// New returns a server that has no version to show yet.
 func New(o Options) *Server {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -57,7 +58,7 @@ func New(o Options) *Server {
 	return h
 }
 
-// WantsSnapshot implements status.Subscriber: the composer is done with the snapshot before, and had its pause.
+// WantsSnapshot implements status.Subscriber. It returns true when the previous snapshot is composed and the pause after it has ended.
 func (h *Server) WantsSnapshot() bool { return h.wants.Load() }
 
 // Receive implements status.Subscriber.
@@ -65,18 +66,18 @@ func (h *Server) Receive(s *view.Snapshot) {
 	h.wants.Store(false)
 	select {
 	case h.snapshots <- s:
-	default: // the composer wants one at a time; that it has one already cannot be
+	default: // not reached, because the composer wants one snapshot at a time
 	}
 }
 
-// How long the composer pauses: so many times as long as composing took, so that it takes a twentieth of one processor, between these bounds.
+// The composer pauses for a multiple of the time that composing took, within these bounds. So it uses a twentieth of one processor.
 const (
 	leastPause = time.Second
 	mostPause  = 10 * time.Second
 	pauseShare = 19
 )
 
-// compose makes versions of what the loop hands over, until ctx ends.
+// compose makes versions of snapshots until ctx ends.
 func (h *Server) compose(ctx context.Context) {
 	past := newPast(h.options.Journal, h.options.Clock())
 	pause := time.NewTimer(0)
@@ -90,22 +91,22 @@ func (h *Server) compose(ctx context.Context) {
 			continue
 		case s := <-h.snapshots:
 			begun := time.Now()
-			past.look(s)
-			h.publish(newEdition(h.newest(), s, past, &h.options, h.streams.Open() > 0))
+			past.observe(s)
+			h.publish(newVersion(h.newest(), s, past, &h.options, h.streams.Open() > 0))
 			pause.Reset(min(max(leastPause, pauseShare*time.Since(begun)), mostPause))
 		}
 	}
 }
 
-// newest is the newest version; nil before the first.
+// newest returns the newest version; nil before the first.
 func (h *Server) newest() *version {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.version
 }
 
-// look is the newest version, and what is closed when there is a newer one.
-func (h *Server) look() (*version, <-chan struct{}) {
+// latest returns the newest version and a channel that is closed when a newer one exists.
+func (h *Server) latest() (*version, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.version, h.fresh
@@ -119,7 +120,7 @@ func (h *Server) publish(e *version) {
 	h.fresh = make(chan struct{})
 }
 
-// report is the queue of an version as status knows it.
+// report returns the queue of a version as a status.QueueReport.
 func (h *Server) report(e *version) status.QueueReport {
 	return status.QueueReport{Sidecar: status.Sidecar{Running: true, PID: h.options.PID}, Read: e.snapshot.Read, Queue: e.snapshot.Queue}
 }

@@ -11,7 +11,7 @@ import (
 	"accordion/internal/browser"
 )
 
-// sharedNodes returns a snapshot in which five jobs hold some of 13 nodes in all, on six different ones of eight.
+// sharedNodes returns a snapshot in which five jobs hold six of eight nodes. They share some of them, so that their sizes add up to 13.
 func sharedNodes() *view.Snapshot {
 	s := clusterOf(8, 0, 0)
 	for i, j := range []struct {
@@ -32,7 +32,7 @@ func sharedNodes() *view.Snapshot {
 	return s
 }
 
-// hidden is the pairs of jobs of which the chart draws one over the other.
+// hidden returns the pairs of jobs that the chart draws on top of each other.
 const hidden = `Promise.all([import("./feed.js"), import("./place.js"), import("./words.js")]).then(([{ feed }, { layout }, { hosts }]) => {
 	const all = layout(feed, feed.now(), hosts).rects.map(r => ({ top: r.first, bottom: r.last + 1, ...r })), found = new Set();
 	all.forEach((a, i) => all.slice(0, i).forEach(b => {
@@ -63,7 +63,7 @@ func TestJobsThatShareNodesAreAllSeen(t *testing.T) {
 	p.Quiet()
 }
 
-// What ends while others of its node go on makes no room for what waits.
+// A job that ends makes no room for waiting jobs on nodes that other jobs still hold.
 func TestPlannedJobIsPutOnNoNodeThatOthersStillHold(t *testing.T) {
 	h, root := open(t, Options{})
 	s := sharedNodes()

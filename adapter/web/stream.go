@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// What is granted to readers of the stream.
+// Limits for readers of the stream.
 const (
-	mostStreams = 1_000 // of all clients; where one has most of them, its oldest gives way to another's
-	// slowest is how long a write to a reader may take: one who does not read that long is let go.
+	mostStreams = 1_000 // for all clients together; beyond it the client with the most streams loses its oldest
+	// slowest is how long a write to a reader may take. Then the reader is disconnected.
 	slowest = 10 * time.Second
-	// quiet is how long nothing is sent: then a line that says nothing keeps the connection, and finds out whether the reader is there.
+	// quiet is how long nothing is sent. Then an empty line keeps the connection open, and detects whether the reader is still there.
 	quiet = 20 * time.Second
 )
 
-// stream sends a reader the newest version whole, and then what changes, for as long as he reads. Who is slow misses versions in between, and is
-// sent the newest one whole.
+// stream sends a reader the newest version whole, and then the changes, until it disconnects. A slow reader misses versions and receives
+// the newest one whole.
 func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, evict := context.WithCancel(r.Context())
 	defer evict()
@@ -31,7 +31,7 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx passes it on at once
+	header.Set("X-Accel-Buffering", "no") // nginx then passes on messages at once
 	header.Set("Vary", "Accept-Encoding")
 	out := reader{w: w, control: http.NewResponseController(w), packs: strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")}
 	if out.packs {
@@ -40,14 +40,14 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	// The deadline of reading the request would end the stream.
+	// The deadline for reading the request would end the stream.
 	if err := out.control.SetReadDeadline(time.Time{}); err != nil || !out.begin() {
 		return
 	}
 	idle := time.NewTimer(quiet)
 	defer idle.Stop()
 	for had := uint64(0); ; {
-		e, fresh := h.look()
+		e, fresh := h.latest()
 		if e != nil && e.number != had {
 			f := &e.whole
 			if had > 0 && e.number == had+1 && e.news != nil {
@@ -77,14 +77,14 @@ var (
 	stillHerePacked = pack(stillHere)
 )
 
-// reader is one who reads the stream.
+// reader is a client that reads the stream.
 type reader struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	packs   bool
 }
 
-// begin sends what comes before all messages, and says whether the reader is there.
+// begin sends what precedes all messages, and reports whether that succeeded.
 func (r *reader) begin() bool {
 	text := []byte("retry: 3000\n\n")
 	if r.packs {
@@ -93,7 +93,7 @@ func (r *reader) begin() bool {
 	return r.send(text, nil)
 }
 
-// send sends a message, and says whether the reader took it.
+// send sends a message, and reports whether that succeeded.
 func (r *reader) send(text, packed []byte) bool {
 	if r.packs {
 		text = packed

@@ -22,7 +22,7 @@ type follower struct {
 	lines *bufio.Reader
 	state state
 	jobs  map[core.JobID]job
-	kinds []string // of the messages
+	kinds []string // kinds of the messages received
 }
 
 func follow(t testing.TB, answer *http.Response) *follower {
@@ -38,7 +38,7 @@ func follow(t testing.TB, answer *http.Response) *follower {
 	return &follower{lines: bufio.NewReaderSize(body, 1<<16)}
 }
 
-// next takes in the next message.
+// next reads the next message.
 func (f *follower) next() error {
 	kind := ""
 	for {
@@ -98,7 +98,7 @@ func (f *follower) take(n *news) {
 	}
 }
 
-// sees fails when the follower's state is not the version's.
+// sees fails the test unless the follower's state equals the version's.
 func (f *follower) sees(t testing.TB, e *version) {
 	t.Helper()
 	want, got := *e.state, f.state
@@ -134,7 +134,7 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 		f := follow(t, answer)
 		a := clusterOf(16, 4, 9)
 		b := later(a, 5)
-		b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 1, 2) // job 2 is over
+		b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 1, 2) // job 2 has ended
 		b.Queue.Jobs[4] = begun(b, b.Queue.Jobs[4])
 		b.Nodes = slices.Clone(b.Nodes)
 		b.Nodes[15] = view.SnapshotNode{Name: "n16", State: view.NodeLost, Why: "NOT_RESPONDING", Out: true}
@@ -156,21 +156,21 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 	}
 }
 
-// begun is a job that waited, on nodes now.
+// begun returns a waiting job as running.
 func begun(s *view.Snapshot, e view.Entry) view.Entry {
 	e.Rank, e.Phase, e.Nodes, e.Size, e.Start = 0, "running", "n5", 1, s.Now-1
 	return e
 }
 
-// A reader who falls behind is sent the newest whole, and not what he missed.
-func TestWhoFellBehindGetsTheWhole(t *testing.T) {
+// A reader that falls behind receives the newest version whole, without the missed changes.
+func TestReaderThatFellBehindGetsTheWholeState(t *testing.T) {
 	h := New(Options{})
 	p := newPast(nil, h.options.Clock())
 	s := clusterOf(4, 1, 1)
 	var last *version
 	for range 3 {
-		p.look(s)
-		last = newEdition(last, s, p, &h.options, true)
+		p.observe(s)
+		last = newVersion(last, s, p, &h.options, true)
 		s = later(s, 1)
 	}
 	if last.number != 3 || last.news == nil {
@@ -182,7 +182,7 @@ func TestWhoFellBehindGetsTheWhole(t *testing.T) {
 	}
 }
 
-// What is packed for all may follow whatever else was sent to one.
+// A message that is compressed once for all readers may follow any other message.
 func TestPackedPiecesFollowOneAnother(t *testing.T) {
 	var b bytes.Buffer
 	b.Write(packedHeader)

@@ -12,39 +12,39 @@ import (
 	"accordion/core"
 )
 
-// version is a snapshot as readers get it. It does not change any more, but that it is written down when the first reader asks for it.
+// version is a snapshot as readers receive it. It is immutable, except that it is encoded when the first reader asks for it.
 type version struct {
 	number   uint64
-	snapshot *view.Snapshot // without what is hidden
+	snapshot *view.Snapshot // without what is hidden from users
 	state    *state
 	whole    frame
-	news     *frame // what changed since the version before; nil: nobody reads, or much is new
+	news     *frame // changes since the previous version; nil: there are no readers, or too much has changed
 }
 
-// state is all that a page knows, as it is sent.
+// state is everything that a page knows, as it is sent.
 type state struct {
 	Number  uint64        `json:"number"`
-	Read    core.Time     `json:"read"` // Unix seconds
+	Read    core.Time     `json:"read"` // Unix second
 	Now     core.Time     `json:"now"`
 	Pace    int           `json:"pace"` // seconds of the cluster's clock in a second
 	Cluster string        `json:"cluster"`
 	Soft    string        `json:"soft,omitempty"`
 	All     bool          `json:"all,omitempty"` // every job of the partition is planned
 	Private bool          `json:"private,omitempty"`
-	Begins  core.Time     `json:"begins"` // before it, nothing is known of ordinary jobs that are over
+	Begins  core.Time     `json:"begins"` // nothing is known of ordinary jobs that ended before
 	Nodes   []node        `json:"nodes"`
 	Closed  []closed      `json:"closed"`
 	Broken  []broken      `json:"broken"`
 	Past    []piece       `json:"past"`
-	Jobs    []job         `json:"jobs"` // those that hold nodes, those in the plan by rank, the others
-	from    map[int64]int // where each is
+	Jobs    []job         `json:"jobs"` // jobs that hold nodes, jobs in the plan by rank, the others
+	from    map[int64]int // index of each job
 }
 
 type node struct {
 	Name  string `json:"name"`
 	State string `json:"state,omitempty"`
 	Why   string `json:"why,omitempty"`
-	Out   bool   `json:"out,omitempty"` // the plan does without it
+	Out   bool   `json:"out,omitempty"` // the plan does not use it
 }
 
 type closed struct {
@@ -55,7 +55,7 @@ type closed struct {
 	End   core.Time `json:"end"` // 0: no end
 }
 
-// job is a job as it is sent. What moves with each cycle stands last.
+// job is a job as it is sent. The fields that change in each cycle come last.
 type job struct {
 	ID        core.JobID `json:"id"`
 	Submitted core.Time  `json:"submitted"`
@@ -67,27 +67,27 @@ type job struct {
 	Holds     bool       `json:"holds,omitempty"`
 	Nodes     string     `json:"nodes,omitempty"`
 	Size      int        `json:"size"`
-	Least     int        `json:"least,omitempty"` // a moldable job that waits may have so many now…
+	Least     int        `json:"least,omitempty"` // smallest and largest size that a waiting moldable job may get now
 	Most      int        `json:"most,omitempty"`
 	Step      int        `json:"step,omitempty"`
-	Since     core.Time  `json:"since,omitempty"` // it has held the nodes that it holds now
+	Since     core.Time  `json:"since,omitempty"` // since when it has held its present nodes
 	Plan      core.EP    `json:"plan,omitempty"`
 	Why       string     `json:"why,omitempty"`
-	Waits     bool       `json:"waits,omitempty"` // it has no place in the plan because the policy gives one to few
+	Waits     bool       `json:"waits,omitempty"` // it has no planned start because the policy reserves for few jobs
 	Slip      core.Time  `json:"slip,omitempty"`  // seconds by which its promise was broken
-	Cause     string     `json:"cause,omitempty"` // of that
+	Cause     string     `json:"cause,omitempty"` // why its promise was broken
 	Soon      bool       `json:"soon,omitempty"`  // it may start at any moment
 	place                // rank, start and end
 }
 
-// place is where a job stands in the plan, which for most of them moves with each cycle.
+// place is a job's place in the plan. It changes in each cycle for most jobs.
 type place struct {
 	Rank  int       `json:"rank,omitempty"`
 	Start core.Time `json:"start,omitempty"`
 	End   core.Time `json:"end,omitempty"`
 }
 
-// news is what changed since the version before. What is nil did not.
+// news is what changed since the previous version. Fields are nil where nothing changed.
 type news struct {
 	Number uint64       `json:"number"`
 	Read   core.Time    `json:"read"`
@@ -96,14 +96,14 @@ type news struct {
 	Nodes  []node       `json:"nodes,omitempty"`
 	Closed []closed     `json:"closed,omitempty"`
 	Broken []broken     `json:"broken,omitempty"`
-	Past   []piece      `json:"past,omitempty"` // more of it
+	Past   []piece      `json:"past,omitempty"` // new pieces
 	Gone   []core.JobID `json:"gone,omitempty"`
-	Jobs   []job        `json:"jobs,omitempty"`  // new, or changed
-	Moved  [][4]int64   `json:"moved,omitempty"` // only their places: number, rank, start, end
+	Jobs   []job        `json:"jobs,omitempty"`  // new or changed jobs
+	Moved  [][4]int64   `json:"moved,omitempty"` // jobs of which only the place changed: number, rank, start, end
 }
 
-// newEdition makes the version after another; nil: the first. read says that readers wait for news.
-func newEdition(before *version, s *view.Snapshot, p *past, o *Options, read bool) *version {
+// newVersion returns the version after before; nil: the first version. read is whether readers wait for changes.
+func newVersion(before *version, s *view.Snapshot, p *past, o *Options, read bool) *version {
 	e := &version{number: 1, snapshot: without(s, o.Private)}
 	if before != nil {
 		e.number = before.number + 1
@@ -117,7 +117,7 @@ func newEdition(before *version, s *view.Snapshot, p *past, o *Options, read boo
 	return e
 }
 
-// stateOf is what is sent of a snapshot.
+// stateOf returns what is sent of a snapshot.
 func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	st := &state{Read: s.Read, Now: s.Now, Pace: o.Pace, Cluster: core.Printable(s.Queue.Cluster), Soft: core.Printable(s.Soft), All: s.Manage == "all", Private: s.Hidden.Jobs,
 		Begins: p.begins, Nodes: make([]node, len(s.Nodes)), Closed: make([]closed, 0, len(s.Closed)), Broken: []broken{}, Past: []piece{}, Jobs: make([]job, len(s.Queue.Jobs)),
@@ -133,11 +133,11 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 		st.Closed = append(st.Closed, closed{short(c.Name), c.On, c.Nodes, c.Start, end})
 	}
 	for _, b := range p.broken {
-		b.User, b.Name = someone(s, b.User), someone(s, b.Name)
+		b.User, b.Name = userText(s, b.User), userText(s, b.Name)
 		st.Broken = append(st.Broken, b)
 	}
 	for _, h := range p.pieces {
-		h.User, h.Name = someone(s, h.User), someone(s, h.Name)
+		h.User, h.Name = userText(s, h.User), userText(s, h.Name)
 		st.Past = append(st.Past, h)
 	}
 	for i := range s.Queue.Jobs {
@@ -147,15 +147,15 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	return st
 }
 
-// someone is what users wrote, as it is shown.
-func someone(s *view.Snapshot, text string) string {
+// userText returns a text that a user wrote, as it may be shown: "" if jobs are private.
+func userText(s *view.Snapshot, text string) string {
 	if s.Hidden.Jobs {
 		return ""
 	}
 	return short(text)
 }
 
-// short is a text of users, printable and not endless.
+// short returns a user's text without control characters, and limited in length.
 func short(text string) string {
 	const most = 120
 	if runes := []rune(text); len(runes) > most {
@@ -180,14 +180,15 @@ func jobOf(s *view.Snapshot, e *view.Entry, p *past) job {
 	return j
 }
 
-// same says whether two jobs differ in nothing but their places.
+// same reports whether two jobs are equal except for their places.
 func (j *job) same(o *job) bool {
-	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind && j.Request == o.Request && j.Phase == o.Phase &&
-		j.Holds == o.Holds && j.Nodes == o.Nodes && j.Size == o.Size && j.Least == o.Least && j.Most == o.Most && j.Step == o.Step && j.Since == o.Since &&
-		slices.Equal(j.Plan, o.Plan) && j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
+	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind &&
+		j.Request == o.Request && j.Phase == o.Phase && j.Holds == o.Holds && j.Nodes == o.Nodes && j.Size == o.Size &&
+		j.Least == o.Least && j.Most == o.Most && j.Step == o.Step && j.Since == o.Since && slices.Equal(j.Plan, o.Plan) &&
+		j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
 }
 
-// newsOf is what changed from one state to the next, in which so many pieces of the past are new.
+// newsOf returns the changes from one state to the next. added is the number of new pieces of the past.
 func newsOf(before, after *state, added int) *news {
 	n := &news{Number: after.Number, Read: after.Read, Now: after.Now}
 	if before.Soft != after.Soft {
@@ -221,21 +222,21 @@ func newsOf(before, after *state, added int) *news {
 	return n
 }
 
-// frame is a message of the stream, written down once for all readers.
+// frame is a message of the stream, encoded once for all readers.
 type frame struct {
 	event string
 	of    any
 
 	once   sync.Once
 	text   []byte // as server-sent event
-	packed []byte // the same as a piece of a gzip stream
+	packed []byte // the same, compressed as a piece of a gzip stream
 }
 
-// bytes is the message as text, and packed.
+// bytes returns the message as text, and compressed.
 func (f *frame) bytes() (text, packed []byte) {
 	f.once.Do(func() {
 		data, err := json.Marshal(f.of)
-		if err != nil { // it is made of texts and numbers
+		if err != nil { // cannot happen: it consists of texts and numbers
 			panic(err)
 		}
 		f.text = slices.Concat([]byte("event: "+f.event+"\ndata: "), data, []byte("\n\n"))
@@ -245,7 +246,8 @@ func (f *frame) bytes() (text, packed []byte) {
 	return f.text, f.packed
 }
 
-// pack is a text as a piece that may follow any other in a gzip stream: it refers to nothing before it, and does not end the stream.
+// pack compresses a text into a piece that may follow any other in a gzip stream: it refers to nothing before it, and does not end the
+// stream.
 func pack(text []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -260,8 +262,8 @@ func pack(text []byte) []byte {
 // packedHeader begins a gzip stream: no name, no time.
 var packedHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff}
 
-// without returns a snapshot without what the batch system hides from users. private hides jobs, and
-// all that identifies their users.
+// without returns a snapshot without what the batch system hides from users. If private is true, it also hides jobs' users and everything
+// that identifies them.
 func without(s *view.Snapshot, private bool) *view.Snapshot {
 	a := *s
 	if private {
@@ -279,14 +281,14 @@ func without(s *view.Snapshot, private bool) *view.Snapshot {
 		if a.Hidden.Accounts {
 			e.Parts, e.Priority, e.Limit = nil, 0, nil
 		}
-		if a.Hidden.Accounts || a.Hidden.Reservations { // they are named in it
+		if a.Hidden.Accounts || a.Hidden.Reservations { // the text names them
 			e.Why = ""
 		}
 	}
 	if a.Hidden.Nodes {
 		a.Queue.AwayNodes = nil
 	}
-	if a.Hidden.Jobs || a.Hidden.Reservations { // their names are often users'
+	if a.Hidden.Jobs || a.Hidden.Reservations { // their names often contain users' names
 		a.Queue.Closures = slices.Clone(s.Queue.Closures)
 		for i := range a.Queue.Closures {
 			a.Queue.Closures[i].Anonymize()

@@ -9,13 +9,13 @@ import (
 
 // plannedElsewhere returns the jobs of the queue that a pass plans and the sidecar does not: besteffort jobs, and jobs
 // that wait for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
-func (o *Reader) plannedElsewhere(records []*Job) (all []adapter.Apart) {
+func (o *Reader) plannedElsewhere(records []*Job) (all []adapter.OutsideJob) {
 	for _, r := range records {
 		if !o.plannedByPass(r) || !r.Blocked && !r.Besteffort() {
 			continue
 		}
 		pause := o.db.Conf.SecurityTime
-		a := adapter.Apart{
+		a := adapter.OutsideJob{
 			Job:   core.Job{ID: r.ID, Submit: r.Submitted, Begin: r.Begin, Choices: slices.Clone(r.Choices), Pause: pause},
 			After: r.Blocked, Uncounted: r.Besteffort(),
 		}

@@ -3,7 +3,7 @@
 //
 //	read := observe.New(tables, "evolve")
 //	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, yielding, err = read.Snapshot(ctx, tx); return err })
-//	snapshot.Molds.Reach = read.Reach(ctx)
+//	snapshot.OwnSizing.Eligible = read.EligibleNodes(ctx)
 package observe
 
 import (
@@ -33,7 +33,7 @@ func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue:
 
 // Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes after a while.
 func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []BesteffortJob, error) {
-	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
+	snapshot := &adapter.Snapshot{At: time.Now(), OwnSizing: adapter.OwnSizing{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.PrepareManyJobs(ctx, tx); err != nil {
 		return nil, nil, nil, err
 	}
@@ -50,7 +50,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	snapshot.Molds.Apart = o.plannedElsewhere(records)
+	snapshot.OwnSizing.Outside = o.plannedElsewhere(records)
 	if err := o.readWanted(ctx, tx, records); err != nil {
 		return nil, nil, nil, err
 	}

@@ -89,10 +89,10 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 	return err
 }
 
-// Reach returns the hosts that the jobs of the last snapshot may have by their properties, as of a minute ago or less.
+// EligibleNodes returns the hosts that the jobs of the last snapshot may have by their properties, as of a minute ago or less.
 // It returns nil where that is not known. It asks with the account that may only read, so call it outside of
 // transactions.
-func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
+func (o *Reader) EligibleNodes(ctx context.Context) (all []adapter.EligibleNodes) {
 	now, known, complete := time.Now(), map[string]meaning{}, true
 	if o.budget == nil {
 		o.budget = scheduler.Budget{}
@@ -116,7 +116,7 @@ func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 		}
 		known[w.text] = m
 		if len(m.hosts) > 0 {
-			all = append(all, adapter.Reach{Nodes: m.hosts, Jobs: w.jobs})
+			all = append(all, adapter.EligibleNodes{Nodes: m.hosts, Jobs: w.jobs})
 		}
 	}
 	o.meant = known

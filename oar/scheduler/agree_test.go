@@ -258,7 +258,7 @@ func (f *forged) read() *adapter.Snapshot {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	snapshot.Molds.Reach = read.Reach(f.t.Context())
+	snapshot.OwnSizing.Eligible = read.EligibleNodes(f.t.Context())
 	return snapshot
 }
 

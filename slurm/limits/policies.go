@@ -217,11 +217,11 @@ func (c ceiling) lower(o ceiling) ceiling {
 }
 
 // Most returns the ceiling in the adapter's type.
-func (c ceiling) Most() adapter.Most {
+func (c ceiling) Most() adapter.NodeLimit {
 	if c.nodes < 0 {
-		return adapter.Most{}
+		return adapter.NodeLimit{}
 	}
-	return adapter.Most{Nodes: c.nodes, Why: c.why}
+	return adapter.NodeLimit{Nodes: c.nodes, Why: c.why}
 }
 
 // Need is how much of each resource a job takes.

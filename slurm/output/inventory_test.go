@@ -94,8 +94,8 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 			n.Idle || !n.Usable || n.Asleep {
 			t.Errorf("%s: %+v", release, n)
 		}
-		if n := in.Nodes[0].Node; n.Strength != (adapter.Strength{Cores: 4, Memory: 1000, Arch: "x86_64"}) {
-			t.Errorf("%s: launchers are told of %+v", release, n.Strength)
+		if n := in.Nodes[0].Node; n.HostResources != (adapter.HostResources{Cores: 4, Memory: 1000, Arch: "x86_64"}) {
+			t.Errorf("%s: launchers are told of %+v", release, n.HostResources)
 		}
 		// A suspended job holds the node, but Slurm prints IDLE.
 		if n := in.Nodes[4]; n.allocated != 0 || !n.Idle {
@@ -119,7 +119,7 @@ func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 }
 
 func TestWhatANodeHasForJobsIsKnownOrSaidNotToBe(t *testing.T) {
-	for line, want := range map[string]adapter.Strength{
+	for line, want := range map[string]adapter.HostResources{
 		"NodeName=n5 Arch=aarch64 CPUEfctv=126 CPUTot=128 RealMemory=256000 MemSpecLimit=6000 State=IDLE":                                   {Cores: 126, Memory: 250_000, Arch: "aarch64"},
 		"NodeName=n5 Arch=x86_64 CPUTot=4 RealMemory=1 State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1":                                      {Cores: 4, Arch: "x86_64"}, // slurm.conf sets none
 		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                                                                 {Cores: 4, Memory: 100},    // it has not registered yet
@@ -127,8 +127,8 @@ func TestWhatANodeHasForJobsIsKnownOrSaidNotToBe(t *testing.T) {
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 Reason=TmpDisk=7 Arch=z [root]":                                      {Cores: 4}, // an administrator's text
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 TmpDisk=9 Weight=1 Comment=TmpDisk=7 RealMemory=7":                   {Cores: 4, Scratch: 9},
 	} {
-		if n := parseNode(line); n.Strength != want {
-			t.Errorf("%s: %+v, want %+v", line, n.Strength, want)
+		if n := parseNode(line); n.HostResources != want {
+			t.Errorf("%s: %+v, want %+v", line, n.HostResources, want)
 		}
 	}
 }

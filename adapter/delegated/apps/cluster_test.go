@@ -14,7 +14,7 @@ import (
 func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 	known := &cluster{Cluster: Cluster{Name: "a", Attrs: map[string]string{"fabric": "ib"}}}
 	bare := &cluster{Cluster: Cluster{Name: "b"}}
-	known.setState(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
+	known.setState(&mailbox.ClusterState{Hosts: 10, HostResources: adapter.HostResources{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
 	bare.setState(&mailbox.ClusterState{Hosts: 10})
 	for name, test := range map[string]struct {
 		filter      launcher.Filter
@@ -45,7 +45,7 @@ func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 
 func TestWhatAClusterHasIsTold(t *testing.T) {
 	c := &cluster{Cluster: Cluster{Name: "a", Speed: 1, Site: "lyon"}}
-	c.setState(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
+	c.setState(&mailbox.ClusterState{Hosts: 10, HostResources: adapter.HostResources{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
 	d := (&Machine{clusters: []*cluster{c}}).describe(0)
 	if d.Hosts != 10 || d.Cores != 8 || d.Mem != 1000 || d.Scratch != 500 || d.Arch != "x86_64" {
 		t.Errorf("%+v", d)

@@ -158,7 +158,7 @@ func (w *fakeCluster) prepare(b *fakeJob, o mailbox.Order, now core.Time) {
 
 // state returns the cluster's state.
 func (w *fakeCluster) state(now core.Time) *mailbox.ClusterState {
-	b := &mailbox.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
+	b := &mailbox.ClusterState{Read: now, Hosts: w.hosts, HostResources: adapter.HostResources{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})

@@ -148,7 +148,7 @@ func (x *traffic) show(i int) {
 // state returns the cluster's state, with host names like those of a real cluster.
 func (y *promptCluster) state(now core.Time) *mailbox.ClusterState {
 	b := y.fakeCluster.state(now)
-	b.Strength = adapter.Strength{}
+	b.HostResources = adapter.HostResources{}
 	free := map[int64]bool{}
 	for id := range y.names {
 		free[id] = true

@@ -103,7 +103,7 @@ func (l *Loop) begin() error {
 // restart, and the promised seconds move with the clock. Launchers and parts lose their sessions, and come back.
 func (l *Loop) checkClock() error {
 	now := l.Clock.Now()
-	by := adapter.SetBy(l.Clock, l.checked, now)
+	by := adapter.ClockJump(l.Clock, l.checked, now)
 	l.checked = now
 	if by == 0 {
 		return nil

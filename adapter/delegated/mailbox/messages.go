@@ -26,7 +26,7 @@ type ClusterState struct {
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has been carried out
 
-	adapter.Strength // of the weakest host; a value is 0 or "" if it is not known of one host, or if architectures differ
+	adapter.HostResources // of the weakest host; a value is 0 or "" if it is not known of one host, or if architectures differ
 }
 
 // Job is a batch job that carries launch=.

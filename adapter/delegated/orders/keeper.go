@@ -170,7 +170,7 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	for application, all := range jobs {
 		for _, j := range all {
 			n := name{application, j.ID}
-			if adapter.Made(j) {
+			if adapter.MadeByBatchSystem(j) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
@@ -217,7 +217,7 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 		case !e.owns(n, j):
 		case n.job != 0 && j.ID == n.job:
 			return j
-		case n.job == 0 && adapter.Made(j) && (found == nil || found.State == adapter.Ending):
+		case n.job == 0 && adapter.MadeByBatchSystem(j) && (found == nil || found.State == adapter.Ending):
 			found = j
 		}
 	}
@@ -283,7 +283,7 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 // leave handles a job that no order names.
 func (k *Keeper) leave(ctx context.Context, e *entry) {
 	e.step = Step{Keep: e.memory.Unsure && e.job != nil}
-	if e.job == nil || !k.fresh(e) || e.memory.Unsure && e.job.State == adapter.Pending && !adapter.Made(e.job) {
+	if e.job == nil || !k.fresh(e) || e.memory.Unsure && e.job.State == adapter.Pending && !adapter.MadeByBatchSystem(e.job) {
 		return
 	}
 	if e.step.Verb = Left(e.job); e.step.Verb != Nothing {
@@ -423,7 +423,7 @@ func (k *Keeper) ClockSet() {
 func (k *Keeper) Show(v *plan.World) {
 	b := mailbox.ClusterState{}
 	b.Local, b.Hosts = v.Local(k.due)
-	b.Strength = v.Weakest()
+	b.HostResources = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
 	b.Read = k.read
 	b.Jobs = k.partJobs(v.Snapshot.Jobs)

@@ -105,7 +105,7 @@ func Left(j *adapter.Job) Verb {
 	switch {
 	case j.State != adapter.Pending || j.Mark == "":
 		return Nothing
-	case adapter.Made(j):
+	case adapter.MadeByBatchSystem(j):
 		return End
 	case mayStart(j, application):
 		return Hold

@@ -1,4 +1,4 @@
-// The Gantt chart of the cluster: what was held, what is held now, what is promised to those that run and planned for those that wait.
+// The Gantt chart of the cluster: nodes that were held and are held, promised to running jobs, and planned for waiting jobs.
 
 import { Gantt, Rects, View, columns, readable } from "./charts.js";
 import { clock, count, hosts, kindName, jobLink, span, ticks, who, away } from "./words.js";
@@ -7,7 +7,7 @@ import { shade, theme } from "./theme.js";
 
 const EDGE = 10, HEAD = 14, HOUR = 3600, DAY = 24 * HOUR;
 
-// Now is a window that follows the present, a quarter of it past, until it is moved.
+// Now is a time window that follows the present until the user moves it. A quarter of it is in the past.
 class Now extends View {
   constructor(feed) {
     super(0, 60);
@@ -30,7 +30,7 @@ class Now extends View {
     this.follows = kept;
   }
 
-  // follow shows the present, with as much time as before or a given length.
+  // follow shows the present again, with the present or the given length of the window.
   follow(length = this.to - this.from) {
     this.from = this.feed.now() - length / 4;
     this.to = this.from + length;
@@ -42,7 +42,7 @@ export class Cluster extends Gantt {
   constructor(feed, chosen) {
     const canvas = document.getElementById("gantt");
     super(canvas, document.getElementById("tip"), new Now(feed), theme);
-    Object.assign(this, { feed, chosen, list: [], named: true, lined: true, scrolls: true }); // chosen: whether a job is of those that are looked at
+    Object.assign(this, { feed, chosen, list: [], named: true, lined: true, scrolls: true }); // chosen: returns whether a job matches the filter
     this.view.listeners.push(() => this.draw());
     for (const [id, run] of [["zoom-in", () => this.view.zoom(0.7)], ["zoom-out", () => this.view.zoom(1 / 0.7)], ["zoom-now", () => this.home()], ["zoom-all", () => this.all()]]) {
       document.getElementById(id).addEventListener("click", run);
@@ -50,7 +50,7 @@ export class Cluster extends Gantt {
     new ResizeObserver(() => this.view.changed()).observe(canvas);
   }
 
-  // arrived takes in what is new.
+  // arrived is called when new data has arrived.
   arrived() {
     const { feed, view } = this, { rects, left } = layout(feed, feed.now(), hosts), nodes = feed.state.nodes.length;
     Object.assign(this, { list: rects, rects: new Rects(columns(rects)), left });
@@ -61,7 +61,7 @@ export class Cluster extends Gantt {
     view.changed();
   }
 
-  // fitting is a length of time in which most of what runs ends, and some of what waits begins.
+  // fitting returns a window length in which most running jobs end and some waiting jobs start.
   fitting(now) {
     const ends = this.feed.state.jobs.filter(j => j.start && (j.holds || j.rank <= 40)).map(j => (j.holds ? j.end : j.start) - now).filter(t => t > 0).sort((a, b) => a - b);
     const far = ends.length ? ends[Math.floor(0.85 * (ends.length - 1))] * 1.25 : HOUR;
@@ -98,7 +98,7 @@ export class Cluster extends Gantt {
   ticks(from, to, most) { return ticks(from, to, most); }
   rowName(row) { return this.feed.state.nodes[row].name; }
 
-  // under shows nodes that are out of service, and those that reservations keep.
+  // under draws nodes that are out of service, and reservations.
   under(pen) {
     const { state, row } = this.feed, now = this.feed.now(), { left, plot } = this.box;
     const keep = (at, from, to) => pen.fillRect(from, this.y(at), to - from, this.y(1) - this.y(0));
@@ -107,7 +107,7 @@ export class Cluster extends Gantt {
     for (const c of state.closed) for (const n of hosts(c.nodes)) if (row.has(n)) keep(row.get(n), this.x(Math.max(c.start, now)), c.end ? this.x(c.end) : left + plot);
   }
 
-  // present marks the second in which we are.
+  // present draws the line at the present second.
   present(pen, now) {
     const { left, plot, top, bottom } = this.box, x = this.x(now);
     if (x < left || x > left + plot) return;
@@ -136,7 +136,7 @@ export class Cluster extends Gantt {
     pen.fillRect(x, y, w, Math.min(2.5, h / 3));
   }
 
-  // label has a job named once for what it has and once for what it will have.
+  // label returns what identifies the label of a rectangle, or null. A job gets one label for what it holds and one for what it will hold.
   label(i) {
     const { job, what } = this.list[i];
     return this.chosen(job) ? job.id + " " + what : null;
@@ -179,7 +179,7 @@ export class Cluster extends Gantt {
 
   open(id) { if (id >= 0) location.href = jobLink(id); }
 
-  // click opens a job's page. A finger sees first what the job is.
+  // click opens a job's page. On touch screens the first tap shows the job's details.
   click(at, touch) {
     const job = this.job(at);
     if (!touch || this.hovered === job && !this.tip.hidden) this.open(job);

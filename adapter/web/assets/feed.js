@@ -1,21 +1,22 @@
-// What the server sends: the whole state first, and then what changes.
+// The data from the server: the whole state first, and then the changes.
 
 export const feed = {
   state: null,
   jobs: new Map(),
-  row: new Map(), // of each node, by its name
+  row: new Map(), // row of each node, by name
   received: 0,
   connected: false,
   source: null,
   listeners: [],
 
-  // now is the cluster's second at this instant.
+  // now returns the cluster's present second.
   now() {
     if (!this.state) return Date.now() / 1000;
     return this.state.now + (performance.now() - this.received) / 1000 * this.state.pace;
   },
 
-  // open begins to listen, as long as the page is seen: a browser has few connections to a server. One that is lost the browser makes again by itself.
+  // open connects while the page is visible, because browsers limit the connections to one server. The browser itself reconnects after a
+  // loss.
   open() {
     const turn = () => {
       if (document.hidden) this.close();
@@ -31,7 +32,7 @@ export const feed = {
     source.addEventListener("news", e => this.news(JSON.parse(e.data)));
     source.addEventListener("error", () => {
       this.connected = false;
-      if (source.readyState === EventSource.CLOSED) { // it was refused
+      if (source.readyState === EventSource.CLOSED) { // the server refused the connection
         this.close();
         setTimeout(() => { if (!document.hidden && !this.source) this.listen(); }, 5000);
       }
@@ -53,7 +54,7 @@ export const feed = {
 
   news(n) {
     const s = this.state;
-    if (!s || n.number !== s.number + 1) return; // the whole comes
+    if (!s || n.number !== s.number + 1) return; // the server will send the whole state
     for (const key of ["number", "read", "now", "soft", "closed", "broken"]) if (n[key] !== undefined) s[key] = n[key];
     if (n.nodes) {
       s.nodes = n.nodes;
@@ -77,7 +78,7 @@ export const feed = {
   arrived() {
     this.received = performance.now();
     this.connected = true;
-    // Those that hold nodes by their start, those in the plan by rank, the others.
+    // Jobs that hold nodes by start, jobs in the plan by rank, the others.
     const place = j => j.holds ? 0 : j.rank ? 1 : 2;
     this.state.jobs = [...this.jobs.values()].sort((a, b) => place(a) - place(b) || (place(a) === 1 ? a.rank - b.rank : a.start - b.start) || a.id - b.id);
     document.documentElement.dataset.edition = this.state.number;

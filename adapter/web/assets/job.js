@@ -1,4 +1,4 @@
-// A job's page is made by the server. While it is looked at, it is asked for again, and what changed is put in its place.
+// The server renders a job's page. While the page is visible, this script loads it again and replaces what changed.
 
 const EVERY = 5000;
 const live = document.getElementById("live");

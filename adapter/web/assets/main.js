@@ -15,7 +15,7 @@ readTheme();
 const gantt = new Cluster(feed, chosen), map = new NodeMap(feed, chosen), queue = new Queue(feed, user);
 byId("user").value = user;
 
-// STALE is how many seconds old the reading may be before the page says that the batch system does not answer.
+// STALE is the age in seconds of the reading from which on the page says that the batch system does not answer.
 const STALE = 120;
 
 function headline() {

@@ -1,4 +1,4 @@
-// The map of nodes: a square for each node, in the colours of the jobs that have it.
+// The map of nodes: a square for each node, in the colors of its jobs.
 
 import { away, clock, count, hosts, jobLink, kindName, who } from "./words.js";
 import { fit, readable, surface } from "./charts.js";
@@ -26,7 +26,7 @@ export class NodeMap {
     if (this.at >= 0) this.tell();
   }
 
-  // measure is how many squares are in a line, and how large they are.
+  // measure computes how many squares are in a line, and their size.
   measure(width) {
     const n = this.holders.length, named = n <= 400;
     this.side = named ? Math.max(34, Math.min(64, Math.max(...this.feed.state.nodes.map(x => x.name.length)) * 7 + 10)) : n <= 2000 ? 16 : 9;
@@ -72,7 +72,7 @@ export class NodeMap {
       pen.lineWidth = 1;
       pen.strokeStyle = gone ? theme.late : theme.line;
       if (!all.length || gone) pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
-      if (gone && w > 12) { // not by colour alone
+      if (gone && w > 12) { // a mark, because color alone is not accessible
         pen.beginPath();
         pen.moveTo(x + 1, y + h - 1);
         pen.lineTo(x + w - 1, y + 1);
@@ -80,7 +80,7 @@ export class NodeMap {
       }
       if (this.tall >= 24) {
         const name = fit(pen, n.name, w - 4);
-        if (all.length > 1) { // on several colours
+        if (all.length > 1) { // a mark on several colors
           const wide = Math.min(w, pen.measureText(name).width + 6);
           pen.fillStyle = theme.card;
           pen.fillRect(x + (w - wide) / 2, y + 5, wide, h - 10);
@@ -114,7 +114,7 @@ export class NodeMap {
     this.draw();
   }
 
-  // open goes to the page of a node's job, the first of several.
+  // open opens the page of a node's first job.
   open(at) {
     const [j] = this.holders && this.holders[at] || [];
     if (j) location.href = jobLink(j.id);

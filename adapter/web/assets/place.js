@@ -1,13 +1,14 @@
-// Where in the chart everybody is: rectangles of rows and seconds. What was held and is held, is known by name. On which nodes a job will be that
-// waits, or grows, nobody has decided: it is put where there is room, as a sweep over time finds it, and keeps that until it gives it back.
+// Where each job is in the chart: rectangles of rows and seconds. Nodes that were held or are held are known by name. The nodes of waiting
+// and growing jobs are not decided yet. A sweep over time puts such a job where there is room, and it keeps these rows until it releases
+// them.
 
 import { apart } from "./charts.js";
 
 export const PAST = 0, HELD = 1, PROMISED = 2, PLANNED = 3;
 
-const BUDGET = 3e7; // rows looked at in a sweep
+const BUDGET = 3e7; // rows that a sweep may visit
 
-// ranges are rows as pairs of a first and a last one.
+// ranges converts rows to pairs of a first and a last row.
 function ranges(rows) {
   const all = [];
   for (const r of rows) {
@@ -17,7 +18,7 @@ function ranges(rows) {
   return all;
 }
 
-// layout is all rectangles at a second, by their beginnings, and how many jobs of the plan are not among them.
+// layout returns all rectangles at a second, sorted by start, and how many jobs of the plan are not among them.
 export function layout(feed, now, hosts) {
   const { state, row } = feed, rects = [];
   const emit = (job, rows, from, to, what) => {
@@ -40,21 +41,21 @@ export function layout(feed, now, hosts) {
   return { rects: apart(rects, state.nodes.length, SLACK).parts, left: left + sweep.waiting.length };
 }
 
-// SLACK is for how many seconds two jobs may seem to have a node together that one left to the other:
-// the sidecar looks every few seconds.
+// SLACK is for how many seconds two jobs may seem to share a node that one released and the other received, because the sidecar reads every
+// few seconds.
 const SLACK = 30;
 
 class Sweep {
   constructor(state, now, emit) {
     this.now = now;
     this.emit = emit;
-    this.events = []; // second, order in it, what to do
-    this.taken = new Uint16Array(state.nodes.length); // how many jobs have each row
-    this.blocked = new Uint16Array(state.nodes.length); // by reservations
+    this.events = []; // second, order within it, action
+    this.taken = new Uint16Array(state.nodes.length); // number of jobs on each row
+    this.blocked = new Uint16Array(state.nodes.length); // rows in reservations
     state.nodes.forEach((n, i) => { if (n.out) this.blocked[i] = 1; });
-    this.room = state.nodes.length - this.blocked.reduce((n, b) => n + b, 0); // free rows
-    this.waiting = []; // for rows that others have still
-    this.endless = []; // ends of those that have none
+    this.room = state.nodes.length - this.blocked.reduce((n, b) => n + b, 0); // number of free rows
+    this.waiting = []; // jobs that wait for rows of other jobs
+    this.endless = []; // ends of jobs without a time limit
     this.clock = now;
   }
 
@@ -65,7 +66,7 @@ class Sweep {
     if (to < Infinity) this.at(to, 0, () => rows.forEach(r => { if (!--this.blocked[r] && !this.taken[r]) this.room++; }));
   }
 
-  // changes are the seconds at which a job's size changes after one, and its end.
+  // changes returns the seconds after the given one at which a job's size changes, and its end.
   changes(j, after) {
     let t = j.start;
     const all = [];
@@ -97,7 +98,7 @@ class Sweep {
     this.live(j, rows, Math.max(start, this.clock), PLANNED);
   }
 
-  // live follows a job that has rows from a second on. What waits may have to begin later than planned: others are not out in time.
+  // live follows a job on its rows from a second on. A waiting job may begin later than planned if other jobs have not released their rows.
   live(j, rows, from, what) {
     const shift = what === PLANNED ? Math.max(0, from - j.start) : 0;
     const end = j.end ? Math.max(j.end + shift, from + 1) : Infinity;
@@ -129,7 +130,8 @@ class Sweep {
     }
   }
 
-  // find takes so many free rows: beside others' if there are, else in one piece, else wherever they are. null: there are not so many.
+  // find returns n free rows: next to the given ones if possible, otherwise in one piece, otherwise anywhere. It returns null if there are
+  // too few.
   find(n, beside) {
     if (n > this.room) return null;
     const { taken, blocked } = this, got = [], all = taken.length;
@@ -170,7 +172,7 @@ class Sweep {
   }
 }
 
-// Heap gives events by their seconds, and those of one second by their order.
+// Heap returns events by second, and within a second by order.
 class Heap {
   constructor(events) { this.all = events.slice().sort(before); }
   push(e) {

@@ -1,4 +1,4 @@
-// The table of jobs. Of ten thousand rows those are in the page that can be seen, and some around them.
+// The table of jobs. Of 10,000 rows the page contains only the visible ones and some around them.
 
 import { away, clock, count, el, jobLink, kindName, span } from "./words.js";
 
@@ -7,13 +7,13 @@ const AROUND = 12;
 export class Queue {
   constructor(feed, user) {
     this.feed = feed;
-    this.user = user; // "": everybody
+    this.user = user; // "": all users
     this.scroll = document.getElementById("rows");
     this.body = document.getElementById("body");
     this.find = document.getElementById("find");
     this.show = document.getElementById("show");
     this.jobs = [];
-    this.at = -1; // the row that arrow keys went to
+    this.at = -1; // the row selected with the arrow keys
     for (const field of [this.find, this.show]) field.addEventListener("input", () => this.arrived());
     document.getElementById("filters").addEventListener("submit", e => {
       if (document.activeElement === this.find) e.preventDefault();
@@ -80,7 +80,7 @@ export class Queue {
       el("td", { class: "why" }, ...this.where(j, now)));
   }
 
-  // where is the nodes that a job has, or why it has none yet.
+  // where returns the nodes that a job holds, or why it has none yet.
   where(j, now) {
     const parts = [];
     if (j.slip) parts.push(el("strong", { class: "slip" }, span(j.slip) + " later than promised: " + j.cause), " ");
@@ -108,7 +108,7 @@ export class Queue {
   }
 }
 
-// sizes are those of a job's steps, the one in which it is in bold.
+// sizes returns the sizes of a job's steps, the current one in bold.
 function sizes(j) {
   if (j.plan && j.plan.length > 1) {
     const steps = j.plan.slice(0, 8).flatMap(([, n], i) => [i ? " → " : "", j.step === i + 1 ? el("b", null, String(n)) : String(n)]);

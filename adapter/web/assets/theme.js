@@ -1,4 +1,4 @@
-// The page's colours, as the canvases need them.
+// The page's colors, for canvases.
 
 import { readColours, rgb } from "./charts.js";
 
@@ -11,7 +11,7 @@ export function readTheme() {
 
 const shades = new Map();
 
-// shade is a kind's colour, a little lighter or darker for one job than for another, so that neighbours are told apart.
+// shade returns the color of a kind of jobs, slightly varied by job number, so that neighbors can be distinguished.
 export function shade(kind, id) {
   const hex = theme.kinds[kind] || theme.kinds.ordinary, by = [0, 0.17, -0.15][id % 3];
   const key = hex + "/" + by;

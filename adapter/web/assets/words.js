@@ -1,11 +1,11 @@
-// Time, sizes and elements, as people read them. Whatever text comes from jobs becomes text of the page, never markup.
+// Times, sizes and HTML elements. Text from jobs always becomes text of the page, never markup.
 
 import { months, timeStep, two } from "./charts.js";
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
 const thin = "\u202f";
 
-// el makes an element of attributes and children.
+// el creates an element with attributes and children.
 export function el(tag, attributes, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined && value !== false) e.setAttribute(name, value);
@@ -13,7 +13,7 @@ export function el(tag, attributes, ...children) {
   return e;
 }
 
-// clock is an instant by the reader's clock: the day only when it is not now's.
+// clock formats an instant in the browser's time zone, with a date if it is not today's.
 export function clock(t, now, seconds) {
   const d = new Date(t * 1000), today = new Date(now * 1000);
   const text = two(d.getHours()) + ":" + two(d.getMinutes()) + (seconds ? ":" + two(d.getSeconds()) : "");
@@ -21,7 +21,7 @@ export function clock(t, now, seconds) {
   return d.getDate() + thin + months[d.getMonth()] + (d.getFullYear() === today.getFullYear() ? "" : " " + d.getFullYear()) + " " + text;
 }
 
-// span: 1 h 54 min.
+// span formats a duration: 1 h 54 min.
 export function span(s) {
   s = Math.max(0, Math.round(s));
   if (s < 120) return s + thin + "s";
@@ -37,7 +37,7 @@ export function away(t, now) { return t > now ? "in " + span(t - now) : span(now
 
 export function count(n, what) { return n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s"); }
 
-// ticks of a time axis: round instants by the reader's clock.
+// ticks returns round instants for a time axis, in the browser's time zone.
 export function ticks(from, to, most) {
   let step = timeStep(to - from, most) || 28 * DAY;
   while ((to - from) / step > most) step *= 2;
@@ -51,7 +51,7 @@ export function ticks(from, to, most) {
 
 const expanded = new Map();
 
-// hosts are the names in a host list, such as n[1-3,07],m2.
+// hosts expands a host list, such as n[1-3,07],m2.
 export function hosts(list) {
   if (!list) return [];
   let names = expanded.get(list);
@@ -78,7 +78,7 @@ function numbers(text) {
   });
 }
 
-// who is a job in a few words.
+// who describes a job in a few words.
 export function who(job, state) {
   if (state.private) return "job " + job.id + ", a job of somebody";
   return "job " + job.id + (job.name ? " “" + job.name + "”" : "") + (job.user ? " of " + job.user : "");

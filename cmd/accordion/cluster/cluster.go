@@ -154,7 +154,7 @@ func OnlyOne(ctx context.Context, c *Cluster, journal string) (*lockfile.Lock, e
 	}
 	identity, err := c.Identity(ctx)
 	if err != nil {
-		return nil, &adapter.NoAnswer{Err: err}
+		return nil, &adapter.NoAnswerError{Err: err}
 	}
 	lock, err := lockfile.Beside(lockfile.Folder, identity, "its journal is "+journal)
 	if taken := (*lockfile.HeldError)(nil); errors.As(err, &taken) {

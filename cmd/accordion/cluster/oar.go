@@ -45,12 +45,12 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		Close:    s.Close}, nil
 }
 
-// oneLine returns an error on one line, because PostgreSQL's client writes several. An *adapter.NoAnswer keeps its
+// oneLine returns an error on one line, because PostgreSQL's client writes several. An *adapter.NoAnswerError keeps its
 // type.
 func oneLine(err error) error {
 	text := errors.New(strings.Join(strings.Fields(err.Error()), " "))
-	if silent := (*adapter.NoAnswer)(nil); errors.As(err, &silent) {
-		return &adapter.NoAnswer{Err: text}
+	if silent := (*adapter.NoAnswerError)(nil); errors.As(err, &silent) {
+		return &adapter.NoAnswerError{Err: text}
 	}
 	return text
 }

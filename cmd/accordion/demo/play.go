@@ -89,7 +89,7 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	st.begin = st.clock.Now()
 	st.system, err = embedded.New(embedded.Options{
 		Nodes: o.Nodes, Clock: st.clock, Step: st.ask,
-		Sweep: sweep, Epilog: 2 * time.Second, Think: time.Second,
+		Sweep: sweep, Epilog: 2 * time.Second, PassDelay: time.Second,
 	})
 	if err != nil {
 		return g, err

@@ -29,7 +29,7 @@ type instruments struct {
 }
 
 // partOf returns the application of a launcher to which a job belongs, or nil if there is none.
-type partOf func(job core.JobID, request string) (*status.Application, error)
+type partOf func(job core.JobID, request string) (*status.ApplicationExplanation, error)
 
 // openInstruments opens the configured instruments. applications, unless nil, and the size of their journal are
 // served with the metrics. An instrument that fails later does not stop the sidecar.

@@ -41,7 +41,7 @@ type instance struct {
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system returned it
-	logged    []adapter.Finding // already in the log
+	logged  []adapter.Finding // already in the log
 }
 
 // prepared is a sidecar that is ready to run. Everything that it owns is open.
@@ -52,7 +52,7 @@ type prepared struct {
 	log    hclog.Logger
 }
 
-// begin opens everything that is needed to serve. Its error is an *adapter.NoAnswer if the batch system does not
+// begin opens everything that is needed to serve. Its error is an *adapter.NoAnswerError if the batch system does not
 // answer.
 func (p *instance) begin(ctx context.Context) (*prepared, error) {
 	// The journal comes first: its lock excludes a second sidecar with the same journal before anything else is
@@ -171,7 +171,7 @@ func (s *prepared) close() {
 func (p *instance) clusterName() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf returns the application to which a job belongs, or nil if there is none.
-func (p *instance) applicationOf(job core.JobID, request string) (*status.Application, error) {
+func (p *instance) applicationOf(job core.JobID, request string) (*status.ApplicationExplanation, error) {
 	return statuscommand.ApplicationOf(p.delegate, p.conf.Session.Socket, p.clusterName(), job, request)
 }
 
@@ -223,7 +223,7 @@ func (p *instance) check(ctx context.Context, c *cluster.Cluster) error {
 		p.log.Warn("serving all the same, for --force was given", "failed", failed)
 		return nil
 	case slices.ContainsFunc(found, func(f adapter.Finding) bool { return f.Severity == adapter.Unanswered }):
-		return &adapter.NoAnswer{Err: errUnfit}
+		return &adapter.NoAnswerError{Err: errUnfit}
 	}
 	return errUnfit
 }

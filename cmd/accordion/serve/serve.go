@@ -130,7 +130,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster.Cluster) (ma
 		guard, err2 = c.Guard(ctx)
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return managed.Settings{}, &adapter.NoAnswer{Err: err}
+		return managed.Settings{}, &adapter.NoAnswerError{Err: err}
 	}
 	planner, err := c.Planner(conf.Plan)
 	if err != nil {

@@ -112,7 +112,7 @@ func atOnce(n int, do func(i int)) {
 func refusals(instances []*instance, begun []attempt) error {
 	status, texts := 0, []string(nil)
 	for i, a := range begun {
-		if silent := (*adapter.NoAnswer)(nil); a.err == nil || errors.As(a.err, &silent) {
+		if silent := (*adapter.NoAnswerError)(nil); a.err == nil || errors.As(a.err, &silent) {
 			continue
 		}
 		coded := command.ExitError{Status: 1, Err: a.err}
@@ -171,7 +171,7 @@ func (p *instance) serveOnce(ctx context.Context, s *prepared) error {
 
 // logFailure logs why the cluster is not served.
 func (p *instance) logFailure(err error) {
-	silent := (*adapter.NoAnswer)(nil)
+	silent := (*adapter.NoAnswerError)(nil)
 	switch {
 	case errors.Is(err, errUnfit) && errors.As(err, &silent): // preflight has logged it
 		p.log.Error("the batch system does not answer: it is tried again every 10 s")

@@ -146,7 +146,7 @@ func (h *testClusters) awaitServed(t *testing.T, name string) {
 	}
 }
 
-var away = answer{connect: &adapter.NoAnswer{Err: errors.New("nobody there")}}
+var away = answer{connect: &adapter.NoAnswerError{Err: errors.New("nobody there")}}
 
 func TestAClusterThatIsAwayAtTheBeginningIsServedWhenItComes(t *testing.T) {
 	slow := answer{found: []adapter.Finding{{Severity: adapter.Unanswered, What: "slurmctld is not up"}}}
@@ -208,7 +208,7 @@ func TestOneThatIsNotFitWhenItComesIsTriedAgainAndTheOthersGoOn(t *testing.T) {
 type ended struct{ adapter.Leaser }
 
 func (ended) TakeLease(context.Context, adapter.Claim) error {
-	return &adapter.Leased{Holder: adapter.Holder{Until: time.Now().Add(time.Hour).Unix()}}
+	return &adapter.LeaseHeldError{Holder: adapter.Holder{Until: time.Now().Add(time.Hour).Unix()}}
 }
 func (ended) LeaveLease(context.Context, adapter.Holder, time.Duration) error { return nil }
 

@@ -18,14 +18,14 @@ import (
 
 // applicationsReader is what the loop of applications has written.
 type applicationsReader struct {
-	report  status.Applications
+	report  status.ApplicationsReport
 	journal journal.Reader // nil: not written yet
 }
 
 // openApplications reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).
 // If the user may not open the journal, it reads through the socket.
 func openApplications(settings *config.Delegate, socket string) (*applicationsReader, error) {
-	o := &applicationsReader{report: status.ApplicationsOf(nil, status.Sidecar{})}
+	o := &applicationsReader{report: status.NewApplicationsReport(nil, status.Sidecar{})}
 	if settings == nil {
 		return o, nil
 	}
@@ -51,7 +51,7 @@ func (o *applicationsReader) close() {
 }
 
 // explain returns the state of an application and its reasons.
-func (o *applicationsReader) explain(id int64) (*status.Application, error) {
+func (o *applicationsReader) explain(id int64) (*status.ApplicationExplanation, error) {
 	if o.journal == nil {
 		return nil, status.UnknownApplication(id)
 	}
@@ -97,7 +97,7 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 
 // ApplicationOf returns the application to which a job of a cluster belongs, or nil if none is known. If the cluster
 // made the job itself, the job's request also names the application. cluster is "" if there is only one.
-func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.Application, error) {
+func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.ApplicationExplanation, error) {
 	o, err := openApplications(settings, socket)
 	if err != nil {
 		return nil, err

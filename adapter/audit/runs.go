@@ -14,37 +14,37 @@ import (
 	"accordion/core/hostlist"
 )
 
-// told is what the journal tells, job by job.
-type told struct {
+// history is what the journal tells about all jobs.
+type history struct {
 	entries  []journal.Entry
 	runs     []*run
 	accepted map[adapter.Key]bool
-	ids      map[core.JobID]bool // of jobs that must be alone on their nodes
+	ids      map[core.JobID]bool // jobs that must be alone on their nodes
 	clocks   []time.Time         // when the clock was set
 }
 
-// A run is one execution of a managed job.
+// run is one execution of a managed job.
 type run struct {
 	key     adapter.Key
 	user    string
-	planned bool      // the sidecar decided its start
-	ends    core.Time // promised; 0: not known
-	profile core.EP   // that it was started with; nil: not known
-	chosen  []string  // the nodes that it was started on
+	planned bool      // the sidecar chose its start
+	ends    core.Time // promised end; 0: not known
+	profile core.EP   // the profile with which it was started; nil: not known
+	chosen  []string  // the nodes on which it was started
 	began   core.Time // Unix second
-	ended   time.Time // when the sidecar saw its end; zero: it has not
-	state   string    // in which it ended, in the batch system's word; "": not known
-	text    string    // of its end
-	changes []change  // the start first
+	ended   time.Time // when the sidecar saw its end; zero: it has not ended
+	state   string    // the state in which it ended, in the batch system's words; "": not known
+	text    string    // reason of its end
+	changes []change  // its sizes, the start first
 	entries []journal.Entry
-	rigid   bool // it ran as an ordinary job: the sidecar did not follow it
+	rigid   bool // it ran as an ordinary job, whose size the sidecar did not follow
 	again   bool // it was requeued
 
-	unannounced bool // accounting has a change that the journal has not
-	unseen      bool // so has it one that the sidecar did not see in time
+	unannounced bool // accounting has a change that the journal does not have
+	unseen      bool // accounting has a change that the sidecar did not see in time
 }
 
-// A change is a size that a job had from an instant on.
+// change is a size that a job had from an instant on.
 type change struct {
 	entry journal.Entry
 	verb  string
@@ -54,9 +54,9 @@ type change struct {
 	nodes []string
 }
 
-// tell sorts the journal's entries into runs of jobs.
-func tell(entries []journal.Entry) *told {
-	t := &told{entries: entries, accepted: map[adapter.Key]bool{}, ids: map[core.JobID]bool{}}
+// readRuns sorts the journal's entries into runs of jobs.
+func readRuns(entries []journal.Entry) *history {
+	t := &history{entries: entries, accepted: map[adapter.Key]bool{}, ids: map[core.JobID]bool{}}
 	waiting := map[adapter.Key]*run{} // jobs that have not begun
 	running := map[adapter.Key]*run{}
 	user := map[adapter.Key]string{}
@@ -99,11 +99,11 @@ func tell(entries []journal.Entry) *told {
 		case "held", "sent back":
 			r.planned = false
 		case "started":
-			if running[key] != nil { // again, by a sidecar whose predecessor died just then
+			if running[key] != nil { // recorded twice: the sidecar before this one died in between
 				r.found(e)
 				break
 			}
-			if !r.start(e) { // a part of an application, which its launcher follows
+			if !r.start(e) { // a part of an application, whose size its launcher chooses
 				break
 			}
 			delete(waiting, key)
@@ -130,22 +130,21 @@ func tell(entries []journal.Entry) *told {
 	return t
 }
 
-// start notes a job's start, and reports whether the entry is that of a managed job.
+// start records a job's start, and reports whether the job is a managed one.
 func (r *run) start(e journal.Entry) bool {
 	began, ok := number(e, "began")
 	ends, promised := number(e, "ends")
 	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
 	has := nodes(e, "nodes")
-	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // else its user changed it before it was seen
+	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // otherwise its user changed it before it was seen
 	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
 	return ok
 }
 
-// resizes are the acts at whose end a job has the nodes of an event.
+// resizes maps events of a resize to the actions at whose end the job has the event's nodes.
 var resizes = map[string][]string{"grew": {"expand"}, "shrank": {"shrink"}, "resized": {"expand", "shrink"}}
 
-// resize notes a growth or a shrink of the sidecar's. Nodes are held from the end of the expansion
-// on, and until the end of the shrink.
+// resize records a growth or shrink by the sidecar. Nodes are held from the end of the expansion, and until the end of the shrink.
 func (r *run) resize(e journal.Entry) {
 	c := change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: nodes(e, "nodes")}
 	for _, a := range slices.Backward(r.entries) {
@@ -160,15 +159,14 @@ func (r *run) resize(e journal.Entry) {
 	r.changes = append(r.changes, c)
 }
 
-// found notes nodes that the sidecar found changed.
+// found records nodes that the sidecar found changed.
 func (r *run) found(e journal.Entry) {
 	if n := nodes(e, "nodes"); len(n) > 0 && len(r.changes) > 0 {
 		r.changes = append(r.changes, change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: n})
 	}
 }
 
-// failed reports whether nodes were allocated for a growth that came to nothing: they were held for a
-// while that the journal does not know.
+// failed reports whether nodes were allocated for a growth that failed. They were held for a while that the journal does not know.
 func (r *run) failed() bool {
 	open := false
 	for _, e := range r.entries {
@@ -185,9 +183,9 @@ func (r *run) failed() bool {
 	return open
 }
 
-// untold returns when the sidecar began a resize of which no event tells: it died, and the job had ended before the next sidecar
-// looked. From then on the journal does not know the job's nodes. ok is false where there is none.
-func (r *run) untold() (from float64, ok bool) {
+// unreported returns when the sidecar began a resize that no event reports: it died, and the job had ended before the next sidecar looked.
+// From then on the journal does not know the job's nodes. ok is false if there is none.
+func (r *run) unreported() (from float64, ok bool) {
 	last := int64(0)
 	if n := len(r.changes); n > 0 {
 		last = r.changes[n-1].entry.ID
@@ -200,7 +198,7 @@ func (r *run) untold() (from float64, ok bool) {
 	return 0, false
 }
 
-// next returns the second of the run's next change after one, or of its end.
+// next returns the second of the run's next change after at, or of its end.
 func (r *run) next(at core.Time) core.Time {
 	for _, c := range r.changes {
 		if c.entry.At.Unix() > at {
@@ -215,8 +213,8 @@ func (r *run) has(kinds ...string) bool {
 	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool { return e.Kind == journal.KindEvent && slices.Contains(kinds, e.Verb) })
 }
 
-// clockSet reports whether the clock was set near an instant: times then tell nothing.
-func (t *told) clockSet(at time.Time) bool {
+// clockSet reports whether the clock was set near an instant. Times around it cannot be compared.
+func (t *history) clockSet(at time.Time) bool {
 	return slices.ContainsFunc(t.clocks, func(c time.Time) bool { return c.Sub(at).Abs() < time.Hour })
 }
 
@@ -224,13 +222,13 @@ func keyOf(e journal.Entry) adapter.Key {
 	return adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 }
 
-// text returns a field of an entry; "" where it is none.
+// text returns a field of an entry, or "".
 func text(e journal.Entry, field string) string {
 	s, _ := e.Args[field].(string)
 	return s
 }
 
-// number returns a field of an entry as a number, whatever wrote it.
+// number returns a field of an entry as a number, from JSON or from Go.
 func number(e journal.Entry, field string) (float64, bool) {
 	switch v := e.Args[field].(type) {
 	case json.Number:

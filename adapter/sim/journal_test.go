@@ -14,32 +14,32 @@ import (
 	"accordion/adapter/journal"
 )
 
-// memory is a journal without a file: the dumb second implementation of *journal.Journal, which every story may use and
-// some do not, so that the two are compared.
-type memory struct {
+// memoryJournal is a journal without a file: a simple second implementation of *journal.Journal. Some scenarios use the file, so that the
+// two are compared.
+type memoryJournal struct {
 	mu      sync.Mutex
 	entries []journal.Entry
-	open    []int64 // intents without an outcome, ascending
+	open    []int64 // IDs of intents without an outcome, ascending
 	records map[[2]int64][]byte
 	view    []byte
 	queue   []byte
-	quick   bool // it does not look whether what it is given can be written
+	quick   bool // do not check that entries can be encoded
 }
 
-// book is a journal that can be read: *journal.Journal, or memory.
-type book interface {
+// readableJournal is a journal that can be read: *journal.Journal, or memoryJournal.
+type readableJournal interface {
 	actions.Journal
 	Entries(since int64) iter.Seq2[journal.Entry, error]
 }
 
 var (
-	_ book = (*journal.Journal)(nil)
-	_ book = (*memory)(nil)
+	_ readableJournal = (*journal.Journal)(nil)
+	_ readableJournal = (*memoryJournal)(nil)
 )
 
-func newMemory() *memory { return &memory{records: map[[2]int64][]byte{}} }
+func newMemory() *memoryJournal { return &memoryJournal{records: map[[2]int64][]byte{}} }
 
-func (m *memory) Records() ([]journal.Record, error) {
+func (m *memoryJournal) Records() ([]journal.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []journal.Record
@@ -52,7 +52,7 @@ func (m *memory) Records() ([]journal.Record, error) {
 	return all, nil
 }
 
-func (m *memory) Unfinished() ([]journal.Entry, error) {
+func (m *memoryJournal) Unfinished() ([]journal.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []journal.Entry
@@ -62,8 +62,8 @@ func (m *memory) Unfinished() ([]journal.Entry, error) {
 	return all, nil
 }
 
-func (m *memory) add(e journal.Entry) (int64, error) {
-	// What cannot be written is an error of the real one too.
+func (m *memoryJournal) add(e journal.Entry) (int64, error) {
+	// The real journal, too, returns an error for what cannot be encoded.
 	if !m.quick {
 		if _, err := json.Marshal(e.Args); err != nil {
 			return 0, err
@@ -79,20 +79,20 @@ func (m *memory) add(e journal.Entry) (int64, error) {
 	return e.ID, nil
 }
 
-func (m *memory) Begin(in journal.Intent) (int64, error) {
+func (m *memoryJournal) Begin(in journal.Intent) (int64, error) {
 	return m.add(journal.Entry{
 		Kind: journal.KindIntent, At: in.At, Cluster: in.Cluster, Job: in.Job, Submitted: in.Submitted, Verb: in.Verb, Args: in.Args,
 	})
 }
 
-func (m *memory) Finish(id int64, at time.Time, failure error) error {
+func (m *memoryJournal) Finish(id int64, at time.Time, failure error) error {
 	if failure != nil {
 		return m.Resolve(id, at, journal.Failed+": "+failure.Error())
 	}
 	return m.Resolve(id, at, journal.Done)
 }
 
-func (m *memory) Resolve(id int64, at time.Time, outcome string) error {
+func (m *memoryJournal) Resolve(id int64, at time.Time, outcome string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if id < 1 || id > int64(len(m.entries)) || !m.entries[id-1].Unfinished() {
@@ -106,14 +106,14 @@ func (m *memory) Resolve(id int64, at time.Time, outcome string) error {
 	return nil
 }
 
-func (m *memory) Event(ev journal.Event) error {
+func (m *memoryJournal) Event(ev journal.Event) error {
 	_, err := m.add(journal.Entry{
 		Kind: journal.KindEvent, At: ev.At, Job: ev.Job, Submitted: ev.Submitted, Verb: ev.Kind, Text: ev.Text, Args: ev.Fields,
 	})
 	return err
 }
 
-func (m *memory) Put(r journal.Record, happened ...journal.Event) error {
+func (m *memoryJournal) Put(r journal.Record, happened ...journal.Event) error {
 	for _, e := range happened {
 		if err := m.Event(e); err != nil {
 			return err
@@ -125,40 +125,40 @@ func (m *memory) Put(r journal.Record, happened ...journal.Event) error {
 	return nil
 }
 
-func (m *memory) Delete(job, submitted int64) error {
+func (m *memoryJournal) Delete(job, submitted int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.records, [2]int64{job, submitted})
 	return nil
 }
 
-func (m *memory) PutView(data []byte) error {
+func (m *memoryJournal) PutView(data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.view = slices.Clone(data)
 	return nil
 }
 
-func (m *memory) View() ([]byte, error) {
+func (m *memoryJournal) View() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.view, nil
 }
 
-func (m *memory) PutQueue(data []byte) error {
+func (m *memoryJournal) PutQueue(data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queue = slices.Clone(data)
 	return nil
 }
 
-func (m *memory) Queue() ([]byte, error) {
+func (m *memoryJournal) Queue() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.queue, nil
 }
 
-func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
+func (m *memoryJournal) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	m.mu.Lock()
 	entries := slices.Clone(m.entries)
 	m.mu.Unlock()
@@ -171,18 +171,18 @@ func (m *memory) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	}
 }
 
-// life is one sidecar, from its start to its death.
-type life struct {
+// process is one sidecar, from its start to its death.
+type process struct {
 	dead chan struct{}
 	once sync.Once
 }
 
-func newLife() *life { return &life{dead: make(chan struct{})} }
+func newLife() *process { return &process{dead: make(chan struct{})} }
 
-// die is kill -9: from this instant on, nothing that the sidecar does has any effect.
-func (l *life) die() { l.once.Do(func() { close(l.dead) }) }
+// die simulates kill -9: from this instant on, nothing that the sidecar does has any effect.
+func (l *process) die() { l.once.Do(func() { close(l.dead) }) }
 
-func (l *life) over() bool {
+func (l *process) over() bool {
 	select {
 	case <-l.dead:
 		return true
@@ -193,47 +193,47 @@ func (l *life) over() bool {
 
 var errKilled = errors.New("killed")
 
-// pen is the way of one sidecar to the journal. A write takes some time, and may be the last thing that it does.
-type pen struct {
+// faultyJournal is the connection of one sidecar to the journal. A write takes some time, and the sidecar may die before or after it.
+type faultyJournal struct {
 	actions.Journal
-	world *world
-	life  *life
+	world   *world
+	process *process
 }
 
 // write does one write at its own instant, between two chances to die.
-func (p pen) write(name string, act func() error) error {
+func (p faultyJournal) write(name string, act func() error) error {
 	w := p.world
-	if p.life.over() {
+	if p.process.over() {
 		return errKilled
 	}
 	nth := w.count("write " + name)
 	select {
-	case <-p.life.dead:
+	case <-p.process.dead:
 		return errKilled
 	case <-time.After(w.dice.span(time.Microsecond, time.Millisecond, name, nth)):
 	}
 	if w.fatal("death before write "+name, nth) {
-		p.life.die()
+		p.process.die()
 		return errKilled
 	}
 	if err := act(); err != nil {
 		return err
 	}
 	if w.fatal("death after write "+name, nth) {
-		p.life.die()
+		p.process.die()
 		return errKilled
 	}
 	return nil
 }
 
-// keep notes by its hash what is too long for a trace.
-func (p pen) keep(what string, data []byte) {
-	if p.world.tracing && !p.life.over() {
+// keep records the hash of data that is too long for a trace.
+func (p faultyJournal) keep(what string, data []byte) {
+	if p.world.tracing && !p.process.over() {
 		p.world.note("journal: %s %x", what, sha256.Sum256(data))
 	}
 }
 
-func (p pen) Begin(in journal.Intent) (id int64, err error) {
+func (p faultyJournal) Begin(in journal.Intent) (id int64, err error) {
 	name := fmt.Sprint("begin ", in.Verb, " ", in.Job)
 	if r, ok := in.Args["reservation"].(string); ok {
 		name += " " + r
@@ -245,26 +245,26 @@ func (p pen) Begin(in journal.Intent) (id int64, err error) {
 	return id, err
 }
 
-func (p pen) Finish(id int64, at time.Time, failure error) error {
+func (p faultyJournal) Finish(id int64, at time.Time, failure error) error {
 	return p.write(fmt.Sprint("finish ", id), func() error { return p.Journal.Finish(id, at, failure) })
 }
 
-func (p pen) Resolve(id int64, at time.Time, outcome string) error {
+func (p faultyJournal) Resolve(id int64, at time.Time, outcome string) error {
 	return p.write(fmt.Sprint("resolve ", id), func() error { return p.Journal.Resolve(id, at, outcome) })
 }
 
-func (p pen) heard(e journal.Event) {
-	if !p.life.over() {
+func (p faultyJournal) heard(e journal.Event) {
+	if !p.process.over() {
 		p.world.note("journal: event %s of job %d: %s %v", e.Kind, e.Job, e.Text, e.Fields)
 	}
 }
 
-func (p pen) Event(e journal.Event) error {
+func (p faultyJournal) Event(e journal.Event) error {
 	p.heard(e)
 	return p.write(fmt.Sprint("event ", e.Kind, " ", e.Job), func() error { return p.Journal.Event(e) })
 }
 
-func (p pen) Put(r journal.Record, happened ...journal.Event) error {
+func (p faultyJournal) Put(r journal.Record, happened ...journal.Event) error {
 	p.keep(fmt.Sprint("record ", r.Job), r.Data)
 	for _, e := range happened {
 		p.heard(e)
@@ -272,19 +272,19 @@ func (p pen) Put(r journal.Record, happened ...journal.Event) error {
 	return p.write(fmt.Sprint("record ", r.Job), func() error { return p.Journal.Put(r, happened...) })
 }
 
-func (p pen) Delete(job, submitted int64) error {
+func (p faultyJournal) Delete(job, submitted int64) error {
 	return p.write(fmt.Sprint("forget ", job), func() error { return p.Journal.Delete(job, submitted) })
 }
 
-func (p pen) PutView(data []byte) error {
-	if !p.life.over() {
+func (p faultyJournal) PutView(data []byte) error {
+	if !p.process.over() {
 		p.world.judgeView(data)
 	}
 	p.keep("view", data)
 	return p.write("view", func() error { return p.Journal.PutView(data) })
 }
 
-func (p pen) PutQueue(data []byte) error {
+func (p faultyJournal) PutQueue(data []byte) error {
 	p.keep("queue", data)
 	return p.write("queue", func() error { return p.Journal.PutQueue(data) })
 }

@@ -12,8 +12,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// use is a user with one job.
-func (w *world) use(a *app) {
+// runUser simulates a user with one job.
+func (w *world) runUser(a *app) {
 	w.until(a.at)
 	spec := embedded.JobSpec{
 		Name: a.name, User: "ada", UID: 1000, GID: 1000, Nodes: a.nodes, Limit: a.limit, Runs: a.runs,
@@ -24,7 +24,7 @@ func (w *world) use(a *app) {
 	}
 	key, err := w.submit(spec)
 	if err != nil {
-		w.blame("submission of %s: %v", a.name, err)
+		w.violation("submission of %s: %v", a.name, err)
 		return
 	}
 	w.note("%s is job %d", a.name, key.ID)
@@ -55,12 +55,12 @@ func (w *world) use(a *app) {
 	for _, d := range deeds {
 		if d.at > 0 {
 			w.until(a.at + d.at)
-			_ = d.what() // it may be over
+			_ = d.what() // its change may have ended with it
 		}
 	}
 }
 
-// submit submits a job, as soon as the batch system is up: no user reaches one that is down.
+// submit submits a job as soon as the batch system is up, because users cannot reach one that is down.
 func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	for w.silent() {
 		time.Sleep(w.dice.span(100*time.Millisecond, 300*time.Millisecond, "submission", w.count("submission")))
@@ -68,23 +68,23 @@ func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	return w.system.Submit(spec)
 }
 
-// has reports whether the key is still this job's. A batch system that restarted and forgot it may have given both its number and its second
-// of submission again: its user would see another job's name there.
+// has reports whether the key still identifies this job. A batch system that restarted and forgot the job may have used both its number and
+// its second of submission again. Its user would see another job's name there.
 func (w *world) has(a *app, key adapter.Key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.apps[key] == a
 }
 
-// isPart notes that a job is a part's. A batch system that restarted may have given its number before, in the same second.
+// isPart records that a job belongs to a part. A batch system that restarted may have used its number before, in the same second.
 func (w *world) isPart(key adapter.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.apps, key)
 }
 
-// strike is one event.
-func (w *world) strike(e event) {
+// apply applies one event.
+func (w *world) apply(e event) {
 	w.until(e.at)
 	w.note("EVENT %v", e)
 	switch e.what {
@@ -96,7 +96,7 @@ func (w *world) strike(e event) {
 		_ = w.system.ReviveNode(e.node)
 	case "kill":
 		w.mu.Lock()
-		l := w.life
+		l := w.process
 		w.mu.Unlock()
 		l.die()
 	case "restart":
@@ -108,8 +108,8 @@ func (w *world) strike(e event) {
 		w.quiet = true
 		w.mu.Unlock()
 		w.note("the batch system restarts")
-		// No batch system is up again in the second in which it went down: a job's number and its
-		// second of submission distinguish it from all others.
+		// A batch system is never up again in the second in which it went down, so that a job's number and second of submission distinguish
+		// it from all others.
 		time.Sleep(max(w.dice.span(0, 4*time.Second, "down", e.number), time.Until(time.Now().Truncate(time.Second).Add(time.Second))))
 		w.mu.Lock()
 		w.quiet = false
@@ -125,7 +125,7 @@ func (w *world) strike(e event) {
 	}
 }
 
-// script is what a managed application does.
+// script returns what a managed application does.
 func (w *world) script(a *app) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		odd := w.dice.span(0, time.Millisecond, "odd "+a.name, w.count("run "+a.name))
@@ -147,9 +147,9 @@ func (w *world) script(a *app) embedded.Script {
 	}
 }
 
-// boundary asks for the nodes of the next step in the application's manner.
+// boundary asks for the nodes of the next step as the application behaves.
 func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step int) error {
-	if !w.served { // an ordinary job asks nobody
+	if !w.served { // an ordinary job has no sidecar to ask
 		return nil
 	}
 	q := wire.Request{Step: step}
@@ -178,11 +178,11 @@ func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step i
 		if p.Status != wire.Refused || q.Keep == "" && q.Release == "" {
 			return nil
 		}
-		q.Keep, q.Release = "", "" // what was wrong with it
+		q.Keep, q.Release = "", "" // remove what was wrong with the request
 	}
 }
 
-// keyOf is the job that has the id now.
+// keyOf returns the job that has the ID now.
 func (w *world) keyOf(id core.JobID) (embedded.Record, bool) {
 	var found embedded.Record
 	ok := false

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testing.T) {
+func TestOnlyReservationOfADeadSidecarExcusesADelayedOrdinaryJob(t *testing.T) {
 	const s = time.Second
-	story := &story{apps: []app{{name: "o1", at: 10 * s}, {name: "m1", request: "ep=1x8s"}}}
+	scenario := &scenario{apps: []app{{name: "o1", at: 10 * s}, {name: "m1", request: "ep=1x8s"}}}
 	without := map[string]time.Duration{"o1": 20 * s}
 	for _, c := range []struct {
 		name    string
@@ -24,14 +24,14 @@ func TestOnlyAReservationOfADeadSidecarExcusesAnOrdinaryJobThatIsHeldUp(t *testi
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := outcome{starts: map[string]time.Duration{"o1": c.start, "m1": 500 * s}, orphans: c.orphans}
-			if wrong := story.hurt(with, without); (len(wrong) > 0) != c.hurt {
+			if wrong := scenario.delayed(with, without); (len(wrong) > 0) != c.hurt {
 				t.Errorf("blamed is %q", wrong)
 			}
 		})
 	}
 }
 
-func TestAReservationIsOrphanedFromADeathUntilItIsSeenTo(t *testing.T) {
+func TestReservationIsOrphanedFromADeathUntilASidecarHandlesIt(t *testing.T) {
 	w := &world{begin: time.Now()}
 	w.orphans = []orphan{{name: "accordion-1-0", from: 1}, {name: "accordion-2-0", from: 1}}
 	w.adopt("accordion-1-0")
@@ -39,7 +39,7 @@ func TestAReservationIsOrphanedFromADeathUntilItIsSeenTo(t *testing.T) {
 		t.Errorf("after the first was deleted they are %v", w.orphans)
 	}
 	seen := w.orphans[0].to
-	w.mourn()
+	w.endOrphans()
 	if w.orphans[0].to != seen || w.orphans[1].to < 3*deadline {
 		t.Errorf("when the next sidecar begins they are %v", w.orphans)
 	}

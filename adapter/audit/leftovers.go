@@ -11,11 +11,11 @@ import (
 	"accordion/core"
 )
 
-// hostsFilesStay is for how many seconds a hosts file may stay after the end of its job: the next
-// job of its user there removes those that are a month old (adapter/hostfile).
+// hostsFilesStay is for how many seconds a hosts file may stay after the end of its job. The next job of the same user on the host removes
+// files that are a month old (adapter/hostfile).
 const hostsFilesStay core.Time = 31 * 24 * 3600
 
-// left finds what was left behind by jobs that have ended.
+// left finds what jobs left behind after their end.
 func (j *judge) left() {
 	live := map[core.JobID]*adapter.Job{}
 	for i := range j.Current.Jobs {
@@ -56,7 +56,7 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	}
 }
 
-// deletes returns how to delete a reservation.
+// deletes returns the command that deletes a reservation.
 func (j *judge) deletes(name string) string {
 	if j.Alive {
 		return "look in the sidecar's log for why it does not delete it; `scontrol delete ReservationName=" + name + "` does"
@@ -98,8 +98,7 @@ func (j *judge) leftNodes() {
 	}
 }
 
-// leftRecords finds what the journal remembers of jobs that have ended, jobs that no sidecar knows, and
-// actions without an outcome.
+// leftRecords finds records of jobs that have ended, marked jobs that no sidecar manages, and actions without an outcome.
 func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 	known := map[adapter.Key]bool{}
 	for _, r := range j.Records {
@@ -116,7 +115,7 @@ func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 				Do: "look in the sidecar's log for this job; if nothing helps, cancel it and submit it again"})
 		}
 	}
-	for _, e := range j.told.entries {
+	for _, e := range j.history.entries {
 		if e.Unfinished() && (!j.Alive || j.Now-e.At.Unix() > 300) {
 			j.find(Finding{Kind: Unfinished, Job: e.Job, At: e.At.Unix(), Text: fmt.Sprintf("the outcome of %q is not known", e.Verb), Do: unfinishedDo(j.Alive)})
 		}
@@ -130,7 +129,7 @@ func unfinishedDo(alive bool) string {
 	return "start the sidecar: it reads what became of it"
 }
 
-// leftKept finds what else is kept for jobs that have ended.
+// leftKept finds other things that are kept for jobs that have ended.
 func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
 	for _, k := range j.Current.Kept {
 		job := live[k.Job.ID]
@@ -147,13 +146,13 @@ func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
 	}
 }
 
-// acts finds actions that were not announced, and such as were done without the lease.
+// acts finds actions without an intent or without the lease.
 func (j *judge) acts() {
 	leased, lost := true, journal.Entry{}
 	var last journal.Entry
-	for _, e := range j.told.entries {
-		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // it has the second in which the job was first missed
-			!j.told.clockSet(e.At) {
+	for _, e := range j.history.entries {
+		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // an "ended" event has the time at which the job was first missed
+			!j.history.clockSet(e.At) {
 			j.find(Finding{Kind: Order, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back (chronyc tracking)",
 				Text: fmt.Sprintf("entry %d of the journal (%s) is %s older than the one before it", e.ID, e.Verb, core.FormatDuration(core.Time(last.At.Sub(e.At).Seconds())))})
 		}
@@ -169,14 +168,14 @@ func (j *judge) acts() {
 			j.act(e, leased, lost)
 		}
 	}
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		j.announced(r)
 	}
 }
 
-// act checks one intent by itself.
+// act checks one intent.
 func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
-	if e.Took < 0 && !j.told.clockSet(e.At) {
+	if e.Took < 0 && !j.history.clockSet(e.At) {
 		j.find(Finding{Kind: EarlyOutcome, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back",
 			Text: fmt.Sprintf("the outcome of %q is %.3f s older than its intent", e.Verb, -e.Took.Seconds())})
 	}
@@ -186,11 +185,11 @@ func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	}
 }
 
-// anyResize are the acts that change a job's nodes. One that its user has shrunk grows to a step that is
-// called a shrink.
+// anyResize are the verbs that change a job's nodes. If the user has shrunk a job, growing it to the size of the next step may be recorded
+// as a shrink.
 var anyResize = []string{"expand", "merge", "shrink"}
 
-// announced finds starts and resizes of a run that have no intent before them.
+// announced finds starts and resizes of a run without a preceding intent.
 func (j *judge) announced(r *run) {
 	needs := map[string][]string{"started": {"release", "attach", "let in"}, "grew": anyResize, "shrank": anyResize, "resized": anyResize}
 	var before []string
@@ -202,7 +201,7 @@ func (j *judge) announced(r *run) {
 		switch verbs := needs[c.verb]; {
 		case verbs == nil || intended || r.unannounced:
 		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && (r.has("changed", "forgotten") || within(c.nodes, before)):
-			// found by a sidecar at its start: its owner may have shrunk it meanwhile
+			// a sidecar found it when it started; the job's owner may have shrunk it before
 		default:
 			j.find(Finding{Kind: NoIntent, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "send the journal to the authors",
 				Text: fmt.Sprintf("it %s, and the journal has no intent to do so before that", c.verb)})

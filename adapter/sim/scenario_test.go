@@ -13,64 +13,64 @@ import (
 	"accordion/core/policy"
 )
 
-// story is all that is decided before the simulation begins. A story can be made smaller by leaving things out.
-type story struct {
+// scenario is everything that is decided before the simulation begins. It can be made smaller by removing parts.
+type scenario struct {
 	seed     uint64
 	nodes    int
-	sweep    time.Duration // of limits
+	sweep    time.Duration // between sweeps that enforce limits
 	epilog   time.Duration
-	think    time.Duration // of the batch system's scheduler
-	interval time.Duration // of the sidecar's re-scheduling timer
+	think    time.Duration // delay of the batch system's scheduling passes
+	interval time.Duration // the sidecar's rescheduling timer
 	rest     time.Duration // between its readings while nothing is due; 0: the same
-	paired   bool          // ordinary jobs first, using their limits to the second: compared with a world without managed jobs
-	sqlite   bool          // the journal is a file, as in the real world; otherwise in memory
-	advance  bool          // early applications may go on early
-	rate     int           // calls out of a thousand with a fault
-	deaths   int           // journal writes out of ten thousand at which the sidecar is killed
+	paired   bool          // ordinary jobs come first and run to their limits, to compare with a simulation without managed jobs
+	sqlite   bool          // the journal is a file, as in production; otherwise it is in memory
+	advance  bool          // early applications may continue early
+	rate     int           // calls with a fault, in 1,000
+	deaths   int           // writes to the journal at which the sidecar is killed, in 10,000
 	calm     time.Duration // no fault begins after it
 	brief    bool
 	stranger bool     // there is a hostile user
-	sizes    []string // rules for the sizes of moldable jobs, of one sidecar after the other and over again
+	sizes    []string // rules for the sizes of moldable jobs, for successive sidecars in turn
 	policy   string   // of [plan]
 
 	apps     []app
 	events   []event
-	sabotage func(adapter.BatchSystem) adapter.BatchSystem // nil: none; breaks the sidecar on purpose, to see that it is noticed
-	ordinary map[string]bool                               // managed jobs by name that turned out to be ordinary ones: they are in the world without managed jobs, too
-	without  map[string]bool                               // faults by name that do not happen after all: what a smaller story leaves out
+	sabotage func(adapter.BatchSystem) adapter.BatchSystem // breaks the sidecar on purpose, to see that the checks notice; nil: none
+	ordinary map[string]bool                               // names of managed jobs that became ordinary ones: they are in the simulation without managed jobs, too
+	without  map[string]bool                               // names of faults that do not happen, because a smaller scenario leaves them out
 }
 
 // app is one job and how it will behave.
 type app struct {
 	name    string
-	at      time.Duration // submitted
+	at      time.Duration // when it is submitted
 	request string        // ep=…, mold=…; "": an ordinary job
 	nodes   int
 	limit   core.Time
-	runs    core.Time // of an ordinary job; more than limit: it overruns
+	runs    core.Time // of an ordinary job; if it is more than limit, the job overruns
 	held    bool      // submitted with a comment and held, without the plug-in
-	manner  manner
+	manner  stepBehavior
 	work    []time.Duration // in each step
 	cancel  time.Duration   // after its submission; 0: never
-	free    time.Duration   // its user releases it so long after its submission; 0: never
+	free    time.Duration   // when its user releases it, after its submission; 0: never
 }
 
-// manner is how an application behaves at its boundaries.
-type manner string
+// stepBehavior is how an application behaves at the ends of its steps.
+type stepBehavior string
 
 const (
-	punctual  manner = "punctual"
-	silent    manner = "silent"    // never calls step
-	impatient manner = "impatient" // gives up after some seconds, goes on, and asks again
-	choosy    manner = "choosy"    // says which nodes it keeps
-	confused  manner = "confused"  // asks for steps and nodes that are not there
-	failing   manner = "failing"   // ends in the middle
+	punctual  stepBehavior = "punctual"
+	silent    stepBehavior = "silent"    // never calls step
+	impatient stepBehavior = "impatient" // gives up after some seconds, continues, and asks again
+	choosy    stepBehavior = "choosy"    // chooses which nodes it keeps
+	confused  stepBehavior = "confused"  // asks for steps and nodes that do not exist
+	failing   stepBehavior = "failing"   // fails in the middle
 )
 
-// event is what happens at a second, whatever else does.
+// event happens at a fixed second.
 type event struct {
 	at     time.Duration
-	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: the sidecar is away); shrink (who)
+	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: no sidecar runs); shrink (who)
 	node   string
 	who    string
 	lasts  time.Duration
@@ -108,8 +108,8 @@ func (a app) String() string {
 	return fmt.Sprintf("%7.3f %s: %s", a.at.Seconds(), a.name, what)
 }
 
-// String tells the story before it happens.
-func (s *story) String() string {
+// String describes the scenario.
+func (s *scenario) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d nodes, sweep %v, epilog %v, think %v, interval %v, faults %d ‰, deaths %d in 10,000 writes, calm at %v, policy %s, sizes %s\n",
 		s.seed, s.nodes, s.sweep, s.epilog, s.think, s.interval, s.rate, s.deaths, s.calm, s.policy, strings.Join(s.sizes, ", then "))
@@ -122,16 +122,16 @@ func (s *story) String() string {
 	return b.String()
 }
 
-// teller makes up stories.
-type teller struct {
+// generator makes scenarios.
+type generator struct {
 	*rand.Rand
-	brief bool // fewer jobs, in less time; and of its calls and writes as many more go wrong
+	brief bool // fewer jobs in less time, and proportionally more faults of calls and writes
 }
 
-func (r teller) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
+func (r generator) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
 
-// long is a span between two of a story that is not brief.
-func (r teller) long(lo, hi int) int {
+// long draws a duration between two bounds, which are shorter if the scenario is brief.
+func (r generator) long(lo, hi int) int {
 	n := r.between(lo, hi)
 	if r.brief {
 		n = max(1, n/2)
@@ -139,8 +139,8 @@ func (r teller) long(lo, hi int) int {
 	return n
 }
 
-// rate is how many of so many go wrong, each with a choice of its own.
-func (r teller) rate(all ...int) int {
+// rate draws one of the rates.
+func (r generator) rate(all ...int) int {
 	n := all[r.IntN(len(all))]
 	if r.brief {
 		n = n * 5 / 2
@@ -148,10 +148,10 @@ func (r teller) rate(all ...int) int {
 	return n
 }
 
-func (r teller) in(outOf int) bool { return r.IntN(outOf) == 0 }
+func (r generator) in(outOf int) bool { return r.IntN(outOf) == 0 }
 
-// when is an odd instant between two seconds.
-func (r teller) when(lo, hi int) time.Duration {
+// when draws an instant between two seconds, with random nanoseconds.
+func (r generator) when(lo, hi int) time.Duration {
 	at := time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
 	if r.brief {
 		at /= 2
@@ -159,30 +159,30 @@ func (r teller) when(lo, hi int) time.Duration {
 	return at
 }
 
-// newTeller makes up what the seed says about a subject.
-func newTeller(seed, subject uint64) teller {
-	return teller{Rand: rand.New(rand.NewPCG(seed, subject))}
+// newGenerator returns a generator for one subject of a seed.
+func newGenerator(seed, subject uint64) generator {
+	return generator{Rand: rand.New(rand.NewPCG(seed, subject))}
 }
 
-// tell makes the seed's story.
-func tell(seed uint64) *story {
-	s := newTeller(seed, 0xacc0).tell(seed)
+// generate makes the seed's scenario.
+func generate(seed uint64) *scenario {
+	s := newGenerator(seed, 0xacc0).tell(seed)
 	if s.policy = *policyFlag; s.policy == "" {
-		s.policy = policies[newTeller(seed, 0x90c1).IntN(len(policies))]
+		s.policy = policies[newGenerator(seed, 0x90c1).IntN(len(policies))]
 	}
 	return s
 }
 
-// policies are those of which a seed chooses one, most often the default. With so little patience jobs are due, and have a reservation,
-// while a story lasts.
+// policies are those from which a seed chooses one, most often the default. The patience of "patient" is short, so that jobs are due and
+// have a reservation within a scenario.
 var policies = []string{policy.Default, policy.Default, "easy-evolving", "patient", "patient:20s:x1", "patient:20s:x1:r2"}
 
-func (r teller) tell(seed uint64) *story {
+func (r generator) tell(seed uint64) *scenario {
 	most, calm := [2]int{3, 4}, 90*time.Second
 	if r.brief {
 		most, calm = [2]int{2, 2}, 40*time.Second
 	}
-	s := &story{
+	s := &scenario{
 		seed: seed, brief: r.brief, nodes: r.between(3, 8), calm: calm, sizes: []string{*sizesFlag}, policy: policy.Default,
 		interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[r.IntN(3)],
 		sweep:    []time.Duration{0, 30 * time.Second}[r.IntN(2)],
@@ -210,8 +210,8 @@ func (r teller) tell(seed uint64) *story {
 	return s
 }
 
-// arrange puts all that happens in its order.
-func (s *story) arrange() {
+// arrange sorts the events by time.
+func (s *scenario) arrange() {
 	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	for i := range s.events {
@@ -219,8 +219,8 @@ func (s *story) arrange() {
 	}
 }
 
-// trouble is what happens to nodes, to the batch system, and behind our back.
-func (s *story) trouble(r teller) {
+// trouble adds what happens to nodes and to the batch system, and what users do to jobs without the sidecar.
+func (s *scenario) trouble(r generator) {
 	add := func(e event) { s.events = append(s.events, e) }
 	for range r.between(0, 2) {
 		node := fmt.Sprintf("n%d", r.between(1, s.nodes))
@@ -241,8 +241,8 @@ func (s *story) trouble(r teller) {
 	}
 }
 
-// ordinaryJob returns a job of the batch system's own.
-func (s *story) ordinaryJob(r teller, i int) app {
+// ordinaryJob returns an ordinary job.
+func (s *scenario) ordinaryJob(r generator, i int) app {
 	a := app{
 		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),
 	}
@@ -261,8 +261,8 @@ func (s *story) ordinaryJob(r teller, i int) app {
 	return a
 }
 
-// managed is a job of ours.
-func (s *story) managed(r teller, i int) app {
+// managed returns a managed job.
+func (s *scenario) managed(r generator, i int) app {
 	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 40), held: r.in(6), manner: punctual, limit: 3600}
 	if s.paired {
 		a.at = r.when(10, 40)
@@ -279,7 +279,7 @@ func (s *story) managed(r teller, i int) app {
 		a.work = append(a.work, time.Duration(step.Duration)*time.Second-r.when(0, 2))
 	}
 	if r.in(3) {
-		a.manner = []manner{silent, impatient, choosy, confused, failing}[r.IntN(5)]
+		a.manner = []stepBehavior{silent, impatient, choosy, confused, failing}[r.IntN(5)]
 	}
 	for k := range a.work {
 		switch r.IntN(8) {
@@ -302,7 +302,7 @@ func (s *story) managed(r teller, i int) app {
 	return a
 }
 
-func (s *story) profile(r teller) core.EP {
+func (s *scenario) profile(r generator) core.EP {
 	var ep core.EP
 	for range r.between(1, 4) {
 		n := r.between(1, s.nodes)
@@ -314,7 +314,7 @@ func (s *story) profile(r teller) core.EP {
 	return ep
 }
 
-func (s *story) moldable(r teller) (request string, longest core.EP) {
+func (s *scenario) moldable(r generator) (request string, longest core.EP) {
 	var forms []string
 	nodes, length := r.between(1, s.nodes), r.long(20, 60)
 	longest = core.EP{{Duration: core.Time(length), Nodes: nodes}}

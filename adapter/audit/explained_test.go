@@ -8,8 +8,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change of the clean set looks wrong, and is not.
-func TestWhatHasAReasonIsNoFinding(t *testing.T) {
+// Each change of the clean cluster looks wrong, but has an explanation.
+func TestExplainedChangesAreNoFindings(t *testing.T) {
 	for _, test := range right {
 		t.Run(test.name, func(t *testing.T) {
 			in := clean(t)
@@ -193,13 +193,13 @@ var right = []struct {
 		in.Accounting.Jobs = append(in.Accounting.Jobs, again, expander)
 	}},
 	{"a clock that was set back", func(t *testing.T, in *Input) {
-		d := diary{in.Entries}
+		d := journalWriter{in.Entries}
 		d.event(1960, 0, "clock", "the clock was set by -1m", "seconds", -60)
 		d.act(1900, 41, "reserve", -3, "reservation", "accordion-41-0")
 		in.Entries = d.entries
 	}},
 	{"an end that was written down late", func(t *testing.T, in *Input) {
-		d := diary{in.Entries}
+		d := journalWriter{in.Entries}
 		d.event(1980, 40, "noticed", "told that it shrinks to 3 nodes")
 		d.event(1960, 43, "ended", "before it began")
 		in.Entries = d.entries

@@ -10,15 +10,15 @@ import (
 	"accordion/internal/browser"
 )
 
-// A page says that the sidecar is away, keeps what it knows, and goes on when another one serves at the address; and it says when the batch system has
-// not answered for long.
-func TestThePageGoesOnWhenTheSidecarIsBack(t *testing.T) {
+// The page shows that the sidecar is not running, keeps its contents, and continues when another sidecar serves at the address. It also
+// shows when the batch system has not answered for long.
+func TestPageContinuesWhenTheSidecarIsBack(t *testing.T) {
 	browser.Need(t)
 	serve := func(at string) (*Server, string, func()) {
 		t.Helper()
 		var l net.Listener
 		var err error
-		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) { // its former holder may still be leaving
+		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) { // the former server may still be closing its listener
 			if l, err = Listen(at); err == nil {
 				break
 			}

@@ -13,27 +13,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is what a small file next to the socket shows everyone: that the sidecar lives, or since
-// when it is away.
+// State is what a small file next to the socket tells everyone: that the sidecar runs, or since when it does not.
 type State struct {
 	Running bool   `json:"running"`
 	PID     int    `json:"pid"`
 	Cluster string `json:"cluster"`
-	Since   int64  `json:"since"` // Unix second of its start or, when it is not running, of its end
-	At      int64  `json:"at"`    // Unix second at which it answered last; it is written again every few seconds
+	Since   int64  `json:"since"` // Unix second of its start or, if it does not run, of its end
+	At      int64  `json:"at"`    // Unix second at which it last answered; written every few seconds
 }
 
 const (
 	beatPause = 5 * time.Second
-	beatLost  = 30 * time.Second // a state that is older was left by a sidecar that was killed, or that hangs
+	beatLost  = 30 * time.Second // an older state was left by a sidecar that was killed or hangs
 )
 
 // StatePath returns the path of the state of the sidecar that listens on a socket.
 func StatePath(socket string) string { return socket + ".state" }
 
-// ReadState returns the state, as of now, of the sidecar that listens on a socket. A sidecar that
-// has not written for long is away since it wrote last. The error is fs.ErrNotExist when none ran
-// since this host started.
+// ReadState returns the state, at the time now, of the sidecar that listens on a socket. A sidecar that has not written for 30 s counts as
+// away since it last wrote. The error is fs.ErrNotExist if no sidecar ran since this host started.
 func ReadState(socket string, now time.Time) (State, error) {
 	var s State
 	text, err := os.ReadFile(StatePath(socket))
@@ -49,9 +47,8 @@ func ReadState(socket string, now time.Time) (State, error) {
 	return s, nil
 }
 
-// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it
-// writes that the sidecar is away, and returns nil. report receives why the file cannot be written,
-// once for each reason.
+// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it writes that the sidecar does not run, and
+// returns nil. report receives why the file cannot be written, once for each reason.
 func KeepState(ctx context.Context, socket, cluster string, alive func(context.Context) error, report func(error)) error {
 	s := State{Running: true, PID: os.Getpid(), Cluster: cluster, Since: time.Now().Unix()}
 	said := ""
@@ -88,7 +85,7 @@ func writeState(path string, s State) error {
 	if err != nil {
 		return err
 	}
-	// One name: a process that is killed leaves one file at most, and the next one removes it.
+	// A fixed name, so that a process that is killed leaves one file at most, which the next one removes.
 	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -108,11 +105,11 @@ func writeState(path string, s State) error {
 	return nil
 }
 
-// An AwayError reports that no sidecar answers, and since when, as far as that is known.
+// AwayError is the error that no sidecar answers, and since when, if that is known.
 type AwayError struct {
 	Socket string
-	State  State // Running: it lives, and does not answer
-	Known  bool  // there is a state
+	State  State // if Running, the sidecar runs but does not answer
+	Known  bool  // State was read
 	Err    error
 }
 
@@ -128,7 +125,7 @@ func (e *AwayError) Error() string {
 	return fmt.Sprintf("ask the sidecar at %s: it is not running (%v); %s", e.Socket, e.Err, Meanwhile)
 }
 
-// Meanwhile tells users what is true while no sidecar runs.
+// Meanwhile tells users what happens while no sidecar runs.
 const Meanwhile = "jobs that wait do so until it is back, running jobs run on, and only root can read its journal meanwhile"
 
 // away returns the error for a sidecar that does not answer.

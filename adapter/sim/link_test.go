@@ -12,23 +12,23 @@ import (
 	"accordion/core"
 )
 
-// line is the way of one sidecar to the batch system, where most of what goes wrong goes wrong.
-type line struct {
+// faultyLink is the connection of one sidecar to the batch system, where most faults occur.
+type faultyLink struct {
 	*embedded.System
-	world *world
-	life  *life
+	world   *world
+	process *process
 }
 
-var _ adapter.BatchSystem = line{}
+var _ adapter.BatchSystem = faultyLink{}
 
 // fault is what happens to one call.
 type fault struct {
-	before, after time.Duration // until the batch system acts; from then until the caller knows
-	drop          bool          // the request never arrives: the caller waits until its deadline
-	mute          bool          // the answer never arrives
-	twice         bool          // it is carried out twice
-	refuse        error         // the batch system says no
-	half          bool          // only the first part is carried out, or is of the same second as the rest
+	before, after time.Duration // until the batch system acts, and from then until the caller knows
+	drop          bool          // the request is lost: the caller waits until its deadline
+	mute          bool          // the answer is lost
+	twice         bool          // the call is carried out twice
+	refuse        error         // the batch system refuses the call
+	half          bool          // only the first part is carried out, or only that part of a reading is up to date
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	errLimited = errors.New("too many requests")
 )
 
-// mishaps are the kinds of faults. A call that cannot fail in a way goes well.
+// mishaps are the kinds of faults. A kind that does not apply to a call has no effect.
 var mishaps = []struct {
 	name string
 	make func(w *world, f *fault, verb, name string, nth int)
@@ -63,7 +63,7 @@ var mishaps = []struct {
 	{"half", func(_ *world, f *fault, verb, _ string, _ int) { f.half = verb == "Shape" || verb == "Observe" }},
 }
 
-// faultOf is what happens to the nth call of the name.
+// faultOf draws what happens to the nth call of the name.
 func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	f.before = w.dice.span(time.Millisecond, 60*time.Millisecond, "before "+name, nth)
 	f.after = w.dice.span(time.Millisecond, 60*time.Millisecond, "after "+name, nth)
@@ -71,18 +71,18 @@ func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 		f.after += w.dice.span(0, time.Second, "database "+name, nth)
 	}
 	m := mishaps[w.dice.below(len(mishaps), "mishap "+name, nth)]
-	if !w.goesWrong(w.story.rate, 1000, m.name+" "+name, nth) {
+	if !w.goesWrong(w.scenario.rate, 1000, m.name+" "+name, nth) {
 		return f, ""
 	}
 	m.make(w, &f, verb, name, nth)
 	return f, m.name
 }
 
-// do carries out one call. The act happens at its own instant in a goroutine of its own: a caller that gave up, or was
-// killed, does not take it back.
-func (l line) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
+// do carries out one call. The action happens at its own instant in its own goroutine, so a caller that gave up or was killed does not
+// prevent it.
+func (l faultyLink) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
 	w := l.world
-	if l.life.over() {
+	if l.process.over() {
 		return errKilled
 	}
 	w.judgeIntent(verb, target)
@@ -92,7 +92,7 @@ func (l line) do(ctx context.Context, verb, target string, act func(ctx context.
 	done := make(chan error, 1)
 	w.crew.Go(func() {
 		time.Sleep(f.before)
-		if f.drop || l.life.over() && w.dice.chance(500, "died with its caller "+name, nth) {
+		if f.drop || l.process.over() && w.dice.chance(500, "died with its caller "+name, nth) {
 			w.note("%s #%d never arrives", name, nth)
 			return
 		}
@@ -125,19 +125,19 @@ func (l line) do(ctx context.Context, verb, target string, act func(ctx context.
 	case <-ctx.Done():
 		w.note("%s #%d: its caller gives up", name, nth)
 		return fmt.Errorf("%s: %w", name, ctx.Err())
-	case <-l.life.dead:
+	case <-l.process.dead:
 		return errKilled
 	}
 }
 
 // on carries out one call on a job.
-func (l line) on(ctx context.Context, verb string, key adapter.Key, act func(context.Context) error) error {
+func (l faultyLink) on(ctx context.Context, verb string, key adapter.Key, act func(context.Context) error) error {
 	l.world.judgeTouch(verb, key)
 	return l.do(ctx, verb, fmt.Sprint(key.ID), func(ctx context.Context, _ fault) error { return act(ctx) })
 }
 
-// Observe is one reading; a half one has the jobs of one instant and the rest of a later one.
-func (l line) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err error) {
+// Observe makes one reading. A half one has the jobs of one instant and the rest of a later one.
+func (l faultyLink) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err error) {
 	var read *adapter.Snapshot
 	err = l.do(ctx, "Observe", "", func(ctx context.Context, f fault) error {
 		first, err := l.System.Observe(ctx)
@@ -159,7 +159,7 @@ func (l line) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err erro
 	return read, nil
 }
 
-func (l line) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
+func (l faultyLink) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
 	var read *adapter.Job
 	err := l.do(ctx, "Inspect", fmt.Sprint(key.ID), func(ctx context.Context, _ fault) (err error) {
 		read, err = l.System.Inspect(ctx, key)
@@ -171,15 +171,15 @@ func (l line) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error
 	return read, nil
 }
 
-func (l line) Adopt(ctx context.Context, key adapter.Key) error {
+func (l faultyLink) Adopt(ctx context.Context, key adapter.Key) error {
 	return l.on(ctx, "Adopt", key, func(ctx context.Context) error { return l.System.Adopt(ctx, key) })
 }
 
-func (l line) Refuse(ctx context.Context, key adapter.Key, why string) error {
+func (l faultyLink) Refuse(ctx context.Context, key adapter.Key, why string) error {
 	return l.on(ctx, "Refuse", key, func(ctx context.Context) error { return l.System.Refuse(ctx, key, why) })
 }
 
-func (l line) Reserve(ctx context.Context, r adapter.Reservation) error {
+func (l faultyLink) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return l.do(ctx, "Reserve", r.Name, func(ctx context.Context, _ fault) error {
 		err := l.System.Reserve(ctx, r)
 		if err == nil {
@@ -189,7 +189,7 @@ func (l line) Reserve(ctx context.Context, r adapter.Reservation) error {
 	})
 }
 
-func (l line) Unreserve(ctx context.Context, name string) error {
+func (l faultyLink) Unreserve(ctx context.Context, name string) error {
 	return l.do(ctx, "Unreserve", name, func(ctx context.Context, _ fault) error {
 		err := l.System.Unreserve(ctx, name)
 		if err == nil {
@@ -199,7 +199,7 @@ func (l line) Unreserve(ctx context.Context, name string) error {
 	})
 }
 
-func (l line) Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (adapter.Key, error) {
+func (l faultyLink) Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (adapter.Key, error) {
 	var key adapter.Key
 	err := l.do(ctx, "Make", fmt.Sprint(application), func(ctx context.Context, _ fault) error {
 		made, err := l.System.Make(ctx, application, user, hosts, limit)
@@ -214,8 +214,8 @@ func (l line) Make(ctx context.Context, application int64, user string, hosts in
 	return key, nil
 }
 
-// Shape is two fields; half of it is the first.
-func (l line) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error {
+// Shape changes two fields. A half call changes the first.
+func (l faultyLink) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error {
 	l.world.judgeTouch("Shape", key)
 	return l.do(ctx, "Shape", fmt.Sprint(key.ID), func(ctx context.Context, f fault) error {
 		if !f.half {
@@ -229,23 +229,23 @@ func (l line) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error
 	})
 }
 
-func (l line) Attach(ctx context.Context, key adapter.Key, name string) error {
+func (l faultyLink) Attach(ctx context.Context, key adapter.Key, name string) error {
 	return l.on(ctx, "Attach", key, func(ctx context.Context) error { return l.System.Attach(ctx, key, name) })
 }
 
-func (l line) Release(ctx context.Context, key adapter.Key) error {
+func (l faultyLink) Release(ctx context.Context, key adapter.Key) error {
 	return l.on(ctx, "Release", key, func(ctx context.Context) error { return l.System.Release(ctx, key) })
 }
 
-func (l line) Hold(ctx context.Context, key adapter.Key) error {
+func (l faultyLink) Hold(ctx context.Context, key adapter.Key) error {
 	return l.on(ctx, "Hold", key, func(ctx context.Context) error { return l.System.Hold(ctx, key) })
 }
 
-func (l line) Detach(ctx context.Context, key adapter.Key) error {
+func (l faultyLink) Detach(ctx context.Context, key adapter.Key) error {
 	return l.on(ctx, "Detach", key, func(ctx context.Context) error { return l.System.Detach(ctx, key) })
 }
 
-func (l line) Expand(ctx context.Context, job *adapter.Job, nodes []string, name string) (adapter.Key, error) {
+func (l faultyLink) Expand(ctx context.Context, job *adapter.Job, nodes []string, name string) (adapter.Key, error) {
 	var key adapter.Key
 	err := l.on(ctx, "Expand", job.Key, func(ctx context.Context) error {
 		made, err := l.System.Expand(ctx, job, nodes, name)
@@ -260,15 +260,15 @@ func (l line) Expand(ctx context.Context, job *adapter.Job, nodes []string, name
 	return key, nil
 }
 
-func (l line) Merge(ctx context.Context, job, expander adapter.Key) error {
+func (l faultyLink) Merge(ctx context.Context, job, expander adapter.Key) error {
 	return l.on(ctx, "Merge", job, func(ctx context.Context) error { return l.System.Merge(ctx, job, expander) })
 }
 
-func (l line) Shrink(ctx context.Context, key adapter.Key, keep []string) error {
+func (l faultyLink) Shrink(ctx context.Context, key adapter.Key, keep []string) error {
 	return l.on(ctx, "Shrink", key, func(ctx context.Context) error { return l.System.Shrink(ctx, key, keep) })
 }
 
-func (l line) Speaks(ctx context.Context, key adapter.Key) (_ bool, err error) {
+func (l faultyLink) Speaks(ctx context.Context, key adapter.Key) (_ bool, err error) {
 	var heard bool
 	if err = l.on(ctx, "Speaks", key, func(ctx context.Context) (err error) {
 		heard, err = l.System.Speaks(ctx, key)
@@ -279,15 +279,15 @@ func (l line) Speaks(ctx context.Context, key adapter.Key) (_ bool, err error) {
 	return heard, nil
 }
 
-func (l line) Signal(ctx context.Context, key adapter.Key, signal string) error {
+func (l faultyLink) Signal(ctx context.Context, key adapter.Key, signal string) error {
 	return l.on(ctx, "Signal", key, func(ctx context.Context) error { return l.System.Signal(ctx, key, signal) })
 }
 
-func (l line) Tell(ctx context.Context, key adapter.Key, text string) error {
+func (l faultyLink) Tell(ctx context.Context, key adapter.Key, text string) error {
 	return l.on(ctx, "Tell", key, func(ctx context.Context) error { return l.System.Tell(ctx, key, text) })
 }
 
-func (l line) Publish(ctx context.Context, job *adapter.Job, text string) (_ string, err error) {
+func (l faultyLink) Publish(ctx context.Context, job *adapter.Job, text string) (_ string, err error) {
 	var elsewhere string
 	if err = l.on(ctx, "Publish", job.Key, func(ctx context.Context) (err error) {
 		elsewhere, err = l.System.Publish(ctx, job, text)
@@ -298,10 +298,10 @@ func (l line) Publish(ctx context.Context, job *adapter.Job, text string) (_ str
 	return elsewhere, nil
 }
 
-func (l line) Repair(ctx context.Context, nodes []string) error {
+func (l faultyLink) Repair(ctx context.Context, nodes []string) error {
 	return l.do(ctx, "Nudge", strings.Join(nodes, ","), func(ctx context.Context, _ fault) error { return l.System.Repair(ctx, nodes) })
 }
 
-func (l line) End(ctx context.Context, key adapter.Key, why string) error {
+func (l faultyLink) End(ctx context.Context, key adapter.Key, why string) error {
 	return l.on(ctx, "End", key, func(ctx context.Context) error { return l.System.End(ctx, key, why) })
 }

@@ -20,7 +20,7 @@ func TestMadeJobIsHeldAndRunsUntilItsLimit(t *testing.T) {
 		w.at(5)
 		j, err := w.Inspect(w.ctx, key)
 		w.must(err)
-		if application, ok := adapter.LaunchOf(j); !ok || application != 7 || !adapter.Made(j) || !j.Held || j.HeldByUser || j.Want != 2 || j.Limit != 30 || j.User != "ada" {
+		if application, ok := adapter.LaunchOf(j); !ok || application != 7 || !adapter.MadeByBatchSystem(j) || !j.Held || j.HeldByUser || j.Want != 2 || j.Limit != 30 || j.User != "ada" {
 			t.Errorf("it is %+v", j)
 		}
 		w.must(w.Release(w.ctx, key))

@@ -13,21 +13,21 @@ import (
 	"accordion/core/hostlist"
 )
 
-// books compares accounting with the journal, and with itself.
-func (j *judge) books() {
+// accounting compares accounting with the journal, and with itself.
+func (j *judge) accounting() {
 	j.twoJobs()
 	j.unclosed()
 	for _, b := range j.Accounting.Jobs {
 		if b.Expands == 0 && b.Lost > j.byOthers(b) {
-			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeAccounting(b.ID),
 				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
 		}
 		if len(b.Twice) > 0 {
-			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeAccounting(b.ID),
 				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
 		}
 	}
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		j.compare(r)
 	}
 	j.hours()
@@ -35,7 +35,7 @@ func (j *judge) books() {
 
 // byOthers returns how many changes of a job others made. A node may be lost in the second in which the job began or grew.
 func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		if r.key.ID != b.ID {
 			continue
 		}
@@ -48,19 +48,19 @@ func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
 	return count
 }
 
-// seeBooks returns where to look for what accounting has of a job.
-func seeBooks(job core.JobID) string {
+// seeAccounting returns the command that shows what accounting has of a job.
+func seeAccounting(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
 
-// settling is for how many seconds accounting may not have heard of what happened.
+// settling is for how many seconds accounting may not yet have recorded an event.
 const settling = 10
 
-// lingers is for how many seconds a companion may hold nodes after its job's end: the sidecar sees that
-// end with its next reading, and ends the companion.
+// lingers is for how many seconds a companion may hold nodes after the end of its job. The sidecar ends the companion after the next
+// reading.
 const lingers = 60
 
-// began returns the first second in which accounting has nodes of a job; 0: it has none.
+// began returns the first second in which accounting has nodes for a job; 0: it has none.
 func began(b adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
@@ -80,7 +80,7 @@ func (j *judge) unclosed() {
 	for _, b := range j.Accounting.Jobs {
 		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
 		case live[b.ID]:
-		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
+		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander; it counts no node-seconds
 			j.report.Dangling++
 		case b.Open:
 			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it has ended", b.State)
@@ -92,7 +92,7 @@ func (j *judge) unclosed() {
 	}
 }
 
-// booked returns accounting's run of a job that began when the journal's did; nil: there is none.
+// booked returns accounting's run of a job that began at the same time as the journal's; nil: there is none.
 func (j *judge) booked(r *run) *adapter.AccountedRun {
 	if j.Accounting == nil {
 		return nil
@@ -105,14 +105,14 @@ func (j *judge) booked(r *run) *adapter.AccountedRun {
 	return nil
 }
 
-// endedAtOnce reports whether accounting has a run only as one that held no node for a second.
+// endedAtOnce reports whether accounting has the run only as one that held no node for a second.
 func (j *judge) endedAtOnce(r *run) bool {
 	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.AccountedRun) bool {
 		return b.Submitted == r.key.Submitted && len(b.Holds) == 0 && !b.Open
 	})
 }
 
-// compare compares one run with its rows.
+// compare compares one run of the journal with its rows.
 func (j *judge) compare(r *run) {
 	if r.rigid || r.began < j.From || len(r.changes) == 0 {
 		return
@@ -120,7 +120,7 @@ func (j *judge) compare(r *run) {
 	b := j.booked(r)
 	switch {
 	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.endedAtOnce(r) || j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not know of it yet, it ended at once, or the batch system forgot that it ever began
+		return // accounting does not have it yet, it ended at once, or the batch system forgot that it began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -129,22 +129,22 @@ func (j *judge) compare(r *run) {
 		return
 	}
 	held := j.all(b)
-	end := b.Holds[len(b.Holds)-1].To // companions end a moment later
+	end := b.Holds[len(b.Holds)-1].To // companions end a moment after their job
 	if saw := r.ended.Unix(); saw > end+patience && !j.troubled(end-grain, saw) || saw < end-settling && !r.again {
-		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeBooks(r.key.ID),
+		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeAccounting(r.key.ID),
 			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
 		return
 	}
 	j.outlives(b, end)
 	j.unbooked(r, held, end)
 	if j.unannounced(r, b, held, end) {
-		return // what follows from it is no news
+		return // the other comparisons would fail for the same reason
 	}
 	j.sizes(r, held, end)
 	j.sum(r, b, end)
 }
 
-// all returns what a job held with the allocations made for it, by time.
+// all returns what a job and the allocations made for it held, sorted by time.
 func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	held := slices.Clone(b.Holds)
 	for _, other := range j.index.made[b] {
@@ -156,24 +156,24 @@ func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	return held
 }
 
-// unannounced finds the first second in which the nodes of a job changed though the journal has
-// neither an act of the sidecar around it nor an event that says that others changed them.
+// unannounced finds the first second in which the nodes of a job changed without explanation. An explanation is an action of the sidecar
+// around that second, or an event that others changed the nodes.
 func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold, end core.Time) bool {
 	var seconds []core.Time
 	for _, h := range held {
 		seconds = append(seconds, h.From, h.To)
 	}
 	slices.Sort(seconds)
-	stated := 0 // changes of the journal that accounting has
+	stated := 0 // changes in the journal that accounting has, too
 	for _, at := range slices.Compact(seconds) {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
 		case at >= end-grain || slices.Equal(before, after):
 		case within(after, slices.Concat(before, j.nodesAround(r, at))) && !j.states(r, at, after, &stated) && !j.lookedAfter(r, at, end):
-			r.unseen = true // its owner may shrink it, also next to a change of the sidecar's
+			r.unseen = true // the job's owner may shrink it, even together with a change of the sidecar
 		case at <= r.began+grain || j.intended(r, at) || j.starts(b, at):
 		default:
-			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
+			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
 			r.unannounced = true
 			return true
@@ -182,16 +182,16 @@ func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold
 	return false
 }
 
-// starts reports whether an allocation that was made for the job's start began at a second: under OAR a job may start as several,
-// some seconds apart.
+// starts reports whether an allocation made for the job's start began at a second. In OAR a job may start as several allocations, some
+// seconds apart.
 func (j *judge) starts(b *adapter.AccountedRun, at core.Time) bool {
 	return slices.ContainsFunc(j.index.made[b], func(other *adapter.AccountedRun) bool {
 		return other.Starts && len(other.Holds) > 0 && other.Holds[0].From == at
 	})
 }
 
-// unbooked notes that accounting never had the nodes of a change, and that the sidecar did not look again: the job's owner
-// may have shrunk it within the same second.
+// unbooked finds a change that accounting never recorded and after which the sidecar did not check the nodes. The job's owner may have
+// shrunk the job within the same second.
 func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	for _, c := range r.changes {
 		about := c.slack + float64(j.Accounting.Grain)
@@ -206,7 +206,7 @@ func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	}
 }
 
-// within reports whether all of some nodes are among others.
+// within reports whether all nodes are among others.
 func within(nodes, others []string) bool {
 	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
 }
@@ -228,7 +228,7 @@ func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 }
 
 // states reports whether a change in the journal explains that a job was left with some nodes at a second. That is a change to these nodes,
-// a shrink to fewer that is under way, or one that the sidecar found later. Changes before *first explained what came before.
+// a shrink to fewer nodes in progress, or a change that the sidecar found later. Changes before *first have already explained earlier ones.
 func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	for i, c := range r.changes[*first:] {
 		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Accounting.Grain
@@ -239,22 +239,22 @@ func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 		case near && within(c.nodes, left):
 			return true
 		case !near && c.entry.At.Unix() >= at:
-			return false // it changed before it was found so
+			return false // it had changed before the sidecar found this
 		}
 	}
 	return false
 }
 
-// lookedAfter reports whether the sidecar must have seen what nodes a job was left with at a second: the job kept them for a while in which
-// nothing was wrong.
+// lookedAfter reports whether the sidecar must have seen the nodes that a job had after a second, because the job kept them for a while in
+// which sidecar and batch system worked.
 func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
 	known, over, next := at, end, r.ended.Unix()
 	for _, c := range r.changes {
-		switch told := c.entry.At.Unix(); {
+		switch seen := c.entry.At.Unix(); {
 		case j.around(c, at):
-			known = max(known, told)
-		case told > at:
-			over, next = min(over, told), min(next, told)
+			known = max(known, seen)
+		case seen > at:
+			over, next = min(over, seen), min(next, seen)
 		}
 	}
 	return over > known+settling && !j.troubled(at, next)
@@ -274,7 +274,7 @@ func (j *judge) intended(r *run, at core.Time) bool {
 	})
 }
 
-// nodesAt returns the nodes that were held at a second, sorted.
+// nodesAt returns the nodes held at a second, sorted.
 func nodesAt(held []adapter.Hold, at core.Time) []string {
 	has := map[string]bool{}
 	for _, h := range held {
@@ -296,18 +296,18 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 	}
 	for i, c := range r.changes {
 		from, to := c.at+c.slack+float64(j.Accounting.Grain), float64(end)-grain
-		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar looked whether it changed once more
+		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar checked whether the nodes changed once more
 			continue
 		} else if !c.sure {
 			from = max(from, seconds(c.entry.At))
 		}
 		if i+1 < len(r.changes) {
 			next := r.changes[i+1]
-			if !next.sure { // it changed at some instant before it was seen
+			if !next.sure { // they changed at some instant before the sidecar saw it
 				continue
 			}
 			to = next.at - next.slack - float64(j.Accounting.Grain)
-		} else if lost, ok := r.untold(); ok {
+		} else if lost, ok := r.unreported(); ok {
 			to = min(to, lost-float64(j.Accounting.Grain))
 		}
 		if from >= to {
@@ -316,9 +316,9 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		middle := second((from + to) / 2)
 		booked := nodesAt(held, middle)
 		has := len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes)
-		lost := has && (c.verb == "changed" || r.failed()) // OAR books nodes that were lost; a growth that failed may have been half made
+		lost := has && (c.verb == "changed" || r.failed()) // OAR counts nodes that were lost, and a growth that failed may have been half done
 		if !slices.Equal(booked, c.nodes) && !lost {
-			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
+			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
 		}
 	}
@@ -331,11 +331,11 @@ func shown(nodes []string) string {
 	return hostlist.Compact(nodes)
 }
 
-// sum compares the node-seconds, within the larger of 1 % and 2 s a change.
+// sum compares the node-seconds. They may differ by 1 %, or by 2 s for each change if that is more.
 func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	held, slack := 0.0, 0.0
-	_, untold := r.untold()
-	if r.unseen || untold || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
+	_, unreported := r.unreported()
+	if r.unseen || unreported || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
 		j.report.Unjudged++
 		return
 	}
@@ -353,13 +353,13 @@ func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	booked := j.sumOfAll(b, end)
 	j.report.NodeSeconds += core.Time(booked)
 	if math.Abs(booked-held) > max(held/100, slack) {
-		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
+		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeAccounting(r.key.ID),
 			Text: fmt.Sprintf("accounting has %.0f node-seconds, and by the journal it held %.0f", booked, held)})
 	}
 }
 
-// sumOfAll returns the node-seconds that accounting has for a job and the allocations made for it. What
-// a companion holds after its job's end is not the job's.
+// sumOfAll returns the node-seconds that accounting has for a job and the allocations made for it. Node-seconds of a companion after the
+// end of its job do not count.
 func (j *judge) sumOfAll(b *adapter.AccountedRun, end core.Time) (sum float64) {
 	sum = sumOf(b)
 	for _, other := range j.index.made[b] {
@@ -378,7 +378,7 @@ func sumOf(b *adapter.AccountedRun) float64 {
 	return float64(b.NodeSeconds())
 }
 
-// tail returns the node-seconds that an allocation has from a second on.
+// tail returns the node-seconds of an allocation from a second on.
 func tail(b *adapter.AccountedRun, from core.Time) (sum core.Time) {
 	for _, h := range b.Holds {
 		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))
@@ -393,20 +393,20 @@ func (j *judge) outlives(b *adapter.AccountedRun, end core.Time) {
 			continue
 		}
 		if last := other.Holds[len(other.Holds)-1].To; last > end+lingers {
-			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeAccounting(b.ID),
 				Text: fmt.Sprintf("it held nodes for job %d, and ended %s after that", b.ID, lasted(last-end))})
 		}
 	}
 }
 
-// hours compares what accounting added up for the users of managed jobs in full hours with its rows.
+// hours compares the sums that accounting keeps in full hours, for the users of managed jobs, with its rows.
 func (j *judge) hours() {
 	from, to := j.Accounting.HoursFrom, j.Accounting.HoursTo
 	if from >= to {
 		return
 	}
 	users := map[string]bool{}
-	for _, r := range j.told.runs {
+	for _, r := range j.history.runs {
 		users[r.user] = true
 	}
 	held, slack := map[string]float64{}, map[string]float64{}
@@ -427,10 +427,10 @@ func (j *judge) hours() {
 	}
 }
 
-// hour returns a second as sacctmgr takes it, in UTC.
+// hour formats a second as sacctmgr accepts it, in UTC.
 func hour(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }
 
-// apart returns a distance in time in words.
+// apart formats a difference in time.
 func apart(by core.Time) string {
 	if by < 0 {
 		return lasted(-by) + " before"

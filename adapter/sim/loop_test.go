@@ -16,55 +16,55 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Short spans, in seconds, as everywhere in stories: what matters is their order.
+// Short durations, in seconds, as in all scenarios: only their order matters.
 const (
 	answer  = 5
 	grace   = 20
 	bringUp = 20
 )
 
-// deadly is at how many of a thousand turns the loop of applications is killed.
-const deadly = 7
+// killRate is at how many of 1,000 turns the loop of applications is killed.
+const killRate = 7
 
-// desk is the loop of applications. One goroutine owns it.
-type desk struct {
+// appLoop is the loop of applications. One goroutine owns it.
+type appLoop struct {
 	dice      dice
 	begin     time.Time
 	clusters  []*world
-	makes     int // the cluster that makes its parts itself; below 0: none
+	makes     int // index of the cluster that submits the jobs of its parts itself; below 0: none
 	machine   *apps.Machine
 	states    [2]*mailbox.ClusterState
 	records   map[int64][]byte // its journal
-	peers     map[uint64]*cable
+	peers     map[uint64]*conn
 	last      uint64
 	in        chan func()
 	ended     chan struct{}
 	users     sync.WaitGroup
 	strangers sync.WaitGroup
 	turns     int
-	writes    int // of its journal
+	writes    int // number of writes to its journal
 	tally     *tally
-	stood     map[stood]bool
-	ranks     map[int64]core.Time   // of applications, as the journal had them first
-	forged    map[stood]adapter.Key // the stranger's jobs
+	stood     map[readyPart]bool
+	ranks     map[int64]core.Time       // rank of each application, as the journal first had it
+	forged    map[readyPart]adapter.Key // jobs of the hostile user
 }
 
-// cable is one session: what is said to its peer.
-type cable struct {
+// conn is one session: messages to its peer.
+type conn struct {
 	id   uint64
 	user *user
-	part stood // a part's
-	seq  int64 // of its peer's last word
+	part readyPart // of a part
+	seq  int64     // number of the peer's last message
 	said chan launcher.Message
 }
 
-// stood is a batch job that said at the barrier that it is ready.
-type stood struct {
+// readyPart is a batch job that reported at the barrier that it is ready.
+type readyPart struct {
 	cluster string
 	job     core.JobID
 }
 
-func (d *desk) names() (all []apps.Cluster) {
+func (d *appLoop) names() (all []apps.Cluster) {
 	for c := range d.clusters {
 		all = append(all, apps.Cluster{Name: clusterName(c), Speed: 1, Embedded: c == d.makes})
 	}
@@ -73,14 +73,14 @@ func (d *desk) names() (all []apps.Cluster) {
 
 func clusterName(c int) string { return string(rune('a' + c)) }
 
-func (d *desk) note(format string, args ...any) {
+func (d *appLoop) note(format string, args ...any) {
 	for _, w := range d.clusters {
 		w.note(format, args...)
 	}
 }
 
-// start makes the machine of what its journal has.
-func (d *desk) start() {
+// start makes the machine from its journal.
+func (d *appLoop) start() {
 	var all []apps.Record
 	for id, data := range d.records {
 		all = append(all, apps.Record{ID: id, Data: data})
@@ -90,18 +90,18 @@ func (d *desk) start() {
 		FairStart: 5, Timer: 1, Answer: answer, Grace: grace, BringUp: bringUp, Guard: 30, Applications: 20, Pace: 1,
 	}, all)
 	if err != nil {
-		d.clusters[0].blame("the loop of applications does not begin: %v", err)
+		d.clusters[0].violation("the loop of applications does not begin: %v", err)
 		return
 	}
 	d.machine, d.states = m, [2]*mailbox.ClusterState{}
 }
 
-// run serves until all users have gone and nothing is left of their applications.
-func (d *desk) run(over <-chan struct{}) {
+// run serves until all users have left and nothing is left of their applications.
+func (d *appLoop) run(over <-chan struct{}) {
 	d.start()
 	for {
 		d.turns++
-		if time.Since(d.begin) < d.clusters[0].story.calm && d.clusters[0].story.deaths > 0 && d.dice.chance(deadly, "the loop dies", d.turns) {
+		if time.Since(d.begin) < d.clusters[0].scenario.calm && d.clusters[0].scenario.deaths > 0 && d.dice.chance(killRate, "the loop dies", d.turns) {
 			d.die("between two turns")
 		}
 		for c, w := range d.clusters {
@@ -110,7 +110,7 @@ func (d *desk) run(over <-chan struct{}) {
 				d.machine.Step(time.Now().Unix(), apps.StateShown{Cluster: c, State: b})
 			}
 		}
-		d.carry() // all that came before a pass is in the journal
+		d.carry() // everything before a pass is in the journal
 		if d.machine.Next() <= time.Now().Unix() {
 			d.machine.Wake(time.Now().Unix())
 			d.carry()
@@ -118,9 +118,9 @@ func (d *desk) run(over <-chan struct{}) {
 		d.wait()
 		select {
 		case <-over:
-			if left := d.left(); left == "" || time.Since(d.begin) > lateness {
+			if left := d.left(); left == "" || time.Since(d.begin) > longestWait {
 				if left != "" {
-					d.clusters[0].blame("there are left: %s", left)
+					d.clusters[0].violation("there are left: %s", left)
 				}
 				for _, w := range d.clusters {
 					w.box().Order(nil)
@@ -132,12 +132,12 @@ func (d *desk) run(over <-chan struct{}) {
 	}
 }
 
-// left is what is left of applications: they, and jobs that were submitted for them.
-func (d *desk) left() (left string) {
+// left returns what is left of applications, including jobs that were submitted for them.
+func (d *appLoop) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
-	for c, w := range d.clusters { // a state may be of before they were submitted
+	for c, w := range d.clusters { // a state may be older than their submission
 		snapshot, err := w.system.Observe(context.Background())
 		if err != nil {
 			return err.Error()
@@ -151,8 +151,8 @@ func (d *desk) left() (left string) {
 	return left
 }
 
-// wait lets something happen: a word of a launcher or a part, a new state, or a second at which something falls due.
-func (d *desk) wait() {
+// wait waits for an event: a message of a launcher or a part, a new state, or a second at which something is due.
+func (d *appLoop) wait() {
 	due := time.Until(adapter.Instant(min(d.machine.Next(), time.Now().Unix()+5)))
 	select {
 	case f := <-d.in:
@@ -162,11 +162,11 @@ func (d *desk) wait() {
 	case <-d.clusters[1].box().Shown():
 	case <-time.After(due):
 	}
-	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // what comes together is taken together
+	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // events that arrive together are handled together
 }
 
-// die is kill -9: another begins with the journal alone, and everybody has to come back.
-func (d *desk) die(when string) {
+// die simulates kill -9: a new loop starts with the journal alone, and all peers must connect again.
+func (d *appLoop) die(when string) {
 	d.note("the loop of applications is killed %s", when)
 	d.tally.add("the loop of applications begins again", 1)
 	for id, p := range d.peers {
@@ -176,9 +176,9 @@ func (d *desk) die(when string) {
 	d.start()
 }
 
-// carry writes what the machine decided, in one transaction, and does it. The loop may be killed before and after the write, and between
-// orders and words.
-func (d *desk) carry() {
+// carry writes what the machine decided, in one transaction, and carries it out. The loop may be killed before and after the write, and
+// between orders and messages.
+func (d *appLoop) carry() {
 	e := d.machine.Effects()
 	writes := len(e.Stored)+len(e.Deleted) > 0
 	if writes {
@@ -235,8 +235,8 @@ func (d *desk) carry() {
 	}
 }
 
-// judgeGo: no user code on a lone part. All have come to the barrier before any is let through.
-func (d *desk) judgeGo(id int64) {
+// judgeGo checks that no part passes the barrier before all parts have arrived, so that no user code runs on only some parts.
+func (d *appLoop) judgeGo(id int64) {
 	for _, a := range d.machine.Snapshot().Applications {
 		if a.ID != id {
 			continue
@@ -244,38 +244,38 @@ func (d *desk) judgeGo(id int64) {
 		parts := slices.DeleteFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Hosts == 0 })
 		for _, p := range parts {
 			made := d.makes >= 0 && p.Cluster == clusterName(d.makes)
-			if len(parts) > 1 && !made && !d.stood[stood{p.Cluster, p.Job}] {
-				d.clusters[0].blame("application %d was let through, and its part on %s, job %d, was not at the barrier", id, p.Cluster, p.Job)
+			if len(parts) > 1 && !made && !d.stood[readyPart{p.Cluster, p.Job}] {
+				d.clusters[0].violation("application %d was let through, and its part on %s, job %d, was not at the barrier", id, p.Cluster, p.Job)
 			}
 		}
 	}
 }
 
-// judgeRank: an application keeps its rank, whoever was killed.
-func (d *desk) judgeRank(r apps.Record) {
-	var a struct { // of apps.Application
+// judgeRank checks that an application keeps its rank, whichever process was killed.
+func (d *appLoop) judgeRank(r apps.Record) {
+	var a struct { // some fields of apps.Application
 		Rank core.Time `json:"rank"`
 	}
 	if json.Unmarshal(r.Data, &a) != nil || a.Rank == 0 {
-		return // the counter, or it has none yet
+		return // the record is the counter, or the application has no rank yet
 	}
 	if first, known := d.ranks[r.ID]; known && first != a.Rank {
-		d.clusters[0].blame("application %d had rank %d, and has %d", r.ID, first, a.Rank)
+		d.clusters[0].violation("application %d had rank %d, and has %d", r.ID, first, a.Rank)
 	}
 	d.ranks[r.ID] = a.Rank
 }
 
-// tell has the loop do something; when it has ended, nothing.
-func (d *desk) tell(f func()) {
+// tell has the loop call f. It does nothing if the loop has ended.
+func (d *appLoop) tell(f func()) {
 	select {
 	case d.in <- f:
 	case <-d.ended:
 	}
 }
 
-// connect begins a session.
-func (d *desk) connect(u *user, hello launcher.Message) *cable {
-	p := &cable{user: u, said: make(chan launcher.Message, 200)}
+// connect starts a session.
+func (d *appLoop) connect(u *user, hello launcher.Message) *conn {
+	p := &conn{user: u, said: make(chan launcher.Message, 200)}
 	ready := make(chan struct{})
 	d.tell(func() {
 		d.last++
@@ -291,8 +291,8 @@ func (d *desk) connect(u *user, hello launcher.Message) *cable {
 	return p
 }
 
-// send says something, and gives its number.
-func (d *desk) send(p *cable, x launcher.Message) int64 {
+// send sends a message, and returns its number.
+func (d *appLoop) send(p *conn, x launcher.Message) int64 {
 	p.seq++
 	seq := p.seq
 	d.tell(func() {
@@ -300,7 +300,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 			return
 		}
 		if hello, ok := x.(*launcher.Hello); ok && hello.Part != nil {
-			p.part = stood{hello.Part.Cluster, core.JobID(hello.Part.Job)}
+			p.part = readyPart{hello.Part.Cluster, core.JobID(hello.Part.Job)}
 		}
 		if _, ready := x.(*launcher.Ready); ready {
 			d.stood[p.part] = true
@@ -311,7 +311,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 }
 
 // hangUp ends a session.
-func (d *desk) hangUp(p *cable) {
+func (d *appLoop) hangUp(p *conn) {
 	d.tell(func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)
