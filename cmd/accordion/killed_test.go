@@ -29,10 +29,10 @@ var (
 // the last of them.
 type killedSidecar struct {
 	*serving
-	dice  *rand.Rand
-	jobs  string
-	launchers  map[string]*killedLauncher // by name
-	known map[int64]apps.Application
+	dice      *rand.Rand
+	jobs      string
+	launchers map[string]*killedLauncher // by name
+	known     map[int64]apps.Application
 }
 
 // killedLauncher is a launcher.

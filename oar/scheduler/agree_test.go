@@ -370,7 +370,7 @@ func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 						continue
 					}
 					compared++
-					if n < x.Least || n > x.Most {
+					if n < x.Sized.Least || n > x.Sized.Most {
 						t.Fatalf("job %d gets %d hosts, and is told %+v", id, n, *x.Sized)
 					}
 				}

@@ -6,15 +6,15 @@ type Outcome int
 // The outcomes. OAR reads no such lines: it refuses what Slurm's plug-in accepts.
 const (
 	Ordinary Outcome = iota // no request: the job is an ordinary one, without a message
-	Warned                 // an ordinary job; its user gets a message that a line is not read
-	Refused              // refused, with the corrected line in the message
+	Warned                  // an ordinary job; its user gets a message that a line is not read
+	Refused                 // refused, with the corrected line in the message
 	Accepted                // a request
 )
 
 // A Directive is a script with a line that is a request or looks like one.
 type Directive struct {
 	Name, Script string
-	Outcome         Outcome
+	Outcome      Outcome
 	Line         int    // line number; 0 for an ordinary script
 	Word, Text   string // the intended request: "ep" and "1x20s,2x20s"
 }
