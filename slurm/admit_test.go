@@ -49,7 +49,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		defer cancel()
 		admitted, done, err := s.Admit(ctx, "merge")
 		if err != nil {
-			t.Fatalf("an act has to wait for readings: %v", err)
+			t.Fatalf("an action had to wait for readings: %v", err)
 		}
 		beginPrograms(admitted, t, s.Run.Pace, 6)
 		done()

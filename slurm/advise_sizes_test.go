@@ -66,7 +66,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 	t.Helper()
 	for _, one := range a.Advice {
 		if one.Name == j.name+"_#" {
-			t.Errorf("%s is advised %s, though it uses what it holds", j.name, one.Line)
+			t.Errorf("%s is advised %s, although it uses all that it holds", j.name, one.Line)
 		}
 	}
 	for _, one := range a.Sizes {
@@ -87,7 +87,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 		}
 		return one.Line
 	}
-	t.Errorf("nothing is advised to %s: %+v", j.name, a.Sizes)
+	t.Errorf("no advice for %s: %+v", j.name, a.Sizes)
 	return ""
 }
 

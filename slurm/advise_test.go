@@ -106,7 +106,7 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	})
 	t.Log("\n" + ask("root"))
 	if text := ask("alice", "-u", "alice"); !strings.Contains(text, "advised-mesh_#") || strings.Contains(text, "bob") {
-		t.Errorf("alice is told of her own jobs:\n%s", text)
+		t.Errorf("alice's advice has bob's jobs:\n%s", text)
 	}
 
 	sidecar := serving(t, lab, "[plan]\nalgorithm = \"noX\"\n")
@@ -166,7 +166,7 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 			continue
 		}
 		if at < 0 || all.Managed[at].Runs != runsAgain {
-			t.Errorf("of %s nothing is said: %+v", j.name, all.Managed)
+			t.Errorf("no advice about %s: %+v", j.name, all.Managed)
 			continue
 		}
 		for i, s := range all.Managed[at].Steps {
@@ -187,7 +187,7 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 			continue
 		}
 		if !j.advised {
-			t.Errorf("%s is advised %s, though it uses what it holds", j.name, one.Line)
+			t.Errorf("%s is advised %s, although it uses all that it holds", j.name, one.Line)
 			return nil
 		}
 		if one.User != j.user || one.Kind != "evolving" || one.Runs != j.runs || len(one.EP) != len(j.stages) {
@@ -203,7 +203,7 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 		return &a.Advice[i]
 	}
 	if j.advised {
-		t.Errorf("nothing is advised to %s: %+v", j.name, a.Advice)
+		t.Errorf("no advice for %s: %+v", j.name, a.Advice)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (j stagedJob) rerun(t *testing.T, lab *lab.SlurmLab, one *suggestion) rerun
 			t.Errorf("%s: %d of %d runs with the line were on time", j.name, onTime, runsAgain)
 		}
 		if math.Abs(fell-said) > 0.1*said {
-			t.Errorf("%s: each run holds %.0f node-seconds less, and %.0f were said; that is more than a tenth beside it", j.name, fell, said)
+			t.Errorf("%s: each run holds %.0f node-seconds less, %.0f were promised: more than a tenth off", j.name, fell, said)
 		}
 	}
 	return r

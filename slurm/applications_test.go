@@ -50,7 +50,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 	}
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
 		job := jobs[name]
-		lab.Await(t, 6*time.Minute, name+" is over", func() bool { return len(p.events(job, "ended")) > 0 })
+		lab.Await(t, 6*time.Minute, name+" has ended", func() bool { return len(p.events(job, "ended")) > 0 })
 		state := ""
 		lab.Await(t, time.Minute, name+" has left its nodes", func() bool {
 			state = runClient(t, lab, "scontrol", "-o", "show", "job", job)
@@ -58,7 +58,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 		})
 		output := lab.File("alice", name+"/out")
 		if !strings.Contains(state, "JobState=COMPLETED") {
-			t.Errorf("%s did not come to its end: %s\n%s", name, state, output)
+			t.Errorf("%s did not end: %s\n%s", name, state, output)
 			continue
 		}
 		r := exampleRun{dir: filepath.Join(lab.Dir, "home", "alice", name), output: output}
@@ -162,7 +162,7 @@ func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks i
 	}
 	for _, node := range r.later {
 		if len(at[node]) == 0 {
-			t.Errorf("%s came later, and nothing was done there: %v", node, at)
+			t.Errorf("%s came later, and no task ran there: %v", node, at)
 		}
 	}
 	return at
@@ -220,7 +220,7 @@ func judgeDask(t *testing.T, r exampleRun) {
 	r.assertEachTaskOnce(t, `^block (\d+): squared on (\S+)$`, 0, 12)
 	for _, node := range r.left {
 		if !regexp.MustCompile(`(?m)^` + node + ` holds [1-9]\d* results$`).MatchString(r.output) {
-			t.Errorf("%s had no result to hand on before it left", node)
+			t.Errorf("%s had no result before it left", node)
 		}
 	}
 	sum := 0

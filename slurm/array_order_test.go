@@ -64,7 +64,7 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	}
 	slices.Sort(accepted) // the last task may be accepted before the others
 	if want := []string{again + "_1", again + "_1", again + "_2"}; !slices.Equal(accepted, want) {
-		t.Errorf("by the journal there were accepted %v, want %v", accepted, want)
+		t.Errorf("by the journal %v were accepted, want %v", accepted, want)
 	}
 }
 

@@ -281,7 +281,7 @@ func auditAtEnd(t *testing.T, lab *lab.SlurmLab) {
 	t.Cleanup(func() {
 		says, errs, err := lab.Exec("root", "", "accordion", "audit", "--settle", "1m", "--since", begun.UTC().Format(time.RFC3339))
 		if err != nil || !strings.HasPrefix(says, "clean: ") {
-			t.Errorf("accordion audit says (%v)\n%s%s", err, says, errs)
+			t.Errorf("accordion audit prints (%v)\n%s%s", err, says, errs)
 		}
 		t.Log(says)
 	})
@@ -340,7 +340,7 @@ func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	end := time.Now().Add(11 * time.Minute)
 	for poll := everySecond(clean); !poll(); {
 		if time.Now().After(end) {
-			t.Errorf("slurmctld counts what is not there:\n%s", strings.Join(left, "\n"))
+			t.Errorf("slurmctld counts jobs that do not exist:\n%s", strings.Join(left, "\n"))
 			return
 		}
 	}

@@ -156,7 +156,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 				t.Fatalf("no reply: %v", err)
 			}
 			if !strings.Contains(string(reply), "refused") || !strings.Contains(string(reply), test.says) {
-				t.Errorf("the reply is %q, want one that refuses and says %q", reply, test.says)
+				t.Errorf("the reply is %q, want a refusal with %q", reply, test.says)
 			}
 			if refused++; refused > 5 {
 				return

@@ -107,7 +107,7 @@ const mostClientsPerMinute = 61
 // awaitNoJobs waits until no job is left.
 func awaitNoJobs(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	t.Helper()
-	lab.Await(t, patience, "every job of the workload is over", everySecond(func() bool {
+	lab.Await(t, patience, "every job of the workload has ended", everySecond(func() bool {
 		return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 	}))
 }
@@ -157,7 +157,7 @@ func (c *workloadResult) judgeJobs(all []*submission) {
 func (c *workloadResult) number(s *submission) int64 {
 	id, err := strconv.ParseInt(s.id, 10, 64)
 	if err != nil {
-		c.t.Fatalf("sbatch called a job %q", s.id)
+		c.t.Fatalf("sbatch printed the id %q", s.id)
 	}
 	return id
 }

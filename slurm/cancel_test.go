@@ -143,11 +143,11 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	}
 	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"")
 	for i, job := range jobs {
-		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i/2]), func() bool {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, has ended", job, fates[i/2]), func() bool {
 			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C")
 		})
 		if state := runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"); state == "COMPLETED" {
-			t.Errorf("job %s, to be cancelled %v, came to its end: %s", job, fates[i/2], outputOf(lab, "alice", job))
+			t.Errorf("job %s, to be cancelled %v, completed: %s", job, fates[i/2], outputOf(lab, "alice", job))
 		}
 	}
 	assertClean(t, p)
@@ -169,11 +169,11 @@ func cancelAt(t *testing.T, fates []cancelPoint) {
 	}
 	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many jobs at once are slow
 	for i, job := range jobs {
-		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i]), func() bool {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, has ended", job, fates[i]), func() bool {
 			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
 		})
 		if _, err := os.Stat(filepath.Join(calls.dir, job+".cancelled")); err != nil {
-			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], outputOf(lab, "alice", job))
+			t.Errorf("job %s was to be cancelled %v, but never came to that point: %s", job, fates[i], outputOf(lab, "alice", job))
 		}
 	}
 	assertClean(t, p)

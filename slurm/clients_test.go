@@ -145,7 +145,7 @@ func (c *clients) killAt(d killPoint) {
 		"after":  `"$real" "$@"; status=$?; kill -9 "$PPID"; exit $status`,
 	}[d.when]
 	if die == "" {
-		c.t.Fatalf("no such death: %v", d)
+		c.t.Fatalf("no sidecar died there: %v", d)
 	}
 	c.hook(fmt.Sprintf(`n=0
 case "$name $*" in

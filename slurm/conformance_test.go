@@ -305,7 +305,7 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := p.answers(); got != string(want) {
-				t.Errorf("the fake answers otherwise than Slurm %s:\n%s", release, gocmp.Diff(string(want), got))
+				t.Errorf("the fake does not answer as Slurm %s:\n%s", release, gocmp.Diff(string(want), got))
 			}
 		})
 	}
@@ -368,6 +368,6 @@ func TestSlurmAnswersAsRecorded(t *testing.T) {
 		t.Fatalf("%v: record them with -accordion.record", err)
 	}
 	if got != string(want) {
-		t.Errorf("Slurm %s answers otherwise than was recorded:\n%s", l.Slurm, gocmp.Diff(string(want), got))
+		t.Errorf("Slurm %s does not answer as recorded:\n%s", l.Slurm, gocmp.Diff(string(want), got))
 	}
 }

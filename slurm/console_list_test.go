@@ -20,7 +20,7 @@ func (w *world) assertReadingsAgree() {
 		w.ok(err)
 		return slices.Equal(bySqueue, byList) && slices.Equal(bySqueue, oneByOne)
 	}
-	w.lab.Await(w.T, patience, "squeue and scontrol say the same of all jobs", same) // jobs may change between the two readings
+	w.lab.Await(w.T, patience, "squeue and scontrol agree on all jobs", same) // jobs may change between the two readings
 }
 
 // assertFewPrograms checks that readings start almost no programs.
@@ -41,7 +41,7 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	w.ordinaryJobs()
 	w.adoptOne()
 	if _, said, err := w.lab.Sbatch("alice", sleeps, "--account=q|w QOS=e"); err == nil || !strings.Contains(said, "Invalid account") {
-		t.Errorf("where associations are enforced an account that is none is not refused: %v: %s", err, said)
+		t.Errorf("with associations enforced an unknown account is accepted: %v: %s", err, said)
 	}
 	w.submitForgeries()
 	w.assertFewPrograms()

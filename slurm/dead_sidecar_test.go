@@ -11,7 +11,7 @@ import (
 // last output.
 func releaseAfterLease(t *testing.T, p *process, flags ...string) (said string) {
 	t.Helper()
-	p.lab.Await(t, time.Minute, "the lease is over", func() bool {
+	p.lab.Await(t, time.Minute, "the lease has ended", func() bool {
 		if said = releaseAll(p, flags...); strings.Contains(said, "lives: nothing is given back") {
 			time.Sleep(time.Second) // Slurm does not report the end of a lease
 			return false
@@ -46,7 +46,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	for _, end := range []func(){p.kill, p.stop} {
 		end()
 		if said := releaseAll(p, "--after-lease"); !reserved() {
-			t.Errorf("within the lease release-all says %s\nreserved are\n%s", said, reservations(t, lab))
+			t.Errorf("within the lease release-all prints %s\nreservations:\n%s", said, reservations(t, lab))
 		}
 		p.start()
 		lab.Await(t, time.Minute, "the sidecar plans again", func() bool { return p.view(runs) != nil && reserved() })
@@ -59,7 +59,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	next := lab.Submit(t, "bob", "sleep 3000", fmt.Sprintf("-N%d", lab.Nodes-4), "-t120")
 	said := releaseAfterLease(t, p, "--after-lease")
 	if all := reservations(t, lab); strings.Contains(all, "accordion-"+waits+"-") || !strings.Contains(all, later) {
-		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
+		t.Errorf("release-all prints %s\nreservations:\n%s", said, all)
 	}
 	lab.Await(t, time.Minute, "an ordinary job has the nodes", func() bool {
 		return strings.Contains(runClient(t, lab, "squeue", "-h", "-j", next, "-o", "%T"), "RUNNING")
@@ -71,16 +71,16 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	lab.Await(t, time.Minute, "nodes are reserved ahead again", reserved)
 	p.stop()
 	if said := releaseAll(p, "--after-lease"); !reserved() {
-		t.Errorf("just after SIGTERM the timer's release-all says %s\nreserved are\n%s", said, reservations(t, lab))
+		t.Errorf("just after SIGTERM the timer's release-all prints %s\nreservations:\n%s", said, reservations(t, lab))
 	}
 	said = releaseAll(p)
 	if all := reservations(t, lab); strings.Contains(all, "accordion-"+waits+"-") || !strings.Contains(all, later) {
-		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
+		t.Errorf("release-all prints %s\nreservations:\n%s", said, all)
 	}
 
 	// The running job ends.
 	runClient(t, lab, "scancel", runs)
-	lab.Await(t, time.Minute, "nothing is reserved for it", func() bool {
+	lab.Await(t, time.Minute, "it has no reservation", func() bool {
 		said = releaseAll(p)
 		return !strings.Contains(reservations(t, lab), "accordion-"+runs)
 	})

@@ -33,7 +33,7 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 		return v != nil && strings.HasPrefix(v.Why, view.TooLate) && v.Start == 0 && v.Latest > 0
 	})
 	if text := p.accordion("explain", late); !strings.Contains(text, "would have to start by") {
-		t.Errorf("accordion explain says\n%s", text)
+		t.Errorf("accordion explain prints\n%s", text)
 	}
 	if all := reservations(t, lab); strings.Contains(all, adapter.Prefix+late+"-") {
 		t.Errorf("the job has a reservation: %s", all)

@@ -101,7 +101,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	squeued := map[int]string{}
 	for i, size := range sizes {
 		step := i + 1
-		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job has told of step %d", step), func() bool {
+		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job has reported step %d", step), func() bool {
 			return strings.Contains(outputOf(lab, "alice", job), fmt.Sprintf("told %d\n", step))
 		})
 		squeued[step] = sorted(t, runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%N"))
@@ -110,7 +110,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 			return v != nil && v.Step == step && v.Steps == len(sizes) && v.Size == size && v.Kind == "evolving" && sorted(t, v.Nodes) == squeued[step]
 		})
 	}
-	lab.Await(t, 2*time.Minute, "the job is over", func() bool {
+	lab.Await(t, 2*time.Minute, "the job has ended", func() bool {
 		return runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
 	})
 

@@ -52,7 +52,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		for _, user := range hostile {
 			runClient(t, lab, "scancel", "--user="+user)
 		}
-		lab.Await(t, 2*time.Minute, "the hostile jobs are over", everySecond(func() bool {
+		lab.Await(t, 2*time.Minute, "the hostile jobs have ended", everySecond(func() bool {
 			return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 		}))
 		if *long { // deleting them uses up the programs of a minute, so the next round would not be free of them

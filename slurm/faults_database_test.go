@@ -116,7 +116,7 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 		_, said, err := lab.Exec("root", "", "scontrol", "update", "JobId="+lost, "Comment=x")
 		return err != nil && strings.Contains(said, "DB index is being set")
 	}
-	lab.Await(t, time.Minute, "slurmctld waits for the job's number", unnumbered)
+	lab.Await(t, time.Minute, "slurmctld waits for the job's database id", unnumbered)
 	lab.Do(t, "ctl-stop", "--kill")
 	goOn()
 	lab.Do(t, "ctl-start")
@@ -126,7 +126,7 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	}
 	p := serving(t, lab, "")
 	next := submitEvolving(t, lab, 10, []int{2, 4})
-	lab.Await(t, 3*time.Minute, "the job behind it is over", func() bool { return stepOutput(lab, next) == expectedOutput(2, 4) })
+	lab.Await(t, 3*time.Minute, "the job behind it has ended", func() bool { return stepOutput(lab, next) == expectedOutput(2, 4) })
 	lab.Await(t, 2*time.Minute, "status says what to do", func() bool {
 		v := p.view(lost)
 		return v != nil && strings.Contains(v.Why, "cancel it and submit it again")

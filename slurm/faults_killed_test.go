@@ -69,7 +69,7 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
 		if try == 12 {
-			t.Fatal("slurmctld never gave a number twice: it was not killed soon enough after a submission")
+			t.Fatal("slurmctld never used an id twice: it was killed too late after a submission")
 		}
 		lab.AwaitSaved(t)
 		job := submitEvolving(t, lab, 10, []int{1, 3})
@@ -92,7 +92,7 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	if reused != lively { // it may have been forgotten itself, and bob's job have its id
 		tryClient(lab, "scancel", lively)
 	}
-	lab.Await(t, 2*time.Minute, "bob's job is over", func() bool {
+	lab.Await(t, 2*time.Minute, "bob's job has ended", func() bool {
 		return strings.Contains(lab.File("bob", "slurm-"+reused+".out"), "step 2 on 1\ndone")
 	})
 	resized()

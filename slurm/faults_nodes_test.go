@@ -124,7 +124,7 @@ func assertLeakedNodesFreed(t *testing.T, p *process, lab *lab.SlurmLab) {
 			return len(strings.Fields(tryClient(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
 		})
 		var nudges []entry
-		lab.Await(t, 30*time.Second, "the act that set them free is over: the journal has its outcome", func() bool {
+		lab.Await(t, 30*time.Second, "the act that freed them has ended: the journal has its outcome", func() bool {
 			nudges = slices.DeleteFunc(p.journalSince(begun), func(e entry) bool { return e.Verb != "nudge" })
 			return !slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "" })
 		})
@@ -133,7 +133,7 @@ func assertLeakedNodesFreed(t *testing.T, p *process, lab *lab.SlurmLab) {
 		}
 		t.Logf("%s is idle, and of nudges the journal has %+v", lost, nudges)
 	}
-	t.Error("it was not the sidecar that set them free")
+	t.Error("the sidecar did not free them")
 }
 
 // leak makes Slurm lose two nodes: without a sidecar it merges an expander into a job that has ended.

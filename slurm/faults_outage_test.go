@@ -65,7 +65,7 @@ esac`, late))
 	t.Logf("%s; job %s reads\n%s", lab.File("alice", "took"), job, outputOf(lab, "alice", job))
 	stalled := regexp.MustCompile(`srun took ([4-9]\d|\d{3,}) s`).MatchString(lab.File("alice", "took"))
 	if excused := len(p.events(job, "excused")) > 0; stalled && !(excused && strings.Contains(outputOf(lab, "alice", job), "accordion: the batch system did not answer from ")) {
-		t.Errorf("its srun was kept from starting, event excused: %t, and its output is\n%s", excused, outputOf(lab, "alice", job))
+		t.Errorf("its srun could not start, event excused: %t, and its output is\n%s", excused, outputOf(lab, "alice", job))
 	}
 	if !stalled {
 		t.Log("its srun was not kept from starting")
@@ -74,7 +74,7 @@ esac`, late))
 		t.Errorf("the late job reads\n%s", got)
 	}
 	if left, err := os.ReadFile(filepath.Join(c.dir, "refusals")); err != nil || len(left) > 0 {
-		t.Errorf("of three refusals %q are left, error %v", left, err)
+		t.Errorf("three refusals leave %q, error %v", left, err)
 	}
 	assertClean(t, p)
 }

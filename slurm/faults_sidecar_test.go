@@ -87,7 +87,7 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 		t.Fatal("the sidecar goes on though its journal cannot be written")
 	}
 	if log, _ := os.ReadFile(p.log); !strings.Contains(string(log), "full") || !strings.Contains(string(log), "running jobs run on") {
-		t.Errorf("its last words do not say what is wrong: %s", tail(string(log), 3))
+		t.Errorf("its last output does not say what is wrong: %s", tail(string(log), 3))
 	}
 	if got := runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%T"); got != "RUNNING" {
 		t.Errorf("without a sidecar the job is %s, want RUNNING", got)

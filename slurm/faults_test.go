@@ -93,7 +93,7 @@ func expectedOutput(sizes ...int) string {
 // awaitEnded waits until none of the jobs is pending, running or completing.
 func awaitEnded(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...string) {
 	t.Helper()
-	lab.Await(t, patience, fmt.Sprintf("jobs %v are over", jobs), func() bool {
+	lab.Await(t, patience, fmt.Sprintf("jobs %v have ended", jobs), func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		c := exec.CommandContext(ctx, "squeue", "-h", "-a", "-o", "%A")

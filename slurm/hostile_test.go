@@ -73,14 +73,14 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	add(2, core.EP{{Duration: 10, Nodes: 1}, {Duration: 8, Nodes: 3}})
 	submitAll(t, lab, all)
 	h.impersonate(impostor, all[0].id, guarded)
-	lab.Await(t, 3*time.Minute, "the evolving jobs are over", everySecond(func() bool {
+	lab.Await(t, 3*time.Minute, "the evolving jobs have ended", everySecond(func() bool {
 		return runClient(t, lab, "squeue", "-h", "-u", "alice", "-t", "PD,R,CG", "-o", "%A") == model
 	}))
 	changes := torment()
 	readings := watch()
 	hostile := len(strings.Fields(runClient(t, lab, "squeue", "-h", "-u", "mallory", "-o", "%A")))
 	if s := state(impostor); s != "R" {
-		t.Errorf("mallory's job on n1, which calls itself an expander, was taken for one: its state is %q", s)
+		t.Errorf("mallory's job on n1, which has the name of an expander, was taken for one: its state is %q", s)
 	}
 	lab.Run(t, "root", "scancel", "-u", "mallory")
 	lab.Run(t, "root", "scancel", model)
@@ -111,7 +111,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	t.Logf("%d hostile jobs, changed %d times; growths:\n%s%d readings beside the sidecar; it ran squeue %d times, and at most %d programs within a minute", hostile, changes,
 		latenessTable(c.growths), readings, lists, most)
 	if float64(hostile) < hostileJobs*h.accepted || changes < 20 {
-		t.Errorf("%d hostile jobs, changed %d times: that is not what was to be shown", hostile, changes)
+		t.Errorf("only %d hostile jobs, changed %d times: the test shows nothing", hostile, changes)
 	}
 	if took := time.Since(since).Minutes(); most > mostClientsPerMinute || float64(lists) > 10+30*took {
 		t.Errorf("%d programs began within a minute, want at most %d; %d were squeue, in %.1f minutes, want at most 30 in each", most, mostClientsPerMinute, lists, took)
@@ -328,15 +328,15 @@ func (h *hostileUser) judge(s *adapter.Snapshot) {
 		what := fmt.Sprintf("job %d of %s, %s on %v, mark %q, in %q, expands %d", j.ID, j.User, j.State, j.Nodes, j.Mark, j.Reservation, j.Expands)
 		switch {
 		case seen[j.ID]:
-			h.t.Errorf("%s is there twice", what)
+			h.t.Errorf("%s occurs twice", what)
 		case j.User == "alice":
 			model = model || strconv.FormatInt(int64(j.ID), 10) == h.model && j.State == adapter.Running && len(j.Nodes) == 1 && j.Nodes[0] == "n16"
 		case j.User == "" && j.State != adapter.Pending: // the user is not known yet; the job holds its node
 		case j.User != "mallory" || j.Mark != "" || j.Expands != 0 || j.Reservation != "" && j.Reservation != output.Park || j.Partition != "shared" && j.Partition != "main" || j.Want == 9:
-			h.t.Errorf("what mallory wrote is believed: %s", what)
+			h.t.Errorf("mallory's text is trusted: %s", what)
 		}
 		if j.User != "alice" && j.State != adapter.Pending && (len(j.Nodes) != 1 || j.Nodes[0] != "n16" && j.Nodes[0] != "n1") {
-			h.t.Errorf("what mallory wrote is believed: %s", what)
+			h.t.Errorf("mallory's text is trusted: %s", what)
 		}
 		seen[j.ID] = true
 	}

@@ -89,7 +89,7 @@ func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life
 	p := serving(t, lab, fmt.Sprintf("%s\ngrowth = %q\n[overrun]\nleast = \"10m\"", mortal.setting(), cmp.Or(v.growth, growth.Auto)))
 	job, submitted := v.submit(t, lab)
 	lives := 1
-	lab.Await(t, 4*time.Minute, "the job is over", func() bool {
+	lab.Await(t, 4*time.Minute, "the job has ended", func() bool {
 		select {
 		case <-p.ended:
 			arm(lives)

@@ -54,7 +54,7 @@ func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 		}
 	}
 	if !slices.Equal(slices.Compact(acts), []string{"tell", "signal"}) {
-		t.Errorf("job %s was not told and then signalled, by the journal: %v", job, acts)
+		t.Errorf("by the journal job %s was not told and then signaled: %v", job, acts)
 	}
 }
 
@@ -231,11 +231,11 @@ func checkSilent(t *testing.T, p *process, job, output string) {
 	steps := p.events(job, "started", "grew", "shrank")
 	said := header.FindAllStringSubmatch(output, -1)
 	if len(steps) != 3 || len(said) != 3 {
-		t.Fatalf("%d steps in the journal, told of %d, want 3:\n%s", len(steps), len(said), output)
+		t.Fatalf("%d steps in the journal, %d reported, want 3:\n%s", len(steps), len(said), output)
 	}
 	for i, size := range []string{"2", "4", "1"} {
 		if got, want := strings.Join(said[i][2:5], " "), fmt.Sprintf("%d %d %s", i, i+1, size); got != want {
-			t.Errorf("it was told of generation, step, nodes %s, want %s\n%s", got, want, output)
+			t.Errorf("its messages have generation, step, nodes %s, want %s\n%s", got, want, output)
 		}
 		if got, want := sorted(t, said[i][7]), sorted(t, fmt.Sprint(steps[i].Args["nodes"])); got != want {
 			t.Errorf("step %d: its file has %s, the journal %s", i+1, got, want)
@@ -255,7 +255,7 @@ func checkSilent(t *testing.T, p *process, job, output string) {
 		t.Errorf("it was told of its shrink at %.0f, after it had shrunk at %.3f", at(2), usable(2))
 	}
 	if tells := said[1][0]; !strings.Contains(tells, "until="+strconv.FormatInt(int64(number(steps[2].Args["planned"])), 10)) {
-		t.Errorf("it was told %q, and shrank at %.0f", tells, number(steps[2].Args["planned"]))
+		t.Errorf("its message is %q, and it shrank at %.0f", tells, number(steps[2].Args["planned"]))
 	}
 }
 
@@ -268,7 +268,7 @@ func assertOwnerOnly(t *testing.T, path string, uid int) {
 			t.Fatal(err)
 		}
 		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != uid || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s belongs to user %d and has mode %v, want user %d and nobody else", path, owner, info.Mode(), uid)
+			t.Errorf("%s belongs to user %d and has mode %v, want user %d and no rights for others", path, owner, info.Mode(), uid)
 		}
 	}
 }

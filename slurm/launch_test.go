@@ -86,9 +86,9 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	}
 	seen := w.observe().Jobs
 	if i := slices.IndexFunc(seen, func(o adapter.Job) bool { return o.Key == key }); i < 0 || seen[i].Base != 3 || seen[i].Unfit != "" {
-		t.Errorf("of its three nodes it can give none back: %+v", seen)
+		t.Errorf("it can give back none of its three nodes: %+v", seen)
 	}
-	w.lab.Await(t, patience, "it says where it is", func() bool { return w.lab.File("alice", "out") == "n1\nn2\nn4\n" })
+	w.lab.Await(t, patience, "it prints where it is", func() bool { return w.lab.File("alice", "out") == "n1\nn2\nn4\n" })
 	w.ok(w.sys.End(w.ctx, key, "enough"))
 	w.assertClean()
 }
@@ -155,7 +155,7 @@ func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	w.lab.Await(t, 2*patience, "no reservation keeps nodes", func() bool { return !strings.Contains(reservations(t, w.lab), adapter.Prefix) })
 	t.Logf("they went %v after the last act", time.Since(died).Round(time.Second))
 	if j := w.inspect(prepared); !j.Held || j.State != adapter.Pending {
-		t.Errorf("what was only prepared is %+v", j)
+		t.Errorf("the job that was only prepared is %+v", j)
 	}
 	w.ok(w.sys.End(w.ctx, prepared, ""))
 	w.assertClean()

@@ -60,7 +60,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 		said := who.runRefused()
 		for _, word := range []string{"host " + host + " (process ", "journal " + filepath.Join(lab.Dir, "journal"), "until", "--take-over"} {
 			if !strings.Contains(said, word) {
-				t.Errorf("the second is told %q, want %q in it", said, word)
+				t.Errorf("the second prints %q, want %q in it", said, word)
 			}
 		}
 		select {
@@ -86,7 +86,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	// After it was killed, its lease keeps others away until it ends, and whoever takes it over keeps it away.
 	p.kill()
 	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
-		t.Errorf("just after kill -9 of the first the second is told %q", said)
+		t.Errorf("just after kill -9 of the first the second prints %q", said)
 	}
 	second.flags = []string{"--take-over"}
 	second.start()
@@ -94,12 +94,12 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 
 	second.stop() // a clean stop ends the lease
 	if left := runClient(t, lab, "scontrol", "-o", "show", "reservation"); strings.Contains(left, output.Lease) {
-		t.Errorf("the second has ended, and left %s", left)
+		t.Errorf("the second one has ended, and left %s", left)
 	}
 	p.start()
 	p.kill()
 	second.flags = nil
-	lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
+	lab.Await(t, 3*time.Minute, "the lease of the killed one has ended", func() bool {
 		return !strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "reservation"), "="+output.Lease+" ")
 	})
 	second.start()

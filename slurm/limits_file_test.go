@@ -46,7 +46,7 @@ func TestAFileForThePluginIsWrittenWhenItChangesAndEveryFewMinutes(t *testing.T)
 		dir := filepath.Join(t.TempDir(), "slurm")
 		path, s := filepath.Join(dir, "accordion_nodes.lua"), &System{}
 		if s.write(path, "a"); len(s.unwrittenRemark()) != 1 {
-			t.Error("nothing is logged of a folder that is not there")
+			t.Error("a missing folder is not logged")
 		}
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAFileForThePluginIsWrittenWhenItChangesAndEveryFewMinutes(t *testing.T)
 		}
 		time.Sleep(5 * time.Minute)
 		if s.write(path, "b"); len(s.unwrittenRemark()) != 1 {
-			t.Error("nothing is logged of a file that cannot be renewed")
+			t.Error("a file that cannot be renewed is not logged")
 		}
 	})
 }

@@ -44,7 +44,7 @@ func TestSbatchSaysSinceWhenTheSidecarIsAway(t *testing.T) {
 			}
 			files[file] = text
 		}
-		got := submitBeside(t, files, "16", []fields{{"script": test.script}})[0]
+		got := submitWithFiles(t, files, "16", []fields{{"script": test.script}})[0]
 		said, _ := got["user"].(string)
 		if got["rc"] != int64(0) || test.says == "" && said != "" || !strings.Contains(said, test.says) {
 			t.Errorf("%s: rc %v, %q; want %q", name, got["rc"], said, test.says)

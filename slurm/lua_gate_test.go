@@ -39,12 +39,12 @@ func TestWithManageAllJobsWaitAtAClosedGate(t *testing.T) {
 		{"a reservation of the site's", all, lives, job(fields{"reservation": "maintenance"}), false, true},
 		{"now or never", all, lives, job(fields{"immediate": int64(1)}), false, true},
 	} {
-		got := submitBeside(t, map[string]string{"accordion.lua": test.site, "reservations.lua": "return { " + test.reservations + " }"}, "16", []fields{test.job})[0]
+		got := submitWithFiles(t, map[string]string{"accordion.lua": test.site, "reservations.lua": "return { " + test.reservations + " }"}, "16", []fields{test.job})[0]
 		if got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits || (got["shared"] == int64(0)) != test.whole || got["admin_comment"] != nil {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
-	got := submitBeside(t, map[string]string{"accordion.lua": all, "reservations.lua": "return { " + lives + " }"}, "16", []fields{job(fields{"comment": "ep=2x20s,4x20s"})})[0]
+	got := submitWithFiles(t, map[string]string{"accordion.lua": all, "reservations.lua": "return { " + lives + " }"}, "16", []fields{job(fields{"comment": "ep=2x20s,4x20s"})})[0]
 	if got["reservation"] != nil || got["admin_comment"] != "accordion:ep=2x20s,4x20s" || got["priority"] != int64(0) {
 		t.Errorf("an evolving job: %v", got)
 	}

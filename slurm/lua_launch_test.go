@@ -30,7 +30,7 @@ func TestAPartOfAnApplicationIsMarkedAndHeldAndKeepsItsSize(t *testing.T) {
 		})
 	}
 	if got := submitAt(t, `return { partitions = { "main" }, address = "ctl:6820" }`, 16, []fields{{"comment": "launch=7"}})[0]; got["env.ACCORDION_ADDRESS"] != "ctl:6820" {
-		t.Errorf("its script is told %v of where the sidecar is", got["env.ACCORDION_ADDRESS"])
+		t.Errorf("its script has the sidecar's address as %v", got["env.ACCORDION_ADDRESS"])
 	}
 }
 
@@ -94,6 +94,6 @@ func TestThePluginReadsApplicationsAsTheSidecarDoes(t *testing.T) {
 		}
 	}
 	if taken < 200 || taken > 1800 {
-		t.Errorf("%d of 2000 were taken: the comparison says little", taken)
+		t.Errorf("%d of 2000 were accepted: the comparison shows little", taken)
 	}
 }

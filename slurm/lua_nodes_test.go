@@ -38,10 +38,10 @@ func mixedNodes(t *testing.T) string {
 	return limits.NodesLua(in, []string{"main"}, true)
 }
 
-// submitSeeing calls submit with a file of the cluster's nodes.
-func submitSeeing(t *testing.T, site, nodes, reservations string, job fields) fields {
+// submitWithNodes calls submit with a file of the cluster's nodes.
+func submitWithNodes(t *testing.T, site, nodes, reservations string, job fields) fields {
 	t.Helper()
-	return submitBeside(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
+	return submitWithFiles(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
 }
 
 func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 			}
 			job[name] = value
 		}
-		got := submitSeeing(t, site, nodes, leaseHeld, job)
+		got := submitWithNodes(t, site, nodes, leaseHeld, job)
 		said, _ := got["user"].(string)
 		if want := map[bool]int64{true: 0, false: unavailable}[test.says == ""]; got["rc"] != want || !strings.Contains(said, test.says) {
 			t.Errorf("%s: %v %q, want %d %q", test.name, got["rc"], said, want, test.says)
@@ -113,12 +113,12 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 			continue
 		}
 		for name, other := range map[string][2]string{"the sidecar has ended": {nodes, `["accordion-lease"] = { end_time = 1000 }`}, "it was never there": {nodes, ""}, "a file that is no Lua": {"no Lua", leaseHeld}, "a pool without nodes": {"return {}", leaseHeld}} {
-			if got := submitSeeing(t, site, other[0], other[1], job); got["rc"] != int64(0) {
+			if got := submitWithNodes(t, site, other[0], other[1], job); got["rc"] != int64(0) {
 				t.Errorf("%s: %s: %v, want it accepted", test.name, name, got)
 			}
 		}
 	}
-	if got := submitSeeing(t, site, nodes, leaseHeld, fields{"comment": "launch=7", "pn_min_tmp_disk": int64(3000)}); got["rc"] != unavailable {
+	if got := submitWithNodes(t, site, nodes, leaseHeld, fields{"comment": "launch=7", "pn_min_tmp_disk": int64(3000)}); got["rc"] != unavailable {
 		t.Errorf("a part of an application: %v", got)
 	}
 }
@@ -143,7 +143,7 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	} {
 		job := fields{"script": "#!/bin/sh\n"}
 		maps.Copy(job, test.job)
-		if got := submitSeeing(t, all, nodes, leaseHeld, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
+		if got := submitWithNodes(t, all, nodes, leaseHeld, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -165,11 +165,11 @@ func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 		{"written in a future", func(text string) string { return limits.Dated(text, now.Add(time.Hour)) }, false},
 		{"written by an earlier version", func(text string) string { return "-- second:\n" + text }, false},
 	} {
-		got := submitSeeing(t, site, test.dated(nodes), leaseHeld, fields{"comment": "ep=1x20s", "pn_min_tmp_disk": int64(3000)})
+		got := submitWithNodes(t, site, test.dated(nodes), leaseHeld, fields{"comment": "ep=1x20s", "pn_min_tmp_disk": int64(3000)})
 		if (got["rc"] == unavailable) != test.refuses || got["rc"] != unavailable && got["rc"] != int64(0) {
 			t.Errorf("nodes: %s: %v", test.name, got)
 		}
-		got = submitKnowing(t, 16, test.dated(known), []fields{{"comment": "ep=1x1m,5x1m", "account": "phys"}})[0]
+		got = submitWithLimits(t, 16, test.dated(known), []fields{{"comment": "ep=1x1m,5x1m", "account": "phys"}})[0]
 		if (got["rc"] == refused) != test.refuses || got["rc"] != refused && got["rc"] != int64(0) {
 			t.Errorf("limits: %s: %v", test.name, got)
 		}

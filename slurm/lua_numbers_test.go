@@ -30,7 +30,7 @@ func genericInLua(t testing.TB, lists []string) []string {
 	}
 	answers := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(answers) != len(lists) {
-		t.Fatalf("%d lists gave %d answers", len(lists), len(answers))
+		t.Fatalf("%d lists gave %d results", len(lists), len(answers))
 	}
 	return answers
 }

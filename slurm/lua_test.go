@@ -34,17 +34,17 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 // submitAt is submit with an accordion.lua of the site.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
-	return submitBeside(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
+	return submitWithFiles(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
-// submitKnowing is submit with a file of limits.
-func submitKnowing(t testing.TB, nodes int, limits string, jobs []fields) []fields {
+// submitWithLimits is submit with a file of limits.
+func submitWithLimits(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
-	return submitBeside(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
+	return submitWithFiles(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitBeside is submit with these files next to the plug-in. The pool is a number of nodes, or their names.
-func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
+// submitWithFiles is submit with these files next to the plug-in. The pool is a number of nodes, or their names.
+func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
 	plugin, err := os.ReadFile("job_submit.lua")
@@ -73,7 +73,7 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 	}
 	results := parseFields(t, out)
 	if len(results) != len(jobs) {
-		t.Fatalf("%d jobs gave %d answers", len(jobs), len(results))
+		t.Fatalf("%d jobs gave %d results", len(jobs), len(results))
 	}
 	for i, r := range results {
 		if fault, broke := r["fault"]; broke {
@@ -175,7 +175,7 @@ func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 		taken, all := judgeTexts(t, word, requestWays(word)["an option"], eptest.Random(*seed, n, word))
 		t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
 		if all != n || taken < n/5 || taken > n*4/5 {
-			t.Errorf("%s: %d of %d: the comparison says little", word, taken, all)
+			t.Errorf("%s: %d of %d: the comparison shows little", word, taken, all)
 		}
 	}
 }
@@ -243,13 +243,13 @@ func TestTheNodesOfAPoolAreCountedByTheirNames(t *testing.T) {
 	for names, want := range map[string]int{
 		"n1": 1, "n[1-10]": 10, "n[1-3,07,09-11]": 7, "a1,b[2-3],c4": 4, "r[1-2]n[1-4,8]": 10, "x,r[1-2]n[1-4,8],y[1,2]": 13, "n[098-101]": 4,
 	} {
-		got := submitBeside(t, files, names, []fields{{"comment": fmt.Sprintf("ep=%dx20s", want)}, {"comment": fmt.Sprintf("ep=%dx20s", want+1)}})
+		got := submitWithFiles(t, files, names, []fields{{"comment": fmt.Sprintf("ep=%dx20s", want)}, {"comment": fmt.Sprintf("ep=%dx20s", want+1)}})
 		if says := fmt.Sprintf("more than the %d nodes", want); got[0]["rc"] != int64(0) || got[1]["rc"] != refused || !strings.Contains(fmt.Sprint(got[1]["user"]), says) {
 			t.Errorf("of %s all nodes: %v; one more: %v, want %q", names, got[0], got[1], says)
 		}
 	}
 	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // then the sidecar reports the error
-		if got := submitBeside(t, files, names, []fields{{"comment": "ep=99x20s"}}); got[0]["rc"] != int64(0) {
+		if got := submitWithFiles(t, files, names, []fields{{"comment": "ep=99x20s"}}); got[0]["rc"] != int64(0) {
 			t.Errorf("nodes %q: %v", names, got[0])
 		}
 	}
@@ -494,14 +494,14 @@ func TestLimitsAreCheckedAtSubmission(t *testing.T) {
 		{"no size fits", fields{"comment": "mold=5x2m|9x1m", "account": "lab", "qos": "high", "user_id": int64(1002)}, "needs 5 nodes"},
 		{"an unknown account", fields{"comment": "ep=1x1m,16x1m", "account": "other", "user_id": int64(1001)}, ""},
 	} {
-		got := submitKnowing(t, 16, limits, []fields{test.job})[0]
+		got := submitWithLimits(t, 16, limits, []fields{test.job})[0]
 		said, _ := got["user"].(string)
 		if (got["rc"] == refused) != (test.says != "") || !strings.Contains(said, test.says) {
 			t.Errorf("%s: %v %q, want %q", test.name, got["rc"], said, test.says)
 		}
 	}
-	if got := submitKnowing(t, 16, "no Lua", []fields{{"comment": "ep=1x1m,5x1m"}})[0]; got["rc"] != int64(0) {
-		t.Errorf("with a file that is no Lua: %v", got)
+	if got := submitWithLimits(t, 16, "no Lua", []fields{{"comment": "ep=1x1m,5x1m"}})[0]; got["rc"] != int64(0) {
+		t.Errorf("with a file that is not Lua: %v", got)
 	}
 }
 
@@ -595,7 +595,7 @@ func TestOnlyOperatorsMayChangeManagedJobs(t *testing.T) {
 		if c.file != "" {
 			files["accordion_operators.lua"] = c.file
 		}
-		if got := submitBeside(t, files, "16", []fields{c.job})[0]; got["rc"] != c.want {
+		if got := submitWithFiles(t, files, "16", []fields{c.job})[0]; got["rc"] != c.want {
 			t.Errorf("%s: rc = %v, want %d", name, got["rc"], c.want)
 		}
 	}

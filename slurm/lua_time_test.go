@@ -61,7 +61,7 @@ func timed(t testing.TB, jobs []fields) []fields {
 		fmt.Fprintf(&nodes, "{ count = 5000, cpus = %d, sockets = 2, cores = 4, threads = 2, mem = 4000, tmp = 2000, features = { ib = true }, gres = { gpu = 4 } },\n", 16+i)
 	}
 	nodes.WriteString("} }\n")
-	return submitBeside(t, map[string]string{
+	return submitWithFiles(t, map[string]string{
 		"accordion.lua":       `return { partitions = { "main" }, manage = "all" }`,
 		"accordion_nodes.lua": nodes.String(),
 		"reservations.lua":    `return { ["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {} }`,
@@ -237,7 +237,7 @@ func TestLimitsOfTwentyThousandAssociationsAreReadOnce(t *testing.T) {
 	for range 5 {
 		jobs = append(jobs, fields{"comment": "ep=1x1m,5x1m", "account": "ACCOUNT7", "user_id": int64(7), "timed": int64(1)})
 	}
-	for i, got := range submitKnowing(t, 16, limits.String(), jobs) {
+	for i, got := range submitWithLimits(t, 16, limits.String(), jobs) {
 		if said, _ := got["user"].(string); got["rc"] != refused || !strings.Contains(said, "you may have 4") {
 			t.Errorf("job %d: %v %q", i, got["rc"], said)
 		}

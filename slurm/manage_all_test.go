@@ -98,11 +98,11 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	for range 6 {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
-	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
+	lab.Await(t, time.Minute, "jobs wait at the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
 	awaitGate(t, lab, "shut") // jobs are kept at the gate independently of this, and perhaps earlier
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := gatedJobs(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
-		t.Errorf("job %s passed those that wait: %v", small, waits)
+		t.Errorf("job %s overtook waiting jobs: %v", small, waits)
 	}
 	if shown := runClient(t, lab, "scontrol", "-o", "show", "job", small); !strings.Contains(shown, "OverSubscribe=NO") && !strings.Contains(shown, "Exclusive=NODE") {
 		t.Errorf("it does not get a whole node: %s", shown)
@@ -116,11 +116,11 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	for range 8 {
 		lab.Submit(t, "alice", "sleep 5", "-N4", "-t1")
 	}
-	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(gatedJobs(t, lab)) > 3 })
+	lab.Await(t, time.Minute, "jobs wait at the gate", func() bool { return len(gatedJobs(t, lab)) > 3 })
 	p.kill()
 	dead := time.Now()
 	if says := releaseAll(p); !strings.Contains(says, "lives: nothing is given back") {
-		t.Errorf("just after kill -9 release-all says %s", says)
+		t.Errorf("just after kill -9 release-all prints %s", says)
 	}
 	lab.Await(t, 2*time.Minute, "the queue is Slurm's", func() bool {
 		if says := releaseAll(p); !strings.Contains(says, "jobs are given back") {

@@ -73,7 +73,7 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 			fmt.Sprintf("--export=ALL,CELLS=300,ITERATIONS=%d", iterations))
 	}
 	for name, job := range jobs {
-		lab.Await(t, 5*time.Minute, name+".sh is over", func() bool { return len(p.events(job, "ended")) > 0 })
+		lab.Await(t, 5*time.Minute, name+".sh has ended", func() bool { return len(p.events(job, "ended")) > 0 })
 		out := lab.File("alice", name+"/out")
 		var held []string
 		for _, e := range p.events(job, "started", "grew", "shrank") {

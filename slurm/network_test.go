@@ -31,7 +31,7 @@ sleep 1000
 
 	step := "unset ACCORDION_SOCKET; SLURM_JOB_ID=" + job + " accordion step --timeout 20s"
 	if _, said, err := lab.Exec("bob", "", "sh", "-c", step); err == nil || !strings.Contains(said, "not yours") {
-		t.Errorf("another user speaks for the job: %v: %s", err, said)
+		t.Errorf("another user acts for the job: %v: %s", err, said)
 	}
 	runClient(t, lab, "scancel", job)
 }

@@ -85,7 +85,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 			t.Errorf("explain says\n%s", got)
 		}
 		if got := reservations(t, lab); strings.Contains(got, "accordion-"+job+"-") {
-			t.Errorf("nodes are kept for job %s:\n%s", job, got)
+			t.Errorf("job %s has reservations:\n%s", job, got)
 		}
 	}
 	retryAs(t, lab, "bob", "scontrol", "release", byRoot)

@@ -36,7 +36,7 @@ func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 			// The second line is the client's own message that the submission failed.
 			line, own, two := strings.Cut(said, "\n")
 			if err == nil || out != "" || !two || strings.Contains(own, "\n") || strings.Contains(own, "accordion") || len(line) > 400 {
-				t.Fatalf("want one line of refusal and the client's: %v, %q, %.1000q", err, out, said)
+				t.Fatalf("want a line of refusal and the client's own: %v, %q, %.1000q", err, out, said)
 			}
 			for _, piece := range test.says {
 				if !strings.Contains(line, piece) {
@@ -46,7 +46,7 @@ func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 		})
 	}
 	if jobs := lab.Run(t, "root", "squeue", "-h", "-a"); jobs != "" {
-		t.Errorf("queued: %s", jobs)
+		t.Errorf("pending: %s", jobs)
 	}
 }
 

@@ -66,7 +66,7 @@ func judgeSubmitit(out string, is jobState, job string) error {
 	}
 	waits := []string{"READY", "PENDING", "RUNNING", "UNKNOWN", "REQUEUED", "COMPLETING", "PREEMPTED"}
 	if is.state == "RUNNING" && !slices.Contains(waits, state) {
-		return fmt.Errorf("the job is taken for done: %s", state)
+		return fmt.Errorf("the job is taken for ended: %s", state)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (p peer) has(t *testing.T) bool {
 		return true
 	}
 	if testenv.Required("slurm") {
-		t.Errorf("%s is not asked: no %s (scripts/test --real installs it)", p.name, p.program)
+		t.Errorf("%s does not run: no %s (scripts/test --real installs it)", p.name, p.program)
 	}
 	return false
 }
@@ -232,7 +232,7 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 	}
 	for _, size := range []int{1, 2, 4} {
 		if !sizes[size] {
-			t.Errorf("no peer was asked while the job had %d nodes: %v", size, sizes)
+			t.Errorf("no peer ran while the job had %d nodes: %v", size, sizes)
 		}
 	}
 	t.Logf("answers: %v", answers)

@@ -113,7 +113,7 @@ func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	}
 	var jobs protectedJobs
 	jobs.running = evolving("sleep 600", "1x2h,2x1h", "-C", "thin")
-	lab.Await(t, 2*time.Minute, "the first job runs, and is tied to its reservation no more", begun(jobs.running))
+	lab.Await(t, 2*time.Minute, "the first job runs, and is no longer in its reservation", begun(jobs.running))
 	jobs.node = show(jobs.running, "%N")
 	jobs.grown = evolving("sleep 3\neval \"$(accordion step)\"\nsleep 600", "1x5s,2x2h", "--gpus-per-node=1")
 	lab.Await(t, 2*time.Minute, "a job with GPUs has grown by a companion", func() bool {
@@ -270,7 +270,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	// The plan has both until their limits.
 	limit := time.Now().Add(3 * time.Minute).Unix()
 	whole := evolving("true", "24x10s", "24")
-	lab.Await(t, time.Minute, "the job over all nodes has its place", func() bool { v := p.view(whole); return v != nil && v.Start > 0 })
+	lab.Await(t, time.Minute, "the job of all nodes has its reservation", func() bool { v := p.view(whole); return v != nil && v.Start > 0 })
 	if v := p.view(whole); v.Start < limit {
 		t.Errorf("a job over all nodes is planned for %v, when those that escaped run yet", time.Unix(v.Start, 0))
 	}
@@ -313,7 +313,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Errorf("the journal says %q", e.Text)
 	}
 
-	lab.Await(t, 2*time.Minute, "the job that was shrunk is over", func() bool { return strings.Contains(outputOf(lab, "alice", shrunk), "told 2") })
+	lab.Await(t, 2*time.Minute, "the job that was shrunk has ended", func() bool { return strings.Contains(outputOf(lab, "alice", shrunk), "told 2") })
 	if got := parseStepReports(t, outputOf(lab, "alice", shrunk))[2]; got.nodes() != 5 {
 		t.Errorf("the job that its owner shrank ran its second step on %d nodes, want 5\n%s", got.nodes(), outputOf(lab, "alice", shrunk))
 	}

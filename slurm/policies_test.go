@@ -51,7 +51,7 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	}
 	for job, steps := range map[string]int{first: 3, next: 2} {
 		if said := p.accordion("journal", "--job", job); !strings.Contains(said, fmt.Sprintf("after step %d of %d", steps, steps)) {
-			t.Errorf("job %s has not been through its steps:\n%s", job, said)
+			t.Errorf("job %s did not go through its steps:\n%s", job, said)
 		}
 	}
 }

@@ -183,7 +183,7 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 		t.Errorf("it is %+v, error %v", j, err)
 	}
 	if text, err := os.ReadFile(looks); err != nil || len(text) < 4 {
-		t.Errorf("it was looked at once: %q, %v", text, err)
+		t.Errorf("it was read once: %q, %v", text, err)
 	}
 }
 

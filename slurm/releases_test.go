@@ -70,7 +70,7 @@ func runRelease(t *testing.T, release string) {
 	w.awaitCompleted(moldable, silent)
 	w.assertSilentJobInformed(silent)
 	if out := outputOf(lab, "bob", moldable); out != "on 6\n" {
-		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
+		t.Errorf("the moldable job, which ends first on 6 nodes, prints %q", out)
 	}
 	submitImpossible(t, lab)
 	assertTasksInTurn(t, lab)
@@ -129,7 +129,7 @@ func (w *releaseRun) assertRefused(script string, says ...string) {
 // in that step.
 func (w *releaseRun) awaitStep(job string, step int) string {
 	w.Helper()
-	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has told of step %d", job, step), func() bool {
+	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has reported step %d", job, step), func() bool {
 		return strings.Contains(w.output(job), fmt.Sprintf("told %d\n", step))
 	})
 	var nodes []string
@@ -314,7 +314,7 @@ func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 		}
 	}
 	if len(held) == 0 {
-		w.Errorf("job %s: no task told what it has", job)
+		w.Errorf("job %s: no task printed what it has", job)
 	}
 }
 
@@ -338,7 +338,7 @@ func (w *releaseRun) assertSilentJobInformed(silent string) {
 		nodes = append(nodes, strings.Join(names, ","))
 	}
 	if !slices.Equal(nodes, hosts) || len(nodes) != 3 {
-		w.Errorf("the silent job was told %q, and the journal has %q\n%s", hosts, nodes, outputOf(w.lab, "alice", silent))
+		w.Errorf("the silent job's messages are %q, and the journal has %q\n%s", hosts, nodes, outputOf(w.lab, "alice", silent))
 	}
 }
 

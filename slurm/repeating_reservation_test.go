@@ -54,7 +54,7 @@ func maintenanceAhead(t *testing.T, p *process) {
 		t.Errorf("%d calls for reservations were refused", tries)
 	}
 	if v := p.view(job); v == nil || !strings.Contains(v.Why, "repair") {
-		t.Errorf("status shows %+v, want a word about the reservation", v)
+		t.Errorf("status shows %+v, want a line about the reservation", v)
 	}
 	lab.Run(t, "root", "scancel", job)
 	lab.Run(t, "root", "scontrol", "delete", "ReservationName=repair")

@@ -43,7 +43,7 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	for _, line := range lines {
 		set(t, l.Conf(), line[1])
 	}
-	l.Await(t, time.Minute, "a cluster that is fit", func() bool {
+	l.Await(t, time.Minute, "a cluster without findings", func() bool {
 		reconfigure(t, l)
 		said, err = accordion("--partition", "main")
 		return err == nil && strings.Contains(said, "has all lines that it needs") && !strings.Contains(said, "job_submit.lua is not in use")
@@ -67,20 +67,20 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	if err := os.WriteFile(l.Conf(), []byte(strings.ReplaceAll(string(text), "\nJobSubmitPlugins=lua\n", "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l.Await(t, time.Minute, "a slurmctld that lets the plug-in go", func() bool {
+	l.Await(t, time.Minute, "a slurmctld that unloads the plug-in", func() bool {
 		reconfigure(t, l)
 		said, err = accordion("--remove")
 		return strings.Contains(said, "another sidecar serves this cluster")
 	})
 	sidecar.kill()
 	if said, err = accordion("--remove"); err != nil {
-		t.Errorf("with what is left of a dead sidecar's lease, it is refused: %s", said)
+		t.Errorf("with the rest of a dead sidecar's lease it is refused: %s", said)
 	}
 	if diff := cmp.Diff(before, filesIn(t, folder)); diff != "" {
-		t.Errorf("taken back (%s) the folder of slurm.conf is another one:\n%s", said, diff)
+		t.Errorf("after undoing it (%s) the folder of slurm.conf differs:\n%s", said, diff)
 	}
 	if left, err := os.ReadDir(filepath.Dir(config)); err != nil || len(left) > 0 {
-		t.Errorf("beside the configuration %v is left, error %v", left, err)
+		t.Errorf("besides the configuration %v is left, error %v", left, err)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.
 		}
 	}
 	if preempted != 4 {
-		t.Errorf("%d of six jobs had to make room, want 4", preempted)
+		t.Errorf("%d of six jobs were preempted, want 4", preempted)
 	}
 	lab.Run(t, "bob", append([]string{"scancel"}, low...)...)
 	assertClean(t, p)

@@ -129,7 +129,7 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	lift := setLimit(t, lab, "qos", "normal", "MaxTRESPerUser=node=5")
 	file := lab.Dir + "/etc/accordion_limits.lua"
 	p := serving(t, lab, fmt.Sprintf("limits = %q", file))
-	lab.Await(t, time.Minute, "the plug-in is told of limits", func() bool {
+	lab.Await(t, time.Minute, "the plug-in has the limits", func() bool {
 		text, _ := os.ReadFile(file)
 		return p.wrote(file) && strings.Contains(string(text), `["high"]`)
 	})
@@ -147,18 +147,18 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	lab.Await(t, time.Minute, "bob has two nodes", func() bool { return runClient(t, lab, "squeue", "-h", "-j", other, "-o", "%t") == "R" })
 	job := lab.Submit(t, "bob", walkScript("1x5s,3x20s", 2))
 	const why = "the limit of user bob in account chem is node=3, of which 3 are in use"
-	lab.Await(t, time.Minute, "bob is told why his job does not grow", func() bool {
+	lab.Await(t, time.Minute, "bob sees why his job does not grow", func() bool {
 		v := p.view(job)
 		return v != nil && v.Step == 1 && strings.Contains(v.Why, why)
 	})
 	if said := p.accordion("explain", job); !strings.Contains(said, "node=3") {
-		t.Errorf("accordion explain does not speak of the limit:\n%s", said)
+		t.Errorf("accordion explain does not name the limit:\n%s", said)
 	}
 	lab.Run(t, "bob", "scancel", other)
 	assertSizes(t, lab, "bob", job, 1, 3)
 	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
 	if len(tries) > 2 { // the first attempt may come before the sidecar has read what is in use
-		t.Errorf("it was tried blindly: %v", tries)
+		t.Errorf("it was tried without a check: %v", tries)
 	}
 
 	if err := os.Remove(file); err != nil {

@@ -106,6 +106,6 @@ func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs 
 		}
 		time.Sleep(2 * time.Second) // the rate of submissions
 	}
-	lab.Await(t, 5*time.Minute, "the last jobs are over", everySecond(func() bool { return count() == 0 }))
+	lab.Await(t, 5*time.Minute, "the last jobs have ended", everySecond(func() bool { return count() == 0 }))
 	return jobs
 }

@@ -32,7 +32,7 @@ func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
 		compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-o", filepath.Join(dir, "grow"), filepath.Join(dir, "grow.c"), filepath.Join(files, "hosts.c"))
 	}
 	job := e.submit(t, lab, "spawn")
-	lab.Await(t, 4*time.Minute, "the program is over", func() bool { return len(p.events(job, "ended")) > 0 })
+	lab.Await(t, 4*time.Minute, "the program has ended", func() bool { return len(p.events(job, "ended")) > 0 })
 	r := exampleRun{dir: filepath.Join(lab.Dir, "home", "alice", "spawn"), output: lab.File("alice", "spawn/out")}
 	if r.readSteps(t, p, job) {
 		judgeSpawn(t, r, tasks)
@@ -47,13 +47,13 @@ func judgeSpawn(t *testing.T, r exampleRun, tasks int) {
 	t.Helper()
 	r.assertEachTaskOnce(t, `^task (\d+): done on (\S+)$`, 0, tasks)
 	if !strings.Contains(r.output, fmt.Sprintf("all %d tasks are done\n", tasks)) {
-		t.Error("the program did not come to its end")
+		t.Error("the program did not end")
 	}
 	last := strings.Index(r.output, "step 3 of 3") // the sidecar's line after the nodes have gone
 	for _, node := range r.left {
 		left := regexp.MustCompile(`(?m)^` + node + `: its worker has left$`).FindStringIndex(r.output)
 		if left == nil || last < 0 || left[0] > last {
-			t.Errorf("the worker of %s was still there when its node went", node)
+			t.Errorf("the worker of %s still ran when its node left", node)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 		})
 	}
 	if jobs := lab.Run(t, "root", "squeue", "-h", "-a"); jobs != "" {
-		t.Errorf("queued: %s", jobs)
+		t.Errorf("pending: %s", jobs)
 	}
 }
 

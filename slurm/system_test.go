@@ -211,7 +211,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	expander := w.expand(j, grow)
 	seen := slices.IndexFunc(w.observe().Jobs, func(o adapter.Job) bool { return o.Key == expander && o.Expands == key.ID })
 	if seen < 0 {
-		t.Errorf("expander %v is not told from ordinary jobs", expander)
+		t.Errorf("expander %v is not distinguished from ordinary jobs", expander)
 	}
 	for range 2 {
 		w.ok(w.sys.Merge(w.ctx, key, expander))
@@ -222,7 +222,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	}
 
 	if err := w.sys.Shrink(w.ctx, key, []string{"n2", "n3", "n5"}); err == nil || !strings.Contains(err.Error(), "n1 runs its script") {
-		t.Errorf("dropping the node of the script: %v", err)
+		t.Errorf("giving back the node of the script: %v", err)
 	}
 	if err := w.sys.Shrink(w.ctx, key, []string{"n1", "n4"}); err == nil || !strings.Contains(err.Error(), "does not hold n4") {
 		t.Errorf("keeping a node that it does not have: %v", err)
@@ -304,7 +304,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	w.ok(w.sys.Reserve(w.ctx, grow))
 	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
 	if got := w.inspect(next).State; got != adapter.Pending {
-		t.Errorf("the other job is %s: nothing was shown", got)
+		t.Errorf("the other job is %s: the test shows nothing", got)
 	}
 	w.lab.Clear(t)
 	w.assertClean()
@@ -354,7 +354,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		w.await(expander, adapter.Done)
 		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before that, a parent may stay COMPLETING (24.11)
 		w.await(parent.Key, adapter.Done)
-		w.lab.Await(t, patience, "the reservation is free to go", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
+		w.lab.Await(t, patience, "the reservation can be deleted", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
 		w.assertClean()
 	}
 }

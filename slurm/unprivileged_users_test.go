@@ -64,10 +64,10 @@ func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 	for _, command := range [][]string{{"status"}, {"queue"}, {"explain", own}, {"journal"}, {"queue", "--json"}, {"explain", own, "--json"}, {"journal", "--json"}} {
 		said := as("alice", command...)
 		if command[0] != "journal" && !strings.Contains(said, own) {
-			t.Errorf("accordion %v tells alice nothing of her job:\n%s", command, said)
+			t.Errorf("accordion %v does not show alice her job:\n%s", command, said)
 		}
 		if strings.Contains(said, "mallory") || strings.Contains(said, "secret") {
-			t.Errorf("accordion %v tells alice of mallory's job:\n%s", command, said)
+			t.Errorf("accordion %v shows alice mallory's job:\n%s", command, said)
 		}
 	}
 	if said := as("alice", "journal", "--job", own); !strings.Contains(said, "accepted") {
@@ -82,7 +82,7 @@ func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 
 	p.endBy(syscall.SIGTERM)
 	away := 0
-	lab.Await(t, time.Minute, "alice is told that the sidecar is away", func() bool {
+	lab.Await(t, time.Minute, "alice sees that the sidecar is away", func() bool {
 		said, _, err := lab.Exec("alice", "", "accordion", "status", "--json")
 		var report status.Report
 		return err == nil && json.Unmarshal([]byte(said), &report) == nil && !report.Sidecar.Running && report.Sidecar.Since > 0

@@ -35,7 +35,7 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	lab := siteLab(t, "")
 	file := filepath.Join(lab.Dir, "etc", "accordion_nodes.lua")
 	p := serving(t, lab, fmt.Sprintf("limits = %q", filepath.Join(lab.Dir, "etc", "accordion_limits.lua")))
-	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool { return p.wrote(file) })
+	lab.Await(t, time.Minute, "the plug-in has the nodes", func() bool { return p.wrote(file) })
 	for options, says := range unsatisfiable(lab.CPUs) {
 		id, said, err := lab.Sbatch("alice", walkScript("1x20s,2x20s", 2), strings.Fields(options)...)
 		if err == nil || !strings.Contains(said, says) || !strings.Contains(said, "Requested node configuration is not available") {
@@ -83,7 +83,7 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", other), "JobState=COMPLET")
 	})
 	if waited := time.Since(begin); waited > 15*time.Second {
-		t.Errorf("bob's job of all nodes was over after %.1f s on an idle cluster", waited.Seconds())
+		t.Errorf("bob's job of all nodes ended after %.1f s on an idle cluster", waited.Seconds())
 	}
 	for _, id := range aside {
 		all := p.journal(id)

@@ -227,10 +227,10 @@ func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
 	}
 	one := m.submissions(7)
 	if text(one) != text(m.submissions(7)) {
-		t.Error("one seed gives two workloads")
+		t.Error("the same seed gives two workloads")
 	}
 	if text(one) == text(m.submissions(8)) {
-		t.Error("two seeds give one workload")
+		t.Error("two seeds give the same workload")
 	}
 	if len(one) != 230 {
 		t.Errorf("%d jobs, want 230", len(one))

@@ -64,7 +64,7 @@ func TestOneConsoleCarriesOutManyCommands(t *testing.T) {
 		}
 	}
 	if n := len(lines(t, filepath.Join(dir, "programs"))); n != 1 || s.Begun() != 1 {
-		t.Errorf("%d programs were begun, %d counted; want 1", n, s.Begun())
+		t.Errorf("%d programs were started, %d counted; want 1", n, s.Begun())
 	}
 }
 
@@ -104,7 +104,7 @@ func TestAConsoleThatHangsIsEndedAtTheDeadlineAndReplaced(t *testing.T) {
 		t.Fatalf("%d consoles, want another after the first hung", len(programs))
 	}
 	if alive(t, programs[0]) {
-		t.Error("the first lives on")
+		t.Error("the first sidecar is still alive")
 	}
 }
 
@@ -170,7 +170,7 @@ func TestAnExpiredConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 		{"old", &console{started: now.Add(-consoleLife), used: now}, true},
 	} {
 		if got := c.console.expired(now); got != c.worn {
-			t.Errorf("%s: worn is %v", c.what, got)
+			t.Errorf("%s: expired is %v", c.what, got)
 		}
 	}
 	s, dir := speaking(t, nil, ":")
@@ -182,7 +182,7 @@ func TestAnExpiredConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 	s.Consoles.put(one)
 	s.Consoles.tidy()
 	if s.Consoles.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
-		t.Error("it lives on")
+		t.Error("it is still alive")
 	}
 }
 
@@ -243,7 +243,7 @@ func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 	_ = one.stdin.Close() // as the kernel does when the sidecar is killed
 	one.wait()
 	if alive(t, pid) {
-		t.Error("it lives on")
+		t.Error("it is still alive")
 	}
 }
 

@@ -82,7 +82,7 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 				t.Fatalf("%d programs began within a minute, at most %d may", most, limit)
 			}
 			if a.kept != 0 {
-				t.Fatalf("room for %d programs is kept for nobody", a.kept)
+				t.Fatalf("room for %d programs is reserved for no waiter", a.kept)
 			}
 		})
 	})
@@ -108,7 +108,7 @@ func TestNoMinuteIsWithoutAReading(t *testing.T) {
 			time.Sleep(250 * time.Millisecond)
 		}
 		if longest > 3*time.Second {
-			t.Errorf("for %v there was no reading", longest)
+			t.Errorf("there was no reading for %v", longest)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, _, err := a.Admit(ctx, 9, 0); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("the second was admitted: %v", err)
+			t.Fatalf("the second one was admitted: %v", err)
 		}
 		admitted := make(chan time.Time)
 		go func() {

@@ -37,7 +37,7 @@ func TestARefusalIsKnownByItsWholeText(t *testing.T) {
 		}
 	}
 	if Refused(errors.New("Requested nodes are busy"), NodesBusy) {
-		t.Error("an error that is none of a client program is a refusal")
+		t.Error("an error that no client program printed counts as a refusal")
 	}
 }
 

@@ -89,6 +89,6 @@ func TestAJobWithoutADatabaseIdIsNotAtFaultWhileSlurmdbdIsAway(t *testing.T) {
 func TestResizesAreUnsafeWithoutSlurmdbd(t *testing.T) {
 	none := output.Configuration{"SLURM_VERSION": "22.05.8", "AccountingStorageType": "accounting_storage/none"}
 	if why := Trap(t.Context(), none); !strings.Contains(why, "slurmdbd") {
-		t.Errorf("no slurmdbd, and the trap says %q", why)
+		t.Errorf("without slurmdbd the reason is %q", why)
 	}
 }

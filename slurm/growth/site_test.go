@@ -80,7 +80,7 @@ ConstrainCores          = yes
 		t.Fatal(err)
 	}
 	if SiteOf(c).Guarded {
-		t.Error("a job_submit.lua that nobody has seen to be ours guards the cores of jobs that grow by overlap")
+		t.Error("a job_submit.lua that is not known to be ours counts as protection for jobs that grow by overlap")
 	}
 	c.NotePlugin()
 	got := SiteOf(c)

@@ -104,8 +104,8 @@ func (t Terms) Divided(r *output.Record) error {
 // resources: if such a job states its number of tasks, Slurm finds that it asks for too much (BadConstraints).
 func (t Terms) tasksLimitCPUs(r *output.Record) bool { return t.Site.tasksLimitCPUs || r.WantsGRES() }
 
-// Beside returns the allocation by which a job grows by the nodes.
-func (t Terms) Beside(job *output.Record, nodes []string, reservation string) Allocation {
+// Allocation returns the allocation by which a job grows by the nodes.
+func (t Terms) Allocation(job *output.Record, nodes []string, reservation string) Allocation {
 	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.cpusForWholeNode(), expands: true, reservation: reservation}
 	switch t.Way.Growth {
 	case Overlap:

@@ -26,17 +26,17 @@ func TestAnAllocationHasAllOptionsOfItsParent(t *testing.T) {
 		a    Allocation
 		want string
 	}{
-		{"an expander in whole nodes", Terms{Way{Merge, ""}, site, "EXCLUSIVE", own}.Beside(parent, nodes, "accordion-46-2"),
+		{"an expander in whole nodes", Terms{Way{Merge, ""}, site, "EXCLUSIVE", own}.Allocation(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=0 --dependency=expand:46" + whose},
-		{"an expander that makes its nodes whole", Terms{Way{Merge, ""}, site, "NO", own}.Beside(parent, nodes, "accordion-46-2"),
+		{"an expander that makes its nodes whole", Terms{Way{Merge, ""}, site, "NO", own}.Allocation(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=0 --mincpus=8 --dependency=expand:46" + whose},
-		{"the one with the memory", Terms{Way{Overlap, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
+		{"the one with the memory", Terms{Way{Overlap, ""}, site, "YES:2", own}.Allocation(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46" + whose},
-		{"an expander of an array's last task", Terms{Way{Overlap, ""}, site, "YES:2", own}.Beside(last, nodes, "accordion-46-2"),
+		{"an expander of an array's last task", Terms{Way{Overlap, ""}, site, "YES:2", own}.Allocation(last, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46_3" + whose},
 		{"the one that covers it", Terms{Way{Overlap, ""}, site, "YES:2", own}.Cover(last, &output.Record{}, nodes),
 			fmt.Sprintf(base, "over", 2, "n[6-7]") + "--mem=1 --mincpus=8 --dependency=expand:46_3 --qos=normal --account=physics"},
-		{"a companion", Terms{Way{Companions, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
+		{"a companion", Terms{Way{Companions, ""}, site, "YES:2", own}.Allocation(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,tmp:10737418240,fpga:2"},
 	} {
 		if got := strings.Join(test.a.Arguments(), " "); got != test.want {

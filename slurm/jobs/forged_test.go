@@ -111,7 +111,7 @@ func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Rec
 	all := map[core.JobID]output.Record{}
 	for _, r := range certain {
 		if _, twice := all[r.ID]; twice {
-			t.Fatalf("job %d is there twice", r.ID)
+			t.Fatalf("job %d occurs twice", r.ID)
 		}
 		all[r.ID] = r
 	}
@@ -232,10 +232,10 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 				switch {
 				case want.State == adapter.Done:
 					if there {
-						t.Fatalf("job %d is over, and told as %+v ", want.ID, r)
+						t.Fatalf("job %d has ended, but was listed as %+v ", want.ID, r)
 					}
 				case !there && (!hostile[want.ID] || !c.quiet):
-					t.Fatalf("job %d is hidden", want.ID)
+					t.Fatalf("job %d is missing", want.ID)
 				case there && hostile[want.ID] && c.quiet:
 					if why := believable(r, want, past[want.ID]); why != "" {
 						t.Fatalf("job %d: %s is a user's word", want.ID, why)
@@ -254,7 +254,7 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 				}
 			}
 			for id := range got {
-				t.Fatalf("job %d is not there, and told", id)
+				t.Fatalf("job %d does not exist, but was listed", id)
 			}
 		}
 	})
@@ -348,7 +348,7 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 			known.store([]*shown{j}, nil, c.truth(t), asked)
 			j, _ = clusterVerifier{t, c, known}.alone(12)
 			if !known.trust(j) {
-				t.Fatal("job 12 is not believed though squeue said what it is")
+				t.Fatal("job 12 is not trusted although squeue verified it")
 			}
 		}
 		return j.Mark
@@ -360,7 +360,7 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	slow := slowVerifier{clusterVerifier{t, c, known}, func() {
 		c.jobs[1].Mark = mark
 		if got := markOf(); got != mark {
-			t.Errorf("the act reads the mark %q, want %q", got, mark)
+			t.Errorf("the action reads the mark %q, want %q", got, mark)
 		}
 	}}
 	if _, err := known.verify(jobs, undecided, slow); err != nil {
@@ -429,7 +429,7 @@ func TestAMarkedJobIsUnverifiedUntilSqueueWasAsked(t *testing.T) {
 			t.Errorf("reading %d: %+v, want unread %v", reading, r, test.unread)
 		}
 		if got[11].Unverified {
-			t.Errorf("reading %d: a job of which nothing is in doubt is unread", reading)
+			t.Errorf("reading %d: a job without doubt is unverified", reading)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := p.Find(t.Context(), adapter.Key{ID: jobs[0].ID, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
-			t.Fatalf("another job of the number: %v", err)
+			t.Fatalf("another job of the id: %v", err)
 		}
 		if _, err := p.Find(t.Context(), adapter.Key{ID: 4711, Submitted: 1}); !errors.Is(err, adapter.ErrGone) {
 			t.Fatalf("a job that is not: %v", err)
@@ -171,7 +171,7 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := p.listed(); n != 4 {
-		t.Errorf("%d jobs, want 4: three as they are, and one as it was", n)
+		t.Errorf("%d jobs, want 4: three current ones, and one as last verified", n)
 	}
 }
 

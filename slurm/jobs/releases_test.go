@@ -37,7 +37,7 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 					doubted = append(doubted, said[j.ID].Name[:min(len(said[j.ID].Name), 8)])
 					known.store([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
 					if !known.trust(&j) {
-						t.Errorf("job %d is not believed though squeue said what it is", j.ID)
+						t.Errorf("job %d is not trusted although squeue verified it", j.ID)
 					}
 				}
 				if j.open { // an ended job follows and blurs its end
@@ -111,7 +111,7 @@ func TestFieldsAreParsedOnEveryRelease(t *testing.T) {
 				}
 			}
 			if r := byName["x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING\nJobId=4711 JobName=y"]; r == nil || r.Account != "q|w e" || r.User != "alice" {
-				t.Errorf("the job that calls itself another was read as %+v", r)
+				t.Errorf("the job with another's name was read as %+v", r)
 			}
 			if t.Failed() {
 				t.Log(slices.SortedFunc(maps.Keys(byName), cmp.Compare[string]))

@@ -116,7 +116,7 @@ func TestRivalBeginningsAreDecidedByKnownJobs(t *testing.T) {
 		}
 		for _, j := range jobs {
 			if i := j.ID; i != 5 && i != 9 && i != 10 && i != 11 && i != 20 {
-				t.Errorf("%s: there is a job %d", name, i)
+				t.Errorf("%s: unexpected job %d", name, i)
 			}
 		}
 	}

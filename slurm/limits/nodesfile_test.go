@@ -37,7 +37,7 @@ func TestTheFileOfNodesSaysHowManyThereAreOfEachKind(t *testing.T) {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
 	if got := NodesLua(in, []string{"wide"}, false); !strings.Contains(got, fmt.Sprintf(big, 4000)) {
-		t.Errorf("where memory is not given out it is\n%s", got)
+		t.Errorf("without allocation of memory it is\n%s", got)
 	}
 	for i := range mostKinds {
 		n := in.Nodes[0]
@@ -46,6 +46,6 @@ func TestTheFileOfNodesSaysHowManyThereAreOfEachKind(t *testing.T) {
 		in.Partitions[0].Nodes = append(in.Partitions[0].Nodes, n.Name)
 	}
 	if got := NodesLua(in, []string{"main"}, true); strings.Contains(got, "main") {
-		t.Errorf("of very many kinds it is\n%.200s", got)
+		t.Errorf("with very many kinds it is\n%.200s", got)
 	}
 }

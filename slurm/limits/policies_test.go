@@ -55,7 +55,7 @@ func TestThePluginIsToldWhichQOSOutranksAssociations(t *testing.T) {
 		text := p.Lua(Need{Each: map[string]int64{"node": 1, "cpu": 2}})
 		for _, want := range []string{test.want, `["chem/995"] = { nodes = 3, why = "the limit of user bob in account chem is node=3" },`} {
 			if !strings.Contains(text, want) {
-				t.Errorf("under %s there is no %s in\n%s", test.qos, want, text)
+				t.Errorf("with %s there is no %s in\n%s", test.qos, want, text)
 			}
 		}
 	}

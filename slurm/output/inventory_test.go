@@ -95,7 +95,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 			t.Errorf("%s: %+v", release, n)
 		}
 		if n := in.Nodes[0].Node; n.HostResources != (adapter.HostResources{Cores: 4, Memory: 1000, Arch: "x86_64"}) {
-			t.Errorf("%s: launchers are told of %+v", release, n.HostResources)
+			t.Errorf("%s: launchers see %+v", release, n.HostResources)
 		}
 		// A suspended job holds the node, but Slurm prints IDLE.
 		if n := in.Nodes[4]; n.allocated != 0 || !n.Idle {

@@ -37,7 +37,7 @@ func TestEveryStateOfEveryReleaseIsKnown(t *testing.T) {
 			}
 			for _, state := range all {
 				if got := readState(state); len(got.unknown) > 0 {
-					t.Errorf("%s: of %s these words are not known: %v", r.release, state, got.unknown)
+					t.Errorf("%s: unknown words of %s: %v", r.release, state, got.unknown)
 				}
 			}
 		}

@@ -60,7 +60,7 @@ func TestWithManageAllTheSidecarLetsInRigidJobs(t *testing.T) {
 		r := job
 		test.change(&r)
 		if told, all := r.LetInBySidecar([]string{"main"}, false), r.LetInBySidecar([]string{"main"}, true); told != test.told || all != test.all {
-			t.Errorf("%s: %v where jobs say so, %v where all are, want %v and %v", test.name, told, all, test.told, test.all)
+			t.Errorf("%s: %v with manage = told, %v with manage = all, want %v and %v", test.name, told, all, test.told, test.all)
 		}
 	}
 }

@@ -43,17 +43,17 @@ func TestTheSnapshotHasOnlyNodesOfThePool(t *testing.T) {
 	holders := map[core.JobID]string{}
 	for _, j := range s.Jobs {
 		if j.ID == 99 {
-			t.Error("a job that can only run elsewhere is told")
+			t.Error("a job that can only run elsewhere is in the snapshot")
 		}
 		if want := fmt.Sprint("account-", j.ID%(1<<32)); j.Account != want {
-			t.Errorf("job %d is told with account %q, want %q", j.ID, j.Account, want)
+			t.Errorf("job %d has the account %q, want %q", j.ID, j.Account, want)
 		}
 		if j.State != adapter.Pending {
 			holders[j.ID] = strings.Join(j.Nodes, ",")
 		}
 	}
 	if diff := cmp.Diff(map[core.JobID]string{46: "n2", 47: "n3"}, holders); diff != "" {
-		t.Errorf("who holds what of the pool (-want +got):\n%s", diff)
+		t.Errorf("the holders of the pool's nodes (-want +got):\n%s", diff)
 	}
 	if len(s.Reservations) != 1 || !slices.Equal(s.Reservations[0].Nodes, []string{"n2"}) {
 		t.Errorf("reservations: %+v", s.Reservations)
@@ -117,7 +117,7 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 					before = !a.Held && !a.Blocked && earlier(a, b) // both can start: first come, first served
 				}
 				if before && place[a.ID] > place[b.ID] {
-					t.Fatalf("job %d must stand before job %d in %v", a.ID, b.ID, place)
+					t.Fatalf("job %d must precede job %d in %v", a.ID, b.ID, place)
 				}
 			}
 		}

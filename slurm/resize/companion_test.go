@@ -108,7 +108,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		e, err := b.expand("n3", "n4", "n5")
 		b.ok(err)
 		if e.ID != 47 {
-			t.Errorf("the growth is called %d, want the first allocation", e.ID)
+			t.Errorf("the growth is named %d, want the first allocation", e.ID)
 		}
 		b.did(salloc+"with-46 --nodes=1 --nodelist=n3 ", salloc+"with-46 --nodes=1 --nodelist=n4 ", salloc+"with-46 --nodes=1 --nodelist=n5 ")
 		b.ok(b.Merge(b.Context(), b.key(46), e))
@@ -147,7 +147,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 AdminComment", Refuse: "slurm_update error: Access/permission denied\n"})
 		b.says(b.Merge(b.Context(), b.key(46), e), "job 48: setting AdminComment")
 		if b.slurm.Job(47).Mark != "" { // it is marked last: if it is marked, all are
-			t.Error("the one by which the growth is called is marked before the others")
+			t.Error("the allocation that names the growth is marked before the others")
 		}
 	})
 }

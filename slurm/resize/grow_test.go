@@ -69,7 +69,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 		b.says(err, "no nodes")
 		_, err = b.Expand(b.Context(), &adapter.Job{Key: adapter.Key{ID: 46, Submitted: 7}}, []string{"n3"}, "")
 		if !errors.Is(err, adapter.ErrGone) {
-			t.Errorf("another job's number: %v", err)
+			t.Errorf("another job's id: %v", err)
 		}
 		b.slurm.Change(46, func(j *clienttest.Job) { j.State = "SUSPENDED" })
 		if _, err = b.expand("n3"); !errors.Is(err, adapter.ErrFrozen) {
@@ -206,11 +206,11 @@ func TestPreemptedJobsAreAwaitedForTenSeconds(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 3, Refuse: "salloc: error: Requested nodes are busy\n"})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {
-			t.Fatalf("no job makes room, and it is tried again: %v", err)
+			t.Fatalf("no job is preempted, and it is tried again: %v", err)
 		}
 		b.GiveWay(map[string]bool{"n4": true})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {
-			t.Fatalf("no job on n3 makes room, and it is tried again: %v", err)
+			t.Fatalf("no job on n3 is preempted, and it is tried again: %v", err)
 		}
 		begin := time.Now()
 		e, err := b.expand("n3", "n4")
@@ -258,7 +258,7 @@ func TestAShrinkThatCannotBeIsRefusedBeforeAnythingIsDone(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "show job 46", Skip: 1, Times: 1, Refuse: "slurm_load_jobs error: Zero Bytes were transmitted or received\n"})
 		b.says(b.Shrink(b.Context(), b.key(46), []string{"n1"}), "shrinking job 46 to n1: ")
 		if err := b.Shrink(b.Context(), adapter.Key{ID: 46, Submitted: 1}, []string{"n1"}); !errors.Is(err, adapter.ErrGone) {
-			t.Errorf("another job's number: %v", err)
+			t.Errorf("another job's id: %v", err)
 		}
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) { // without a script any node may be released

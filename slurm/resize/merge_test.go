@@ -134,7 +134,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if want := [][]string{{"n1", "n2", "n3"}}; !slices.EqualFunc(b.lost, want, slices.Equal[[]string]) {
-			t.Errorf("set free: %v, want %v", b.lost, want)
+			t.Errorf("freed: %v, want %v", b.lost, want)
 		}
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed in between starts again
@@ -144,7 +144,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if len(b.lost) != 1 || b.lost[0] != nil {
-			t.Errorf("set free: %v, want all that are lost", b.lost)
+			t.Errorf("freed: %v, want all that are lost", b.lost)
 		}
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not answer: nothing is known to be lost
@@ -256,7 +256,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 			b.slurm.Rule(clienttest.Rule{At: "^scontrol update reservation .*" + change, Refuse: "Error updating the reservation: Requested reservation is invalid\n"})
 			b.says(b.merge47(), "reservation accordion-46-1: "+change)
 			if slices.ContainsFunc(b.slurm.Log(), func(one string) bool { return strings.HasPrefix(one, "salloc") }) {
-				t.Errorf("%s was refused, and it is allocated", change)
+				t.Errorf("%s was refused, but it is allocated", change)
 			}
 		})
 	}
@@ -280,7 +280,7 @@ func TestNodesAreIntroducedToAJobBeforeTheyAreMerged(t *testing.T) {
 			b.slurm.Rule(clienttest.Rule{At: c.at, Refuse: "slurm_update error: Requested nodes are busy\n"})
 			b.says(b.merge47(), c.words)
 			if n := len(b.slurm.Job(49).Nodes); n > 0 {
-				t.Errorf("%s was refused, and it goes on", c.at)
+				t.Errorf("%s was refused, but the sidecar goes on", c.at)
 			}
 		})
 	}
@@ -295,7 +295,7 @@ func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 		b.did("scontrol update JobId=46 NodeList=n1 NumNodes=1")
 		b.holds(46, "n1")
 		if err := b.Undo(b.Context(), adapter.Key{ID: 46, Submitted: 1}, []string{"n1"}); !errors.Is(err, adapter.ErrGone) {
-			t.Errorf("another job's number: %v", err)
+			t.Errorf("another job's id: %v", err)
 		}
 	})
 }
@@ -337,7 +337,7 @@ func TestAChangeThatChangedNothingNeedsNoSecondOfItsOwn(t *testing.T) {
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "update", Times: 2, Refuse: "slurm_update error: Job step already exists\n"})
 		if err := b.resize(b.Context(), b.record(46), b.key(47), hasSteps, "NumNodes=0"); err == nil {
-			t.Fatal("a merge that was refused is no error")
+			t.Fatal("a refused merge returns no error")
 		}
 		if len(b.pace.last) != 0 {
 			t.Errorf("it is noted: %v", b.pace.last)

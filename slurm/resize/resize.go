@@ -40,7 +40,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	}
 	first := adapter.Key{}
 	for _, share := range t.Shares(nodes) {
-		r, err := s.allocate(ctx, t.Site, t.Beside(parent, share, reservation))
+		r, err := s.allocate(ctx, t.Site, t.Allocation(parent, share, reservation))
 		if err != nil {
 			if first.ID != 0 {
 				err = errors.Join(err, s.cancelPending(ctx, parent, reservation))

@@ -73,7 +73,7 @@ func TestAccountingShowsChangesInOneSecondAndStepsTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j := books.Jobs[0]; j.Lost != 1 || fmt.Sprint(j.Twice) != "[0]" {
-		t.Errorf("%d sizes are lost and the steps %v are there twice, want 1 and 0", j.Lost, j.Twice)
+		t.Errorf("%d sizes are lost and the steps %v occur twice, want 1 and 0", j.Lost, j.Twice)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestJobNamesCannotForgeRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(books.Jobs) != 2 || books.Jobs[0].ID != 1 || books.Jobs[1].ID != 3 {
-		t.Errorf("the books have\n%swant the jobs 1 and 3", textOf(books))
+		t.Errorf("accounting has\n%swant the jobs 1 and 3", textOf(books))
 	}
 	if want := `sacct, line 6: "never" is no time`; books.Unread != 2 || !strings.HasPrefix(books.Why, want) {
 		t.Errorf("%d rows are not read, %q; want 2, %q…", books.Unread, books.Why, want)

@@ -204,7 +204,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 		if diff := cmp.Diff([]time.Duration{0, 20 * time.Second, 40 * time.Second}, begun); diff != "" {
-			t.Errorf("it does not wait as long as it was answered to:\n%s", diff)
+			t.Errorf("it does not wait as long as the answer says:\n%s", diff)
 		}
 		if len(runs.All) != 4 {
 			t.Errorf("%d runs, want one a day and the long one once:\n%s", len(runs.All), formatRuns(runs.All))

@@ -150,7 +150,7 @@ func TestWrongTextIsRefusedWithItsPlace(t *testing.T) {
 	}
 	reordered := strings.ReplaceAll("JobName,"+strings.TrimSuffix(Columns, ",JobName"), ",", "|") + "\na|" + good + "\n"
 	if _, _, err := Workload(strings.NewReader(reordered), "a.txt", time.UTC); err == nil || !strings.Contains(err.Error(), "ask for JobName last") {
-		t.Errorf("a name with a separator in it: %v", err)
+		t.Errorf("a name that contains the separator: %v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestTheLinesThatSlurmConfLacks(t *testing.T) {
 		var got []string
 		for _, l := range Lines(conf, in, c.partition) {
 			if l.What == "" {
-				t.Errorf("%s: nobody says what %s does", c.name, l.Text)
+				t.Errorf("%s: the purpose of %s is missing", c.name, l.Text)
 			}
 			got = append(got, l.Text)
 		}
