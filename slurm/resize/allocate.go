@@ -98,7 +98,7 @@ func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err err
 		s.Limited()
 		return fmt.Errorf("%w (%w)", adapter.ErrLimit, err)
 	case client.Refused(err, client.NotForUsers):
-		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
+		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put the current one next to slurm.conf", err)
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (n *numbering) of(name string) int32 {
 // workload returns the jobs, in the order of submission, as a log.
 func workload(jobs []jobRows) (*swf.Log, error) {
 	if len(jobs) == 0 {
-		return nil, errors.New("no job that is over")
+		return nil, errors.New("no job that has ended")
 	}
 	log := &swf.Log{Records: make([]swf.Record, 0, len(jobs))}
 	var groups [5]numbering

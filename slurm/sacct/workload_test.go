@@ -135,8 +135,8 @@ func TestWrongTextIsRefusedWithItsPlace(t *testing.T) {
 		names + strings.Replace(good, "9|", "9_1|", 1):  `a.txt:2: JobIDRaw: "9_1" is no job id`,
 		names + strings.Replace(good, "130", "noon", 1): `a.txt:2: Submit: "noon" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00`,
 		names + strings.Replace(good, "|4|", "|4X|", 1): `a.txt:2: AllocCPUS: "4X" is no number from 0 to 2147483647`,
-		names: "a.txt: no job that is over",
-		names + strings.Repeat("x", input.MaxLine) + "\n" + strings.Replace(good, "160", "Unknown", 1): "a.txt: no job that is over",
+		names: "a.txt: no job that has ended",
+		names + strings.Repeat("x", input.MaxLine) + "\n" + strings.Replace(good, "160", "Unknown", 1): "a.txt: no job that has ended",
 		"JobName|" + strings.TrimSuffix(Columns, ",JobName") + "\n" + "a|" + good:                      "a.txt:1: no column",
 	} {
 		_, _, err := Workload(strings.NewReader(strings.ReplaceAll(text, "JobName|JobIDRaw,", "JobName,")), "a.txt", time.UTC)

@@ -59,7 +59,7 @@ func checkPool(c output.Configuration, in output.Inventory, pool []string) []ada
 	for _, p := range in.Partitions {
 		managed := slices.Contains(pool, p.Name)
 		if managed && p.Sharing().Forced() {
-			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs come to lie on the cores of "+
+			found = append(found, adapter.Finding{Severity: adapter.Fatal, What: fmt.Sprintf("partition %s has OverSubscribe=%s: other jobs get the cores of "+
 				"managed ones", p.Name, p.OverSubscribe),
 				Fix: fmt.Sprintf("Set OverSubscribe=YES:2 or EXCLUSIVE on PartitionName=%s in slurm.conf", p.Name)})
 		}
@@ -109,11 +109,11 @@ func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish grow
 
 // checkPlugin checks job_submit.lua, which exists only on slurmctld's host.
 func checkPlugin(c output.Configuration) []adapter.Finding {
-	const without = "without it `#EP` lines are not read, and nobody stops an owner from shrinking, requeueing or (with scontrol " +
+	const without = "without it `#EP` lines are not read, and nothing stops an owner from shrinking, requeueing or (with scontrol " +
 		"update ReservationName=) starting a managed job, nor a user from expanding another's"
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
 		return []adapter.Finding{{Severity: adapter.Warning, What: "the plug-in job_submit.lua is not in use: " + without,
-			Fix: "Put job_submit.lua beside slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
+			Fix: "Put job_submit.lua next to slurm.conf, set JobSubmitPlugins=lua, then `scontrol reconfigure`"}}
 
 	}
 	script, err := cluster.SubmitScript(c)
@@ -138,8 +138,8 @@ func checkOptions(c output.Configuration) []adapter.Finding {
 		return nil // checkPlugin reports a script that cannot be read
 	}
 	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
-		"what says --ep runs as an ordinary job", c["PlugStackConfig"]),
-		Fix: "Put this Accordion's job_submit.lua beside slurm.conf, or take accordion.so out of " + c["PlugStackConfig"]}}
+		"jobs with --ep run as ordinary ones", c["PlugStackConfig"]),
+		Fix: "Put this Accordion's job_submit.lua next to slurm.conf, or take accordion.so out of " + c["PlugStackConfig"]}}
 
 }
 

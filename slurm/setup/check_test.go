@@ -63,7 +63,7 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{adapter.Fatal, "slurmdbd does not answer", func(c output.Configuration, _ output.Inventory) {
 			c["SLURM_VERSION"], c["AccountingStorageHost"], c["AccountingStoragePort"] = "22.05.8", "127.0.0.1", "1"
 		}},
-		{adapter.Fatal, "come to lie on the cores", func(_ output.Configuration, in output.Inventory) {
+		{adapter.Fatal, "get the cores of managed", func(_ output.Configuration, in output.Inventory) {
 			in.Partitions[0].Exclusive, in.Partitions[0].OverSubscribe = false, "FORCE:4"
 		}},
 		{adapter.Fatal, `no partition "main"`, func(_ output.Configuration, in output.Inventory) { in.Partitions[0].Name = "renamed" }},

@@ -38,7 +38,7 @@ func CheckManage(c output.Configuration, in output.Inventory, pool []string, all
 		found = append(found, adapter.Finding{Severity: adapter.Note, What: `whether slurmctld's accordion.lua says manage = "all", too, cannot be seen from here`})
 	case !strings.Contains(script, plansAll) || !managesAll(site):
 		found = append(found, adapter.Finding{Severity: adapter.Fatal, What: `manage = "all" needs the plug-in, which has to keep jobs for the sidecar, and does not: ` +
-			"Slurm starts them", Fix: `Put this Accordion's job_submit.lua beside slurm.conf, and manage = "all" into accordion.lua there`})
+			"Slurm starts them", Fix: `Put this Accordion's job_submit.lua next to slurm.conf, and manage = "all" into accordion.lua there`})
 	}
 	return append(found, neighbors(in, pool)...)
 }

@@ -107,7 +107,7 @@ func Lines(c output.Configuration, in output.Inventory, partition string) []Line
 			lines = append(lines, Line{key + "=" + strings.Join(append(words, word), ","), what})
 		}
 	}
-	list("JobSubmitPlugins", "lua", "slurmctld asks job_submit.lua, beside slurm.conf, about each job that is submitted or changed")
+	list("JobSubmitPlugins", "lua", "slurmctld asks job_submit.lua, next to slurm.conf, about each job that is submitted or changed")
 	list("SchedulerParameters", "permit_job_expansion", "a running job may be given the nodes of another one of its user: without it jobs grow by companions only")
 	if n, ok := c.Number("BatchStartTimeout"); ok && n < patience {
 		lines = append(lines, Line{fmt.Sprintf("BatchStartTimeout=%d", patience), "a batch job that has grown by a node before that of its script is not taken for lost when its node registers"})
