@@ -31,19 +31,19 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
 }
 
-// submitAt is submit with an accordion.lua of the site.
+// submitAt is like submit, with an accordion.lua of the site.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithLimits is submit with a file of limits.
+// submitWithLimits is like submit, with a file of limits.
 func submitWithLimits(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithFiles is submit with these files next to the plug-in. The pool is a number of nodes, or their names.
+// submitWithFiles is like submit, with these files next to the plug-in. The pool is a number of nodes, or their names.
 func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
