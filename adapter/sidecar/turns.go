@@ -16,8 +16,8 @@ import (
 // there.
 const resizesAtOnce = 2
 
-// actsAtOnce is how many calls may be between intent and outcome at once.
-const actsAtOnce = 16
+// callsAtOnce is how many calls may be between intent and outcome at once.
+const callsAtOnce = 16
 
 // turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
