@@ -74,8 +74,8 @@ func New(o Options) *Sidecar {
 		o.Meter = actions.NoMeter{}
 	}
 	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, time: timekeeper{clock: o.Clock}}
-	if herald, ok := o.System.(adapter.ChangeNotifier); ok {
-		s.changes = herald.Changes()
+	if notifier, ok := o.System.(adapter.ChangeNotifier); ok {
+		s.changes = notifier.Changes()
 	}
 	caller := &actions.Caller{
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
