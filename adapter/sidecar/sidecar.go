@@ -101,7 +101,7 @@ func New(o Options) *Sidecar {
 		s.parts = o.Parts(s.partsHost())
 	}
 	s.turns = &turns{clock: o.Clock}
-	s.turns.pacer, _ = o.System.(adapter.RateLimiter)
+	s.turns.limiter, _ = o.System.(adapter.RateLimiter)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
 	s.gate = newGateKeeper(caller, o.Settings.All, o.Clock, s.workers.background)
 	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
