@@ -1,9 +1,9 @@
 // Package actions makes calls at a batch system. It writes each call into the journal before it is made, and its outcome
 // afterwards. It decides nothing. The names of the calls are those that `accordion journal` prints.
 //
-//	acts := &actions.Acts{System: slurm, Journal: j, Meter: meter, Clock: adapter.Wall{}, Log: log, Cluster: "lab", Deadline: deadline}
+//	caller := &actions.Caller{System: slurm, Journal: j, Meter: meter, Clock: adapter.Wall{}, Log: log, Cluster: "lab", Deadline: deadline}
 //	var got actions.Result
-//	err := acts.Do(ctx, actions.Grow{Job: job, Add: []string{"n4", "n5"}, Reservation: reservation}, &got)
+//	err := caller.Do(ctx, actions.Grow{Job: job, Add: []string{"n4", "n5"}, Reservation: reservation}, &got)
 package actions
 
 import (
@@ -20,8 +20,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Acts makes calls at one batch system. Its methods may be called from several goroutines.
-type Acts struct {
+// A Caller makes calls at one batch system. Its methods may be called from several goroutines.
+type Caller struct {
 	System   adapter.BatchSystem
 	Journal  Journal
 	Meter    Meter
@@ -55,7 +55,7 @@ func Broken(err error) error {
 }
 
 // do makes one call with a deadline. It writes the intent before the call, and the outcome after it.
-func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[string]any, call func(context.Context) error) error {
+func (a *Caller) do(ctx context.Context, job adapter.Key, verb string, args map[string]any, call func(context.Context) error) error {
 	ctx, admitted, err := a.admit(ctx, verb)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[st
 
 // within makes a call with a deadline. The deadline is earlier if the lease ends before. It is computed after the intent was
 // written, because that may take long.
-func (a *Acts) within(ctx context.Context, verb string, call func(context.Context) error) error {
+func (a *Caller) within(ctx context.Context, verb string, call func(context.Context) error) error {
 	lasts := a.Deadline
 	if a.Term != nil {
 		if lasts = min(lasts, a.Term.Left()); lasts <= 0 {
@@ -100,7 +100,7 @@ func (a *Acts) within(ctx context.Context, verb string, call func(context.Contex
 }
 
 // Observe reads the batch system, and returns how long that took.
-func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
+func (a *Caller) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
 	ctx, admitted, err := a.admit(fair.As(ctx, fair.Reading), "observe")
 	if err != nil {
 		return nil, 0, err
@@ -117,7 +117,7 @@ func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took tim
 
 // admit waits until the batch system's RateLimiter admits the call. The wait does not count for the call's deadline. It ends
 // with an error when the sidecar shuts down.
-func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(), error) {
+func (a *Caller) admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	pacer, ok := a.System.(adapter.RateLimiter)
 	if !ok {
 		return ctx, func() {}, nil
@@ -138,7 +138,7 @@ func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(),
 }
 
 // enter waits until the gate admits the call. leave makes room for another one.
-func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
+func (a *Caller) enter(ctx context.Context) (leave func(), err error) {
 	if a.Gate == nil {
 		return func() {}, nil
 	}
@@ -148,7 +148,7 @@ func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // untilEnd returns a context that also ends when the sidecar shuts down.
-func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+func (a *Caller) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	waiting, stop := context.WithCancel(ctx)
 	go func() {
 		select {

@@ -47,7 +47,7 @@ func TestACallIsMadeBetweenItsIntentAndItsOutcome(t *testing.T) {
 		{"the outcome cannot be written", nil, full, []string{"intent hold", "act", "outcome"}, true},
 	} {
 		d := &recorder{begin: c.begin, finish: c.finish}
-		a := &Acts{System: d, Journal: d, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Second}
+		a := &Caller{System: d, Journal: d, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Second}
 		err := a.Hold(t.Context(), adapter.Key{ID: 1})
 		if !slices.Equal(d.did, c.did) || (Broken(err) != nil) != c.broken {
 			t.Errorf("%s: %q, %v; want %q, a journal that is broken: %t", c.name, d.did, err, c.did, c.broken)
@@ -80,7 +80,7 @@ func (launcher) Finish(int64, time.Time, error) error                      { ret
 func TestALaunchThatFailedMayStillStartTheJob(t *testing.T) {
 	for lost, want := range map[string]bool{"reserve": false, "shape": false, "attach": true, "release": true} {
 		l := launcher{lost: lost}
-		a := &Acts{System: l, Journal: l, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Minute}
+		a := &Caller{System: l, Journal: l, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Minute}
 		var got Result
 		err := a.Do(t.Context(), Prepare{}, &got)
 		if err == nil {

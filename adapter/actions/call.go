@@ -9,7 +9,7 @@ import (
 )
 
 // A Call asks the batch system for something about one job. It is a value: it holds copies only, so two
-// calls can be compared, and (*Acts).Do makes it. The types in this file are all that there are.
+// calls can be compared, and (*Caller).Do makes it. The types in this file are all that there are.
 type Call interface{ call() }
 
 // Calls for a job that waits.
@@ -160,7 +160,7 @@ type Result struct {
 }
 
 // Do makes the call and adds what it returns to got.
-func (a *Acts) Do(ctx context.Context, c Call, got *Result) (err error) {
+func (a *Caller) Do(ctx context.Context, c Call, got *Result) (err error) {
 	switch c := c.(type) {
 	case Adopt:
 		return a.Adopt(ctx, c.Job)
@@ -209,7 +209,7 @@ func (a *Acts) Do(ctx context.Context, c Call, got *Result) (err error) {
 }
 
 // announce writes the job's hosts file, and then tells the job's user and batch script.
-func (a *Acts) announce(ctx context.Context, c *Publish, got *Result) error {
+func (a *Caller) announce(ctx context.Context, c *Publish, got *Result) error {
 	elsewhere, unwritten := a.publish(ctx, &c.Job, c.Text, c.Generation, c.Job.Nodes)
 	if Broken(unwritten) != nil {
 		return unwritten

@@ -11,7 +11,7 @@ import (
 
 // growBy allocates nodes to an expander inside the reservation, and merges them into the job. It returns the allocations that
 // the job has then. If it is not clear whether the merge was done, the job's size decides.
-func (a *Acts) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
+func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
 	var expander adapter.Key
 	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
 		expander, err = a.System.Expand(ctx, job, add, reservation)
@@ -45,7 +45,7 @@ func (a *Acts) growBy(ctx context.Context, job *adapter.Job, add []string, reser
 }
 
 // shrinkTo leaves the job with the nodes to keep, and verifies that. It returns the allocations that the job has then.
-func (a *Acts) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
+func (a *Caller) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
 	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {
 			parts, err = a.verify(ctx, job, len(keep))
@@ -56,7 +56,7 @@ func (a *Acts) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (pa
 }
 
 // verify reads the job back, and returns its allocations. It returns an error unless the job runs on that number of nodes.
-func (a *Acts) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
+func (a *Caller) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()
 	now, err := a.System.Inspect(ctx, job)

@@ -10,17 +10,17 @@ import (
 )
 
 // Adopt marks a pending job as the sidecar's, and holds it.
-func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
+func (a *Caller) Adopt(ctx context.Context, job adapter.Key) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
 }
 
 // refuse ends a pending job that can never run.
-func (a *Acts) refuse(ctx context.Context, job adapter.Key, why string) error {
+func (a *Caller) refuse(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
 }
 
 // Reserve makes or changes a reservation for the job.
-func (a *Acts) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservation) error {
+func (a *Caller) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservation) error {
 	args := map[string]any{
 		"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle,
 	}
@@ -28,12 +28,12 @@ func (a *Acts) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservati
 }
 
 // Unreserve deletes the job's reservation.
-func (a *Acts) Unreserve(ctx context.Context, job adapter.Key, name string) error {
+func (a *Caller) Unreserve(ctx context.Context, job adapter.Key, name string) error {
 	return a.do(ctx, job, "unreserve", map[string]any{"reservation": name}, func(ctx context.Context) error { return a.System.Unreserve(ctx, name) })
 }
 
 // Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not tie the job to the reservation.
-func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
+func (a *Caller) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
 	if err := a.Reserve(ctx, job, r); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservati
 }
 
 // Launch starts a prepared job: it ties the job to its reservation and releases it.
-func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) error {
+func (a *Caller) Launch(ctx context.Context, job adapter.Key, reservation string) error {
 	args := map[string]any{"reservation": reservation}
 	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, reservation) }); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) 
 }
 
 // Make submits the batch job of an application's part, held.
-func (a *Acts) Make(ctx context.Context, maker adapter.JobSubmitter, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
+func (a *Caller) Make(ctx context.Context, maker adapter.JobSubmitter, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
 	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
 	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
 		job, err = maker.Make(ctx, application, user, hosts, limit)
@@ -61,7 +61,7 @@ func (a *Acts) Make(ctx context.Context, maker adapter.JobSubmitter, application
 }
 
 // letIn moves a rigid job into the batch system's queue. The plan starts the job in ahead seconds.
-func (a *Acts) letIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
+func (a *Caller) letIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
 	gate, ok := a.System.(adapter.Gatekeeper)
 	if !ok {
 		return errNoGate
@@ -70,7 +70,7 @@ func (a *Acts) letIn(ctx context.Context, job adapter.Key, ahead core.Time) erro
 }
 
 // keepOut removes a rigid job from the batch system's queue.
-func (a *Acts) keepOut(ctx context.Context, job adapter.Key) error {
+func (a *Caller) keepOut(ctx context.Context, job adapter.Key) error {
 	gate, ok := a.System.(adapter.Gatekeeper)
 	if !ok {
 		return errNoGate
@@ -81,41 +81,41 @@ func (a *Acts) keepOut(ctx context.Context, job adapter.Key) error {
 var errNoGate = errors.New("this batch system keeps no job before a gate")
 
 // Open lets new jobs start without the sidecar, or stops that.
-func (a *Acts) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
+func (a *Caller) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
 	args := map[string]any{"open": open}
 	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
 }
 
 // Hold takes a released job back that has not started.
-func (a *Acts) Hold(ctx context.Context, job adapter.Key) error {
+func (a *Caller) Hold(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })
 }
 
 // Detach unties a running job from its reservation.
-func (a *Acts) Detach(ctx context.Context, job adapter.Key) error {
+func (a *Caller) Detach(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "detach", nil, func(ctx context.Context) error { return a.System.Detach(ctx, job) })
 }
 
 // End ends a job for a reason that its user can read.
-func (a *Acts) End(ctx context.Context, job adapter.Key, why string) error {
+func (a *Caller) End(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
 }
 
 // speaks reports whether the job's script asks for its steps. It changes nothing, and is not in the journal.
-func (a *Acts) speaks(ctx context.Context, job adapter.Key) (bool, error) {
+func (a *Caller) speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()
 	return a.System.Speaks(ctx, job)
 }
 
 // signal sends the job a signal.
-func (a *Acts) signal(ctx context.Context, job adapter.Key, signal string) error {
+func (a *Caller) signal(ctx context.Context, job adapter.Key, signal string) error {
 	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
 }
 
 // tell writes a line into the job's output. A failure is only in the journal: the only error that tell returns is a
 // JournalError.
-func (a *Acts) tell(ctx context.Context, job adapter.Key, text string) error {
+func (a *Caller) tell(ctx context.Context, job adapter.Key, text string) error {
 	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
 	if Broken(err) == nil {
 		return nil
@@ -124,7 +124,7 @@ func (a *Acts) tell(ctx context.Context, job adapter.Key, text string) error {
 }
 
 // lengthen requests a longer limit, if the batch system may grant one. A refusal is only in the journal.
-func (a *Acts) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+func (a *Caller) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
 		return nil
@@ -138,7 +138,7 @@ func (a *Acts) lengthen(ctx context.Context, job adapter.Key, limit core.Time) e
 
 // publish writes the job's hosts file. The generation and the nodes are those in the text. elsewhere is the file's path, if that
 // is not the usual one.
-func (a *Acts) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
+func (a *Caller) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
 		elsewhere, err = a.System.Publish(ctx, job, text)
@@ -148,18 +148,18 @@ func (a *Acts) publish(ctx context.Context, job *adapter.Job, text string, gener
 }
 
 // Repair makes the batch system read the state of nodes again.
-func (a *Acts) Repair(ctx context.Context, nodes []string) error {
+func (a *Caller) Repair(ctx context.Context, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Repair(ctx, nodes) })
 }
 
 // Wake boots nodes that are powered down.
-func (a *Acts) Wake(ctx context.Context, waker adapter.PowerManager, nodes []string) error {
+func (a *Caller) Wake(ctx context.Context, waker adapter.PowerManager, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 
 // programs reads which programs of a running job run. It returns nil if the batch system cannot tell. It changes nothing, and is
 // not in the journal.
-func (a *Acts) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
+func (a *Caller) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
 	system, may := a.System.(adapter.ProgramReader)
 	if !may {
 		return nil

@@ -51,7 +51,7 @@ func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		launched := make(chan core.JobID, 8)
 		l := launching{launched: launched}
-		c := &workers{finished: make(chan result, 16), acts: &actions.Acts{System: l, Journal: l, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Deadline: 24 * time.Hour}}
+		c := &workers{finished: make(chan result, 16), caller: &actions.Caller{System: l, Journal: l, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Deadline: 24 * time.Hour}}
 		begin := func(r *managed.Job, prepares time.Duration, nodes int) {
 			c.begin(t.Context(), r, &decide.Operation{Verb: "start", Starts: true, Calls: []actions.Call{
 				actions.Prepare{Job: r.Key, Shape: adapter.Shape{Nodes: nodes, Limit: core.Time(prepares / time.Second)}}, actions.Launch{Job: r.Key},

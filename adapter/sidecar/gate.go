@@ -15,10 +15,10 @@ const gateRetry = 5 * time.Second
 // (adapter.Gatekeeper). The gate is open while no job waits: then new jobs start as if there were no sidecar. Only the sidecar's
 // loop calls its methods.
 type gateKeeper struct {
-	acts       *actions.Acts
+	caller     *actions.Caller
 	system     adapter.Gatekeeper // nil: there is no gate
 	clock      adapter.Clock
-	background func(acts func() error, over func(error))
+	background func(calls func() error, over func(error))
 
 	known, open bool // whether it is known to be open or closed, and which
 	busy        bool // a call is under way
@@ -26,10 +26,10 @@ type gateKeeper struct {
 }
 
 // newGateKeeper returns a keeper that makes its calls by background. It does nothing unless the sidecar schedules all jobs.
-func newGateKeeper(acts *actions.Acts, all bool, clock adapter.Clock, background func(func() error, func(error))) *gateKeeper {
-	k := &gateKeeper{acts: acts, clock: clock, background: background}
+func newGateKeeper(caller *actions.Caller, all bool, clock adapter.Clock, background func(func() error, func(error))) *gateKeeper {
+	k := &gateKeeper{caller: caller, clock: clock, background: background}
 	if all {
-		k.system, _ = acts.System.(adapter.Gatekeeper)
+		k.system, _ = caller.System.(adapter.Gatekeeper)
 	}
 	return k
 }
@@ -40,7 +40,7 @@ func (k *gateKeeper) set(ctx context.Context, open bool) {
 		return
 	}
 	k.busy = true
-	k.background(func() error { return k.acts.Open(ctx, k.system, open) }, func(err error) {
+	k.background(func() error { return k.caller.Open(ctx, k.system, open) }, func(err error) {
 		k.busy = false
 		if err != nil {
 			k.known, k.retry = false, k.clock.Now().Add(gateRetry)

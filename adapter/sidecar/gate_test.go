@@ -37,7 +37,7 @@ func (*gatedSystem) Finish(int64, time.Time, error) error { return nil }
 func TestTheGateIsSetOnlyWhenItChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &gatedSystem{}
-		acts := &actions.Acts{System: d, Journal: d, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		acts := &actions.Caller{System: d, Journal: d, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		var over func()
 		k := newGateKeeper(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
 			err := do()

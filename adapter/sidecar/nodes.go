@@ -165,7 +165,7 @@ func (s *nodes) repair(ctx context.Context, v *plan.World) {
 		}
 	}
 	s.eventLog.Warn("nodes are idle and not allocated, or in use by no job: repaired", "nodes", names(nodes))
-	s.workers.background(func() error { return s.workers.acts.Repair(ctx, nodes) }, func(error) {})
+	s.workers.background(func() error { return s.workers.caller.Repair(ctx, nodes) }, func(error) {})
 }
 
 // wakeAgain is the pause until the batch system is asked again to boot a node that is still powered down.
@@ -176,7 +176,7 @@ const wakeMargin core.Time = 10
 
 // wake boots the nodes that jobs need soon, for a step or for a start. A batch system does not boot a node because it is reserved.
 func (s *nodes) wake(ctx context.Context, v *plan.World) {
-	waker, ok := s.workers.acts.System.(adapter.PowerManager)
+	waker, ok := s.workers.caller.System.(adapter.PowerManager)
 	if !ok || waker.BootTime() <= 0 {
 		return
 	}
@@ -201,7 +201,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	for _, n := range nodes {
 		s.woken[n] = now
 	}
-	s.workers.background(func() error { return s.workers.acts.Wake(ctx, waker, nodes) }, func(error) {})
+	s.workers.background(func() error { return s.workers.caller.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
 // neededBy returns the nodes that one of the jobs gets until that second.

@@ -43,7 +43,7 @@ func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*a
 		} else { // some batch systems leave expanders to the sidecar when their parent ends
 			s.eventLog.logger.Debug("an expander has outlived its parent: ended", "cluster", s.eventLog.cluster, "job", j.Expands, "expander", j.ID)
 		}
-		s.workers.background(func() error { return s.workers.acts.End(ctx, key, "left-over expander") }, func(error) {
+		s.workers.background(func() error { return s.workers.caller.End(ctx, key, "left-over expander") }, func(error) {
 			s.ended[key] = ended{at: s.readings.begun, retry: now().Add(endAgain)}
 		})
 	}

@@ -33,7 +33,7 @@ type Parts interface {
 
 // PartsHost is what the sidecar provides for Parts. Only the sidecar's loop may call the functions.
 type PartsHost struct {
-	Acts     *actions.Acts
+	Acts     *actions.Caller
 	Clock    adapter.Clock
 	Settings managed.Settings
 	// Beside runs calls of the batch system in another goroutine. The loop calls over with their error when they have ended.
@@ -55,7 +55,7 @@ type PartsHost struct {
 // partsHost returns what the sidecar provides for Parts.
 func (s *Sidecar) partsHost() PartsHost {
 	return PartsHost{
-		Acts: s.workers.acts, Clock: s.eventLog.clock, Settings: s.settings,
+		Acts: s.workers.caller, Clock: s.eventLog.clock, Settings: s.settings,
 		Beside: s.workers.background, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
 		Epochs: func() (taken, begun managed.Epoch) { return s.readings.taken, s.readings.begun },
 		Tell: func(job adapter.Key, kind, text string, fields map[string]any) error {

@@ -57,7 +57,7 @@ func (r *readings) begin(ctx context.Context) {
 	number, begun := r.begun, r.at
 	r.workers.Go(func() {
 		one := reading{number: number, begun: begun}
-		one.snapshot, one.took, one.err = r.workers.acts.Observe(ctx)
+		one.snapshot, one.took, one.err = r.workers.caller.Observe(ctx)
 		r.arrived <- one
 	})
 }

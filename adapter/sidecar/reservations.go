@@ -221,12 +221,12 @@ func (s *reservations) take(r adapter.Reservation) {
 
 func (s *reservations) write(ctx context.Context, r adapter.Reservation) {
 	job := s.owner(r.Name)
-	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.workers.acts.Reserve(ctx, job, r) })
+	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.workers.caller.Reserve(ctx, job, r) })
 }
 
 func (s *reservations) delete(ctx context.Context, name string) {
 	job := s.owner(name)
-	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.workers.acts.Unreserve(ctx, job, name) })
+	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.workers.caller.Unreserve(ctx, job, name) })
 }
 
 // call makes a call for a reservation, in another goroutine.

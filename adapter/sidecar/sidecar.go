@@ -74,17 +74,17 @@ func New(o Options) *Sidecar {
 		o.Meter = actions.NoMeter{}
 	}
 	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, time: timekeeper{clock: o.Clock}}
-	if herald, ok := o.System.(adapter.ChangeNotifier); ok {
-		s.changes = herald.Changes()
+	if notifier, ok := o.System.(adapter.ChangeNotifier); ok {
+		s.changes = notifier.Changes()
 	}
-	acts := &actions.Acts{
+	caller := &actions.Caller{
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
-		Gate: fair.NewGate(actsAtOnce, 2, o.Clock.Now),
+		Gate: fair.NewGate(callsAtOnce, 2, o.Clock.Now),
 	}
 	s.eventLog = &eventLog{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, lastNotice: map[adapter.Key]string{}}
-	s.workers = &workers{acts: acts, finished: make(chan result, 64)}
+	s.workers = &workers{caller: caller, finished: make(chan result, 64)}
 	s.lease = newLeaseKeeper(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
-	acts.Term = s.lease.term
+	caller.Term = s.lease.term
 	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), remarksOnce: map[string]bool{}}
 	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: view.NewUsageLedger(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
@@ -101,9 +101,9 @@ func New(o Options) *Sidecar {
 		s.parts = o.Parts(s.partsHost())
 	}
 	s.turns = &turns{clock: o.Clock}
-	s.turns.pacer, _ = o.System.(adapter.RateLimiter)
+	s.turns.limiter, _ = o.System.(adapter.RateLimiter)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
-	s.gate = newGateKeeper(acts, o.Settings.All, o.Clock, s.workers.background)
+	s.gate = newGateKeeper(caller, o.Settings.All, o.Clock, s.workers.background)
 	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{eventLog: s.eventLog}
@@ -129,7 +129,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	s.workers.acts.Ends = ctx.Done()
+	s.workers.caller.Ends = ctx.Done()
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // a call under way is not canceled
 	defer stop()
 	defer s.workers.Wait()
@@ -234,7 +234,7 @@ func (s *Sidecar) recover() error {
 	if err := s.jobs.recall(); err != nil {
 		return err
 	}
-	if ager, ok := s.workers.acts.System.(adapter.Ager); ok {
+	if ager, ok := s.workers.caller.System.(adapter.Ager); ok {
 		for _, r := range s.jobs.sorted() {
 			ager.Recall(r.Key, r.CouldRun)
 		}

@@ -16,13 +16,13 @@ import (
 // there.
 const resizesAtOnce = 2
 
-// actsAtOnce is how many calls may be between intent and outcome at once.
-const actsAtOnce = 16
+// callsAtOnce is how many calls may be between intent and outcome at once.
+const callsAtOnce = 16
 
 // turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
 	clock        adapter.Clock
-	pacer        adapter.RateLimiter // nil: the batch system does not limit calls
+	limiter      adapter.RateLimiter // nil: the batch system does not limit calls
 	resizes      fair.Ledger
 	reservations fair.Ledger
 	retry        time.Time // when a resize that had to wait may be admitted; zero: none had to
@@ -73,11 +73,11 @@ func (t *turns) admit(ctx context.Context, op *decide.Operation, refused map[fai
 	if op.Shrink {
 		ctx = fair.As(ctx, fair.Releasing)
 	}
-	if t.pacer != nil {
+	if t.limiter != nil {
 		if why := refused[fair.Of(ctx)]; why != "" {
 			return ctx, nil, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}
-		paced, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
+		paced, done, later, why := t.limiter.TryAdmit(ctx, op.Uses...)
 		if later > 0 {
 			refused[fair.Of(ctx)] = why
 			if again := t.clock.Now().Add(later); t.retry.IsZero() || again.Before(t.retry) {

@@ -14,7 +14,7 @@ import (
 // workers makes calls in other goroutines, and sends their results to the loop. The loop waits for all of them before it ends.
 type workers struct {
 	sync.WaitGroup
-	acts     *actions.Acts
+	caller   *actions.Caller
 	finished chan result
 	resizes  int                          // number of resizes under way
 	launches map[core.JobID]chan struct{} // of each array: closed when the last launch of a task was tried
@@ -44,7 +44,7 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 			if _, is := call.(actions.Launch); is {
 				waitFor(ctx, after)
 			}
-			if end.err = c.acts.Do(ctx, call, &end.got); end.err != nil {
+			if end.err = c.caller.Do(ctx, call, &end.got); end.err != nil {
 				break
 			}
 		}
@@ -110,6 +110,6 @@ func (c *workers) ended(r *managed.Job, op *decide.Operation) {
 
 // background makes calls that are for no managed job, in another goroutine. The loop calls over with their error when they have ended,
 // unless the journal cannot be written.
-func (c *workers) background(acts func() error, over func(error)) {
-	c.Go(func() { c.finished <- result{err: acts(), over: over} })
+func (c *workers) background(calls func() error, over func(error)) {
+	c.Go(func() { c.finished <- result{err: calls(), over: over} })
 }

@@ -55,7 +55,7 @@ func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
 func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testing.T) {
 	begun, taken := managed.Epoch(3), managed.Epoch(0)
 	k := New(nil, sidecar.PartsHost{
-		Clock: stopped{time.Unix(int64(now), 0)}, Acts: &actions.Acts{}, Take: func(adapter.Reservation) { taken = begun },
+		Clock: stopped{time.Unix(int64(now), 0)}, Acts: &actions.Caller{}, Take: func(adapter.Reservation) { taken = begun },
 		Epochs: func() (managed.Epoch, managed.Epoch) { return begun, begun },
 	})
 	e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Prepare, Try: 1}, step: Step{Verb: Prepare, Nodes: []string{"n1"}}}

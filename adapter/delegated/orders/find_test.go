@@ -116,7 +116,7 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 		state adapter.State
 		want  mailbox.Stand
 	}{{adapter.Running, mailbox.Running}, {adapter.Pending, mailbox.Running}, {adapter.Ending, mailbox.Over}, {adapter.Done, mailbox.Over}} {
-		k := New(mailbox.New(), sidecar.PartsHost{Acts: &actions.Acts{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
+		k := New(mailbox.New(), sidecar.PartsHost{Acts: &actions.Caller{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
 		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Run}, memory: Memory{Ended: now, Gone: adapter.Key{ID: 5, Submitted: 900}}}
 		acts, done := k.ask(t.Context(), e)
 		if err := acts(); err != nil {
