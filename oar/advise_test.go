@@ -30,7 +30,7 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 		t.Fatal(err)
 	}
 	if a.Jobs == 0 || a.Jobs > over {
-		t.Errorf("advice is made of %d jobs, where %d have ended", a.Jobs, over)
+		t.Errorf("the advice uses %d jobs, but %d have ended", a.Jobs, over)
 	}
 }
 
@@ -86,9 +86,9 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	for _, n := range sizes {
 		const margin, within = 1.1, 0.15
 		says, law := float64(told[n])/margin, t1*(1-p+p/float64(n))
-		t.Logf("on %d nodes %.1f s are told beside a margin, and %.1f are true: %+.0f %%", n, says, law, 100*(says/law-1))
+		t.Logf("on %d nodes the advice is %.1f s without its margin, and the real time is %.1f s: %+.0f %%", n, says, law, 100*(says/law-1))
 		if math.Abs(says/law-1) > within {
-			t.Errorf("on %d nodes %s says %.1f s, without its margin, where it takes %.1f", n, one.Line, says, law)
+			t.Errorf("on %d nodes %s advises %.1f s without its margin, but it takes %.1f s", n, one.Line, says, law)
 		}
 	}
 	again(t, lab, lasting(t1, p), one.Line, told)

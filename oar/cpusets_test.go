@@ -200,7 +200,7 @@ func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached."+job)); len(got) < 3 || slices.ContainsFunc(got, func(word string) bool { return !strings.HasPrefix(word, "n") }) {
-		t.Errorf("when it was told of its nodes it reached %v, want three", got)
+		t.Errorf("when it got its signal it reached %v, want three", got)
 	}
 }
 
@@ -217,7 +217,7 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	ends(t, lab, companion)
 	for _, node := range nodes {
 		if n := processesOn(t, lab, node, "alice"); n != "0" {
-			t.Errorf("the companion has ended, and %s processes run on %s, want none", n, node)
+			t.Errorf("the companion has ended, but %s processes run on %s, want none", n, node)
 		}
 	}
 	if !sidecar {
@@ -281,7 +281,7 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "node", "Absent", node)
 	lab.Await(t, long, "the job has it no more", func() bool { return !slices.Contains(nodesOf(t, lab, job), node) })
 	first := hosts(t, lab, job)[0]
-	lab.Await(t, long, "the job's output says what it has lost, and the file of its nodes has it no more", func() bool {
+	lab.Await(t, long, "the job's output names the lost node, and its node file does not contain it any more", func() bool {
 		said := lab.Run(t, "alice", "cat", "OAR."+job+".stderr")
 		text, _, err := lab.On(first, "root", "cat", "/var/lib/oar/"+job)
 		return err == nil && strings.Contains(said, "accordion: this job has lost ") && !slices.Contains(strings.Fields(text), node)

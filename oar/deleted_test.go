@@ -210,6 +210,6 @@ func (f fate) judge(t *testing.T, lab *lab.OARLab, job string) {
 		t.Errorf("%s: job %s saw %q nodes in its steps, want %q\n%s", f.name(), job, got, f.sizes, told)
 	}
 	if f.what == "deleted" && f.sizes == "" && f.moment != "Waiting" && !strings.Contains(told, "User alice requested to frag the job "+job) {
-		t.Errorf("%s: explain does not say who ended job %s:\n%s", f.name(), job, told)
+		t.Errorf("%s: explain does not show who ended job %s:\n%s", f.name(), job, told)
 	}
 }

@@ -72,7 +72,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			nothingLeft(t, lab)
 			nodesAreClean(t, lab)
 			if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+grows+" ended: after step 3 of 3\n") {
-				t.Errorf("job %s ended by itself, and the journal says more, or less:\n%s", grows, said)
+				t.Errorf("job %s ended by itself, and the journal has other lines:\n%s", grows, said)
 			}
 			promisesAreSoft(t, lab)
 			agree(t, lab, "alice", grows, slices.Equal)
@@ -97,12 +97,12 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 		return strings.Contains(lab.Run(t, "root", "accordion", "status"), "PROMISES ARE SOFT: OAR plans the jobs of urgent (")
 	}
 	if soft() {
-		t.Error("without another queue, status says that promises are soft")
+		t.Error("without another queue, status reports that promises are soft")
 	}
 	lab.Run(t, "root", "oarnotify", "--add-queue", "urgent,30,oar_sched_gantt_with_timesharing")
-	lab.Await(t, time.Minute, "status says that promises are soft", soft)
+	lab.Await(t, time.Minute, "status reports that promises are soft", soft)
 	lab.Run(t, "root", "oarnotify", "--remove-queue", "urgent")
-	lab.Await(t, time.Minute, "status says so no more", func() bool { return !soft() })
+	lab.Await(t, time.Minute, "status does not report it any more", func() bool { return !soft() })
 }
 
 // anAdvanceReservationIsPunctual checks that a reservation begins at its second even if nothing else happens then. OAR
@@ -358,7 +358,7 @@ func audited(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")
 	if err != nil || !strings.HasPrefix(says, "clean: ") {
-		t.Errorf("accordion audit says (%v)\n%s%s", err, says, errs)
+		t.Errorf("accordion audit found (%v)\n%s%s", err, says, errs)
 	}
 	t.Log(says)
 }

@@ -52,7 +52,7 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	// A pass for which OAR does not wait writes nothing.
 	_, says, err := lab.Exec("oar", "accordion", "oar", "schedule", "evolve", "1000")
 	if err == nil || !strings.Contains(says, "OAR no longer waits for this pass: nothing was written") {
-		t.Errorf("a pass that OAR did not ask for: %v, %q", err, says)
+		t.Errorf("a pass that OAR did not request: %v, %q", err, says)
 	}
 }
 

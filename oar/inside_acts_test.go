@@ -343,7 +343,7 @@ func aJobIsReached(in *inside) {
 	in.must(in.End(in.ctx, job, "it is late"))
 	in.quietBut(silent)
 	if got := file(home + fmt.Sprintf("/OAR.%d.stderr", job.ID)); !strings.Contains(got, "accordion ends this job: it is late\n") {
-		in.Errorf("what it was told: %q", got)
+		in.Errorf("its messages: %q", got)
 	}
 }
 

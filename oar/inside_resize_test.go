@@ -198,7 +198,7 @@ func (in *inside) endCompanionsOf(job adapter.Key) {
 		}
 	}
 	if ended == 0 {
-		in.Errorf("job %d has ended, and no companion of its is left: %+v", job.ID, snapshot.Jobs)
+		in.Errorf("job %d has ended, and none of its companions is left: %+v", job.ID, snapshot.Jobs)
 	}
 }
 

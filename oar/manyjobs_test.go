@@ -70,7 +70,7 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 			judge(t, lab, all, w.kills > 0)
 			growths := latencies(t, lab)
 			if len(growths) == 0 {
-				t.Error("the journal tells of no growth")
+				t.Error("the journal has no growth")
 			}
 			t.Logf("%d growths, counted from when nodes and application were there: median %.2f s, 95 %% %.2f s, last %.2f s", len(growths),
 				quantile(growths, 0.5), quantile(growths, 0.95), quantile(growths, 1))

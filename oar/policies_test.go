@@ -55,7 +55,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	// A job's start is the second in which OAR asked for the pass that began it. The pass reads the tables later, and uses
 	// the second in which it reads.
 	given := second(t, lab.SQL(t, "select min(date_start) from job_state_logs where job_state = 'toLaunch' and job_id = "+behind))
-	lab.Await(t, time.Minute, "the journal says that job "+evolves+" has been through its steps", func() bool {
+	lab.Await(t, time.Minute, "the journal shows that job "+evolves+" has been through its steps", func() bool {
 		return strings.Contains(lab.Run(t, "root", "accordion", "journal")+"\n", " job "+evolves+" ended: after step 3 of 3\n")
 	})
 	switch {
@@ -67,7 +67,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 		return false
 	}
 	if beside := at("start_time", small); beside > over {
-		t.Errorf("the evolving job ran from %d to %d; want the small one, which began at %d, beside it", begun, over, beside)
+		t.Errorf("the evolving job ran from %d to %d; want the small one, which began at %d, at the same time", begun, over, beside)
 	}
 	return true
 }
@@ -81,7 +81,7 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 			t.Log(said)
 		}
 	}()
-	lab.Await(t, time.Minute, fmt.Sprintf("explain says %q of job %s", words, job), func() bool {
+	lab.Await(t, time.Minute, fmt.Sprintf("explain shows %q for job %s", words, job), func() bool {
 		said, _, _ = lab.Exec("root", "accordion", "explain", job)
 		for _, w := range words {
 			if !strings.Contains(said, w) {
@@ -197,7 +197,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 		ran = append(ran, pairs.Run{Job: all[i], Start: since(f[1]), End: since(f[2])})
 	}
 	if len(ran) != len(all) {
-		t.Errorf("OAR knows %d of %d jobs", len(ran), len(all))
+		t.Errorf("OAR has %d of %d jobs", len(ran), len(all))
 	}
 	return ran, begin
 }

@@ -31,7 +31,7 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	said := lab.Run(t, "root", "accordion", "journal", "--job", job)
 	if n := strings.Count(said, " starting: "); n > 1 {
-		t.Errorf("job %s was told to start %d times\n%s", job, n, said)
+		t.Errorf("job %s was released %d times\n%s", job, n, said)
 	}
 	if n := strings.Count(said, "(failed"); n > 2 {
 		t.Errorf("%d acts for job %s were refused\n%s", n, job, said)

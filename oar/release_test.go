@@ -51,7 +51,7 @@ func TestMainActsOnTheOtherRelease(t *testing.T) {
 		before := lab.SQL(t, everyJob)
 		_, says, err := lab.Exec("bob", append([]string{"oarsub", "-q", "evolve"}, wrong...)...)
 		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
-			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
+			t.Errorf("oarsub %v ends with %v and prints %q; want that it is refused in one line and nothing is queued", wrong, err, says)
 		}
 	}
 	program, err := os.Executable()

@@ -17,12 +17,12 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	job := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x60s,4x12s,1x12s", 58, "10 10"))
 	lab.Await(t, long, "the job runs", func() bool { return lab.State(t, job) == "Running" })
-	lab.Await(t, long, "its script has begun, and what it is told finds its file", func() bool {
+	lab.Await(t, long, "its script has begun, so that a message finds its file", func() bool {
 		return strings.Contains(lab.Run(t, "alice", "ls"), "reached."+job)
 	})
 	journal := func(word string) {
 		t.Helper()
-		lab.Await(t, long, "the journal says that the job is "+word, func() bool {
+		lab.Await(t, long, "the journal shows that the job is "+word, func() bool {
 			return strings.Contains(lab.Run(t, "root", "accordion", "journal", "--job", job), " "+word+": its limit was ")
 		})
 	}

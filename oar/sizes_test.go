@@ -57,9 +57,9 @@ func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	before := lab.Run(t, "root", "cat", "/var/log/oar.log")
 	planBy(t, lab, lines...)
 	if said, words, err := lab.Exec("root", "accordion", "preflight"); err == nil || !strings.Contains(words, why) {
-		t.Errorf("preflight says %s%s (%v), want %s", said, words, err, why)
+		t.Errorf("preflight prints %s%s (%v), want %s", said, words, err, why)
 	}
-	lab.Await(t, time.Minute, "OAR's log says "+why, func() bool {
+	lab.Await(t, time.Minute, "OAR's log contains "+why, func() bool {
 		log := strings.TrimPrefix(lab.Run(t, "root", "cat", "/var/log/oar.log"), before)
 		return strings.Contains(log, "nothing is planned, and jobs keep waiting") && strings.Contains(log, why)
 	})

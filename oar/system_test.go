@@ -62,7 +62,7 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	soon := lab.Submit(t, "alice", "cat $OAR_NODEFILE; sleep 1", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=0:5:0")
 	ends(t, lab, soon)
 	if got := hosts(t, lab, soon); len(got) != 2 {
-		t.Errorf("beside a job of ten minutes it ran on %v, want the two nodes that were free", got)
+		t.Errorf("next to a job of ten minutes it ran on %v, want the two nodes that were free", got)
 	}
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
 		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
@@ -89,11 +89,11 @@ func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, long, "the besteffort job has made way", func() bool { s := lab.State(t, besteffort); return s == "Error" || s == "Terminated" })
 	lab.Do(t, "node", "Absent", "n5")
 	wide := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
-	lab.Await(t, long, "the wide job is told that it does not fit", func() bool {
+	lab.Await(t, long, "the wide job has the message that it does not fit", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+wide), "(Accordion: the cluster has never enough resources for it, as it is now)")
 	})
 	after := lab.Submit(t, "alice", "true", "-q", "evolve", "-a", wide, "-l", "nodes=1,walltime=0:1:0")
-	lab.Await(t, long, "the dependent job is told that it waits", func() bool {
+	lab.Await(t, long, "the dependent job has the message that it waits", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+after), "(Accordion: it waits for a job that has no planned start)")
 	})
 	lab.Do(t, "node", "Alive", "n5")
@@ -151,7 +151,7 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("with the property switch='s2' it ran on %v, want n5", got)
 	}
 	for i, h := range hostile { // a slow pass has no time for all of them, and reports that
-		lab.Await(t, long, fmt.Sprintf("the job with the properties %q is told what is wrong with them: %s", h.text, h.why), func() bool {
+		lab.Await(t, long, fmt.Sprintf("the job with the properties %q gets the message: %s", h.text, h.why), func() bool {
 			_, why, _ := strings.Cut(lab.SQL(t, "select message from jobs where job_id = "+ids[i]), "(Accordion: its properties: ")
 			return why != "" && strings.Contains(why, h.why)
 		})
