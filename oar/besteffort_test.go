@@ -15,7 +15,7 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	patient := lab.Submit(t, "bob", "trap '' USR2; sleep 1000", "-t", "besteffort", "--checkpoint", "3600", "-l", "nodes=2,walltime=2:0:0", "-p", "network_address in ('n1', 'n2')")
 	lab.Await(t, long, "the besteffort job runs", func() bool { return lab.State(t, patient) == "Running" })
 	ordinary := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
@@ -52,6 +52,6 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 	if had := lab.SQL(t, `select count(*) from jobs j where j.job_id = `+brief+` and j.stop_time >= 10 + (select min(e.date) from event_logs e where e.type = 'CHECKPOINT' and e.job_id = j.job_id)`); had != "1" {
 		t.Errorf("the besteffort job had no ten seconds: %s", lab.SQL(t, "select e.type, e.date, j.stop_time, e.description from event_logs e join jobs j on j.job_id = e.job_id where e.job_id = "+brief))
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }

@@ -11,7 +11,7 @@ import (
 // Requests that take long to evaluate delay only their own user. The requests of other users are evaluated in each
 // pass. The request of a job that begins later is not evaluated.
 func TestSlowRequestsDelayOnlyTheirUser(t *testing.T) {
-	onBoth(t, 5, slowTexts, lab.Plain())
+	onBothDatabases(t, 5, slowTexts, lab.Plain())
 }
 
 func slowTexts(t *testing.T, lab *lab.OARLab) {

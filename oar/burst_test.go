@@ -11,7 +11,7 @@ import (
 
 // How long a pass stays depends on the time that OAR takes between two passes, which is the start of two Perl programs.
 func TestPassesThatFollowEachOtherDoNotMakeOARSleep(t *testing.T) {
-	onBoth(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
+	onBothDatabases(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
 }
 
 // A job holds all nodes, and the next one waits. OAR is asked for one pass after the other, as by many users at once.

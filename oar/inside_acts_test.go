@@ -248,7 +248,7 @@ func (in *inside) sees(want string, now core.Time) {
 	}
 }
 
-func whatIsSeen(in *inside) {
+func snapshotOfJobs(in *inside) {
 	besteffort := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
 	elsewhere := in.Submit("bob", "", "sleep 1000", "-q", "default", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n2'")
 	for _, job := range []adapter.Key{besteffort, elsewhere} {

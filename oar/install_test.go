@@ -14,11 +14,11 @@ import (
 )
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		if lab.Database == "postgresql" { // once is enough: the rules do not depend on the database, and MariaDB sends no notifications
 			badProfilesAreNotQueued(t, lab)
 			changesAreTold(t, lab)
-			whatIsWrongIsFound(t, lab)
+			preflightFindsProblems(t, lab)
 		}
 		brokenRulesQueueNothing(t, lab)
 		goodProfilesAre(t, lab)
@@ -384,7 +384,7 @@ func script(t *testing.T, lab *lab.OARLab, path, text string) {
 }
 
 // Preflight finds what somebody has changed, and an installation repairs what it has made.
-func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
+func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {
 		out, errs, err := lab.Exec("root", "accordion", "preflight", "--config", "/run/accordion.toml")

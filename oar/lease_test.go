@@ -48,7 +48,7 @@ func reservesNothing(t *testing.T, lab *lab.OARLab) {
 }
 
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
-	onBoth(t, 3, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 3, func(t *testing.T, lab *lab.OARLab) {
 		refused := func(when string) {
 			t.Helper()
 			said, serves := elsewhere(lab)
@@ -94,6 +94,6 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 		if said, serves := elsewhere(lab); !serves {
 			t.Errorf("without the table of leases the sidecar prints %s", said)
 		}
-		nothingLeft(t, lab)
+		awaitNothingLeft(t, lab)
 	})
 }

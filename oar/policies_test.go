@@ -22,14 +22,14 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
 	servesBy(t, lab, `ACCORDION_POLICY="patient"`)
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	for try := 1; !inItsTurn(t, lab, fmt.Sprintf("gone%d", try)); try++ {
 		if try == 5 {
 			t.Fatalf("%d times others had the nodes, since the sidecar had not taken them when a pass had left them to it for as long as it does", try)
 		}
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }
 
 // inItsTurn makes an evolving job and two jobs behind it wait until all nodes become free, when a file is there. It
@@ -118,14 +118,14 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 				if by != stock {
 					queue = "evolve"
 					servesBy(t, lab, fmt.Sprintf("ACCORDION_POLICY=%q", by))
-					t.Cleanup(func() { sidecarsWords(t, lab) })
-					t.Cleanup(func() { audited(t, lab) })
+					t.Cleanup(func() { showSidecarLog(t, lab) })
+					t.Cleanup(func() { checkAudit(t, lab) })
 				}
-				ran, begin := spells(t, lab, queue, mix.Jobs(seed))
+				ran, begin := runWorkload(t, lab, queue, mix.Jobs(seed))
 				m := pairs.Measure(ran)
 				measured[by] = append(measured[by], m)
 				t.Logf("%s, seed %d: %v; %.1f nodes are held in the mean while %d jobs wait", by, seed, m, pairs.Busy(ran, holds(t, lab, begin), many), many)
-				noOverlap(t, lab)
+				checkNoOverlap(t, lab)
 			})
 		}
 		for _, pair := range [][2]string{{"patient", stock}, {"patient", "repeated"}, {"repeated", stock}} {
@@ -149,9 +149,9 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	return all
 }
 
-// spells submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
+// runWorkload submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
 // workload began.
-func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
+func runWorkload(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)
 	var users sync.WaitGroup

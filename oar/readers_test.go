@@ -10,7 +10,7 @@ import (
 
 // A long reader of OAR's tables, such as a dump, does not leave Accordion half installed.
 func TestInstallAndUninstallOutlastALongReader(t *testing.T) {
-	onBoth(t, 1, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 1, func(t *testing.T, lab *lab.OARLab) {
 		all := told(t, lab, "install")
 		reading := func(seconds string) {
 			t.Helper()

@@ -71,7 +71,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12, lab.Database(lab.PostgreSQL), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	// The reference is 4 nodes, where nodes × time² is least.
 	list := []string{"-q", "evolve", "-l", "nodes=2,walltime=0:5:0", "-l", "nodes=4,walltime=0:3:20", "-l", "nodes=8,walltime=0:2:40"}
 	alone := lab.Submit(t, "alice", "sleep 1", list...)
@@ -132,7 +132,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	for _, job := range append([]string{alone, holder, molds, ours, grows}, behind...) {
 		kept(t, lab, job)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 }
 
 // kept checks that no promise to a job was broken, apart from OAR's own delays.

@@ -10,7 +10,7 @@ import (
 )
 
 // Both databases are the same to OAR, but not their SQL.
-func onBoth(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
+func onBothDatabases(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
 	t.Parallel()
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		t.Run(database, func(t *testing.T) {
@@ -36,10 +36,10 @@ func hosts(t *testing.T, lab *lab.OARLab, id string) []string {
 }
 
 func TestOARCallsUsForItsQueue(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		theConfigurationThatCompletesFirst(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
-		whatWeDoNotHonour(t, lab)
+		unsupportedTypes(t, lab)
 		whatTheSidecarHasDecided(t, lab)
 		otherPlansAreRespected(t, lab)
 		aSuspendedJobMakesWay(t, lab)
@@ -110,7 +110,7 @@ func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-func whatWeDoNotHonour(t *testing.T, lab *lab.OARLab) {
+func unsupportedTypes(t *testing.T, lab *lab.OARLab) {
 	refused := lab.Submit(t, "alice", "true", "-q", "evolve", "-t", "container", "-l", "nodes=1,walltime=0:1:0")
 	lab.Await(t, long, "the container is refused", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+refused), `(Accordion: the type "container" is not honoured in this queue)`)
@@ -166,9 +166,9 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "oardel", level)
 }
 
-// neverTwo checks the whole history of all queues: no resource was in two jobs at once, apart from suspended jobs,
-// whose nodes may be used.
-func neverTwo(t *testing.T, lab *lab.OARLab) {
+// checkNoSharedResources checks the whole history of all queues: no resource was in two jobs at once, apart from
+// suspended jobs, whose nodes may be used.
+func checkNoSharedResources(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
 		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
@@ -195,7 +195,7 @@ func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, long, "thirty jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state = 'Terminated' and job_id > "+before) == "30"
 	})
-	neverTwo(t, lab)
+	checkNoSharedResources(t, lab)
 	// Each job ran in one of its own configurations, with as many resources as the configuration asks for (a host is a
 	// resource here).
 	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j
