@@ -14,8 +14,8 @@ import (
 )
 
 // Adopt makes a waiting job a managed one. It adds the job's row to Accordion's table, which only OAR's own account can
-// write. From then on the scheduler plans the job only when that row says so. A hold that the user set (oarhold) stays
-// the user's.
+// write. From then on the scheduler plans the job only when that row allows it. A hold that the user set (oarhold)
+// stays the user's.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		switch {

@@ -13,7 +13,7 @@ func TestJobIsAdoptedOnlyWhenItIsComplete(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Database(lab.PostgreSQL), lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { audited(t, lab) })
+	t.Cleanup(func() { checkAudit(t, lab) })
 	// The database is slow between the first and the second of three types.
 	lab.SQL(t, `create function linger() returns trigger as 'begin perform pg_sleep(12); return new; end' language plpgsql`)
 	lab.SQL(t, `create trigger linger before insert on job_types for each row when (new.type like 'ep2=%') execute procedure linger()`)

@@ -11,9 +11,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// lasting returns a command that takes t1 seconds on one node, and by Amdahl's law less time on more nodes: the share p
-// runs in parallel.
-func lasting(t1, p float64) string {
+// commandLasting returns a command that takes t1 seconds on one node, and by Amdahl's law less time on more nodes: the
+// share p runs in parallel.
+func commandLasting(t1, p float64) string {
 	return fmt.Sprintf(`sleep $(awk -v n=$(sort -u $OAR_NODEFILE | wc -l) 'BEGIN { print %g * (1 - %g + %g / n) }')`, t1, p, p)
 }
 
@@ -30,7 +30,7 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 		t.Fatal(err)
 	}
 	if a.Jobs == 0 || a.Jobs > over {
-		t.Errorf("advice is made of %d jobs, where %d have ended", a.Jobs, over)
+		t.Errorf("the advice uses %d jobs, but %d have ended", a.Jobs, over)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	var all []string
 	for k := range rounds {
 		for _, n := range sizes {
-			all = append(all, lab.Submit(t, "alice", lasting(t1, p), "-q", "evolve", "-n", fmt.Sprintf("cfd_%d", k), "-l", on(n)))
+			all = append(all, lab.Submit(t, "alice", commandLasting(t1, p), "-q", "evolve", "-n", fmt.Sprintf("cfd_%d", k), "-l", on(n)))
 		}
 		all = append(all, lab.Submit(t, "bob", "sleep 3", "-q", "evolve", "-n", "rigid", "-l", on(2)))
 	}
@@ -86,12 +86,12 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	for _, n := range sizes {
 		const margin, within = 1.1, 0.15
 		says, law := float64(told[n])/margin, t1*(1-p+p/float64(n))
-		t.Logf("on %d nodes %.1f s are told beside a margin, and %.1f are true: %+.0f %%", n, says, law, 100*(says/law-1))
+		t.Logf("on %d nodes the advice is %.1f s without its margin, and the real time is %.1f s: %+.0f %%", n, says, law, 100*(says/law-1))
 		if math.Abs(says/law-1) > within {
-			t.Errorf("on %d nodes %s says %.1f s, without its margin, where it takes %.1f", n, one.Line, says, law)
+			t.Errorf("on %d nodes %s advises %.1f s without its margin, but it takes %.1f s", n, one.Line, says, law)
 		}
 	}
-	again(t, lab, lasting(t1, p), one.Line, told)
+	again(t, lab, commandLasting(t1, p), one.Line, told)
 }
 
 // again submits the job with the advised requests: four of five jobs end within the time of the size that they got.

@@ -54,8 +54,8 @@ func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { audited(t, lab) })
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { checkAudit(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	jobs := map[string]string{}
 	for example, a := range applications {
 		if _, err := exec.LookPath(a.program); err != nil {

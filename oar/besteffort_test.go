@@ -15,7 +15,7 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	patient := lab.Submit(t, "bob", "trap '' USR2; sleep 1000", "-t", "besteffort", "--checkpoint", "3600", "-l", "nodes=2,walltime=2:0:0", "-p", "network_address in ('n1', 'n2')")
 	lab.Await(t, long, "the besteffort job runs", func() bool { return lab.State(t, patient) == "Running" })
 	ordinary := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-l", "nodes=1,walltime=0:1:0")
@@ -39,7 +39,7 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 			return lab.SQL(t, "select count(*) from event_logs where type = 'CHECKPOINT' and job_id = "+id) != "0"
 		}
 	}
-	lab.Await(t, time.Minute, "it is asked for its checkpoint", asked(patient))
+	lab.Await(t, time.Minute, "it gets the checkpoint signal", asked(patient))
 	lab.Run(t, "alice", "oardel", wide)
 	lab.Run(t, "bob", "oardel", patient)
 	lab.Await(t, long, "the wide job is gone", func() bool { return lab.State(t, wide) == "Error" || lab.State(t, wide) == "Terminated" })
@@ -47,11 +47,11 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 	brief := lab.Submit(t, "bob", "trap '' USR2; sleep 1000", "-t", "besteffort", "--checkpoint", "10", "-l", "nodes=2,walltime=2:0:0", "-p", "network_address in ('n1', 'n2')")
 	lab.Await(t, long, "the other besteffort job runs", func() bool { return lab.State(t, brief) == "Running" })
 	wide = lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep=6x15s")
-	lab.Await(t, time.Minute, "it is asked for its checkpoint", asked(brief))
+	lab.Await(t, time.Minute, "it gets the checkpoint signal", asked(brief))
 	lab.Await(t, 90*time.Second, "the wide job ends", func() bool { return lab.State(t, wide) == "Terminated" })
 	if had := lab.SQL(t, `select count(*) from jobs j where j.job_id = `+brief+` and j.stop_time >= 10 + (select min(e.date) from event_logs e where e.type = 'CHECKPOINT' and e.job_id = j.job_id)`); had != "1" {
 		t.Errorf("the besteffort job had no ten seconds: %s", lab.SQL(t, "select e.type, e.date, j.stop_time, e.description from event_logs e join jobs j on j.job_id = e.job_id where e.job_id = "+brief))
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }

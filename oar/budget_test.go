@@ -11,7 +11,7 @@ import (
 // Requests that take long to evaluate delay only their own user. The requests of other users are evaluated in each
 // pass. The request of a job that begins later is not evaluated.
 func TestSlowRequestsDelayOnlyTheirUser(t *testing.T) {
-	onBoth(t, 5, slowTexts, lab.Plain())
+	onBothDatabases(t, 5, slowTexts, lab.Plain())
 }
 
 func slowTexts(t *testing.T, lab *lab.OARLab) {
@@ -31,7 +31,7 @@ func slowTexts(t *testing.T, lab *lab.OARLab) {
 	// All of these need a query of the database.
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "lower(switch) = 's1'", "-l", "nodes=1,walltime=0:1:0"))
 	for _, id := range postponed {
-		lab.Await(t, long, "job "+id+", which begins later, is told so", func() bool {
+		lab.Await(t, long, "job "+id+", which begins later, gets a message about that", func() bool {
 			return strings.Contains(why(id), "(Accordion: its properties: they are looked for when it may begin)")
 		})
 	}
@@ -51,7 +51,7 @@ func slowTexts(t *testing.T, lab *lab.OARLab) {
 	if rows := lab.SQL(t, "select * from accordion_asked where job_user = 'alice'"); rows != "" {
 		t.Logf("alice's budget: %s", rows)
 	}
-	lab.Await(t, long, "a job of bob's is told that it has to wait", func() bool {
+	lab.Await(t, long, "a job of bob's gets the message that it has to wait", func() bool {
 		for _, id := range postponed {
 			if strings.Contains(why(id), "(Accordion: its properties: those of its user have taken long lately, and are looked for less often)") {
 				return true

@@ -11,7 +11,7 @@ import (
 
 // How long a pass stays depends on the time that OAR takes between two passes, which is the start of two Perl programs.
 func TestPassesThatFollowEachOtherDoNotMakeOARSleep(t *testing.T) {
-	onBoth(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
+	onBothDatabases(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
 }
 
 // A job holds all nodes, and the next one waits. OAR is asked for one pass after the other, as by many users at once.
@@ -32,7 +32,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Run(t, "bob", "touch", "gone")
 	ends(t, lab, next)
-	lab.Await(t, long, "OAR's log says that it launched the next job early", func() bool {
+	lab.Await(t, long, "OAR's log shows that it launched the next job early", func() bool {
 		log := said(t, lab)
 		return strings.Contains(log, "Early launch the job "+next+"\n") || strings.Contains(log, "|"+next+"|Early launch of the job\n") // of OAR 2.5 or 2.6
 	})

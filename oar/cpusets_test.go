@@ -13,9 +13,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR and,
-// if its argument is cpusets, processes of users. Without cpusets OAR does not end all of these.
-const remains = `shopt -s nullglob
+// listLeftovers prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of
+// OAR and, if its argument is cpusets, processes of users. Without cpusets OAR does not end all of these.
+const listLeftovers = `shopt -s nullglob
 for pid in /run/lab/n*.pid; do
 	root=/proc/$(cat $pid)/root node=$(basename $pid .pid)
 	for left in $root/sys/fs/cgroup/*/oar/*/ $root/var/lib/oar/*.jobkey $root/var/lib/oar/*.env $root/var/lib/oar/[0-9]*; do echo "$node: ${left#$root}"; done
@@ -31,7 +31,7 @@ func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 		kind = "none"
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // OAR has no event to wait for
-		left = lab.Run(t, "root", "bash", "-c", remains, "remains", kind)
+		left = lab.Run(t, "root", "bash", "-c", listLeftovers, "remains", kind)
 		if left += lab.SQL(t, "select base, host, companion, made from accordion_cpusets"); left == "" {
 			return
 		}
@@ -45,8 +45,8 @@ func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 const everywhere = `everywhere() { for node in $(sort -u $OAR_NODEFILE); do oarsh $node "$@" || echo "$node: status $?"; done; }
 `
 
-// stays starts a process that outlives the command that started it.
-const stays = `setsid sleep 98765 >/dev/null 2>&1 </dev/null &`
+// startDaemon starts a process that outlives the command that started it.
+const startDaemon = `setsid sleep 98765 >/dev/null 2>&1 </dev/null &`
 
 // processesOn counts a user's processes on a node.
 func processesOn(t *testing.T, lab *lab.OARLab, node, user string) string {
@@ -86,24 +86,24 @@ func TestFilesOfAJobAreOnItsNodesAndNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice", "bob"))
 	lab.NeedCpusets(t)
-	mortalise(t, lab)
+	installFatal(t, lab)
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	for _, s := range stories {
 		if !t.Run(s.name, func(t *testing.T) {
 			s.test(t, lab)
-			nothingLeft(t, lab)
+			awaitNothingLeft(t, lab)
 			nodesAreClean(t, lab)
-			noOverlap(t, lab)
+			checkNoOverlap(t, lab)
 		}) {
 			return // The next story would find what this one has left.
 		}
 	}
 }
 
-// grown submits a job that grows from one node to three at once, reports that in a file, and goes on when another file
-// is there. The command then runs before the report.
-func grown(t *testing.T, lab *lab.OARLab, then string, options ...string) (job string) {
+// submitGrown submits a job that grows from one node to three at once, reports that in a file, and goes on when another
+// file is there. The command then runs before the report.
+func submitGrown(t *testing.T, lab *lab.OARLab, then string, options ...string) (job string) {
 	t.Helper()
 	lab.Run(t, "alice", "rm", "-f", "is-grown", "go-on")
 	job = lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; `+then+`
@@ -128,7 +128,7 @@ func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 
 // The other job waits for all nodes but one, so it begins on nodes that were just given back.
 func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
-	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+stays+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
+	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+startDaemon+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
 		eval "$(accordion step)" || exit 1; everywhere hostname; sleep 5`, "-q", "evolve", "-t", "ep=1x20s,8x10m,1x20s")
 	lab.Await(t, long, "processes run on eight nodes", func() bool { _, _, err := lab.Exec("alice", "test", "-e", "ready"); return err == nil })
 	others := nodesOf(t, lab, job)
@@ -151,7 +151,7 @@ func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 
 // A job with a key of its own (oarsub -k) is let in by that key, and not by OAR's.
 func aJobKey(t *testing.T, lab *lab.OARLab) {
-	job := grown(t, lab, "everywhere hostname >reached", "-k")
+	job := submitGrown(t, lab, "everywhere hostname >reached", "-k")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 {
 		t.Errorf("it has reached %v, want three nodes", got)
 	}
@@ -200,14 +200,14 @@ func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached."+job)); len(got) < 3 || slices.ContainsFunc(got, func(word string) bool { return !strings.HasPrefix(word, "n") }) {
-		t.Errorf("when it was told of its nodes it reached %v, want three", got)
+		t.Errorf("when it got its signal it reached %v, want three", got)
 	}
 }
 
 // aCompanionIsDeleted checks that its nodes are clean before OAR frees them, whether the user or the sidecar deletes
 // it.
 func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
-	job := grown(t, lab, "everywhere '"+stays+"'")
+	job := submitGrown(t, lab, "everywhere '"+startDaemon+"'")
 	nodes := nodesOf(t, lab, job)
 	companion := lab.SQL(t, "select min(a.job_id) from accordion_jobs a join jobs j on j.job_id = a.job_id where j.state = 'Running' and a.base = "+job)
 	if !sidecar {
@@ -217,7 +217,7 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	ends(t, lab, companion)
 	for _, node := range nodes {
 		if n := processesOn(t, lab, node, "alice"); n != "0" {
-			t.Errorf("the companion has ended, and %s processes run on %s, want none", n, node)
+			t.Errorf("the companion has ended, but %s processes run on %s, want none", n, node)
 		}
 	}
 	if !sidecar {
@@ -228,7 +228,7 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 
 // noSidecarAtTheEnd checks that the server's epilogue ends the companions and cleans their nodes.
 func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
-	job := grown(t, lab, "everywhere '"+stays+"'")
+	job := submitGrown(t, lab, "everywhere '"+startDaemon+"'")
 	lab.Do(t, "serve-stop", "--kill")
 	goOn(t, lab, job)
 	nodesAreClean(t, lab)
@@ -247,8 +247,8 @@ fi
 exec ssh "$@"
 `
 
-// mortalise installs it.
-func mortalise(t *testing.T, lab *lab.OARLab) {
+// installFatal installs it.
+func installFatal(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(lab.Dir, "bin", "fatal"), []byte(fatal), 0o755); err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func mortalise(t *testing.T, lab *lab.OARLab) {
 // killedAt kills the sidecar in the middle of a growth or a shrink, which the next sidecar completes.
 func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 	lab.Run(t, "root", "sh", "-c", "rm -f /run/lab/fatal.done; echo "+moment+" >/run/lab/fatal")
-	job := lab.Submit(t, "alice", everywhere+`for _ in 1 2; do eval "$(accordion step)" || exit 1; everywhere 'hostname; `+stays+`' >>reached.$OAR_JOB_ID; done`,
+	job := lab.Submit(t, "alice", everywhere+`for _ in 1 2; do eval "$(accordion step)" || exit 1; everywhere 'hostname; `+startDaemon+`' >>reached.$OAR_JOB_ID; done`,
 		"-q", "evolve", "-t", "ep=1x20s,3x20s,1x20s")
 	lab.Await(t, long, "the sidecar is killed", func() bool {
 		_, _, err := lab.Exec("root", "test", "-e", "/run/lab/fatal.done")
@@ -275,13 +275,13 @@ func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 
 // aNodeDies checks that the node is as empty as any node after a boot, and that OAR uses it again.
 func aNodeDies(t *testing.T, lab *lab.OARLab) {
-	job := grown(t, lab, "everywhere '"+stays+"'")
+	job := submitGrown(t, lab, "everywhere '"+startDaemon+"'")
 	node := nodesOf(t, lab, job)[0]
 	lab.Do(t, "kill-node", node)
 	lab.Do(t, "node", "Absent", node)
 	lab.Await(t, long, "the job has it no more", func() bool { return !slices.Contains(nodesOf(t, lab, job), node) })
 	first := hosts(t, lab, job)[0]
-	lab.Await(t, long, "the job's output says what it has lost, and the file of its nodes has it no more", func() bool {
+	lab.Await(t, long, "the job's output names the lost node, and its node file does not contain it any more", func() bool {
 		said := lab.Run(t, "alice", "cat", "OAR."+job+".stderr")
 		text, _, err := lab.On(first, "root", "cat", "/var/lib/oar/"+job)
 		return err == nil && strings.Contains(said, "accordion: this job has lost ") && !slices.Contains(strings.Fields(text), node)
@@ -295,7 +295,7 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 // it.
 func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", "n2")
-	job := grown(t, lab, "everywhere hostname >reached")
+	job := submitGrown(t, lab, "everywhere hostname >reached")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 || slices.Contains(got, "n2") {
 		t.Errorf("it has reached %v, want three nodes without n2, which is dead", got)
 	}

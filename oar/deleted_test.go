@@ -10,7 +10,7 @@ import (
 )
 
 // fate is what happens to an evolving job, and when. It is also the name of the job. OAR's or Accordion's tables tell
-// when the time has come, and the database makes it happen in the same transaction (see fateful). The times of
+// when the time has come, and the database makes it happen in the same transaction (see carryOutFates). The times of
 // companions are their job's, too.
 type fate struct {
 	what   string // what is deleted, or which node is lost and how: of the job (base) or of a companion (part)
@@ -89,8 +89,8 @@ func (f fate) profile() string {
 	return first + ",3x20s"
 }
 
-// fateful is the code by which PostgreSQL carries out the fates.
-const fateful = `
+// carryOutFates is the code by which PostgreSQL carries out the fates.
+const carryOutFates = `
 create function deleted(victim bigint) returns void as $$ begin
 	insert into frag_jobs (frag_id_job, frag_date) values (victim, 1) on conflict do nothing;
 	insert into event_logs (type, job_id, date, description, to_check) values ('FRAG_JOB_REQUEST', victim, 1, 'User alice requested to frag the job ' || victim, 'NO');
@@ -159,8 +159,8 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	nodes := 5*len(chosen) + 5
 	lab := lab.OAR(t, nodes)
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
-	lab.SQL(t, fateful)
+	t.Cleanup(func() { showSidecarLog(t, lab) })
+	lab.SQL(t, carryOutFates)
 	const where = `w() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; w; for n in 1 2; do sleep 4; eval "$(accordion step)"; w; done; sleep %d`
 	script := ""
 	for _, f := range chosen {
@@ -176,8 +176,8 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 		lab.Run(t, "root", "bash", "-c", "for word in Qdel ChState; do echo $word >/dev/tcp/127.0.0.1/6666; done; sleep 1")
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_name like '%.%'") == "0"
 	})
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 	if begun := lab.SQL(t, "select * from begun"); begun != "" {
 		t.Errorf("what only shows reservations has begun: %s", begun)
 	}
@@ -187,15 +187,15 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 		met[name] = id
 	}
 	for _, f := range chosen {
-		f.judge(t, lab, met[f.name()])
+		f.checkOutcome(t, lab, met[f.name()])
 	}
 	lab.SQL(t, "update resources set state = 'Alive', next_state = 'UnChanged'")
 	nodesAreClean(t, lab)
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", nodes)))
 }
 
-// judge checks what has become of the job with this fate.
-func (f fate) judge(t *testing.T, lab *lab.OARLab, job string) {
+// checkOutcome checks what has become of the job with this fate.
+func (f fate) checkOutcome(t *testing.T, lab *lab.OARLab, job string) {
 	t.Helper()
 	if job == "" {
 		t.Errorf("%s: the moment never came", f.name())
@@ -210,6 +210,6 @@ func (f fate) judge(t *testing.T, lab *lab.OARLab, job string) {
 		t.Errorf("%s: job %s saw %q nodes in its steps, want %q\n%s", f.name(), job, got, f.sizes, told)
 	}
 	if f.what == "deleted" && f.sizes == "" && f.moment != "Waiting" && !strings.Contains(told, "User alice requested to frag the job "+job) {
-		t.Errorf("%s: explain does not say who ended job %s:\n%s", f.name(), job, told)
+		t.Errorf("%s: explain does not show who ended job %s:\n%s", f.name(), job, told)
 	}
 }

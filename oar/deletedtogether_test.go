@@ -8,9 +8,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// paired is how PostgreSQL deletes all jobs of one name (oardel a b). It happens in the transaction in which the state
-// in the name is reached: a companion of one of them is made, launched, runs, or is merged.
-const paired = `
+// deletePaired is how PostgreSQL deletes all jobs of one name (oardel a b). It happens in the transaction in which the
+// state in the name is reached: a companion of one of them is made, launched, runs, or is merged.
+const deletePaired = `
 create table struck (name text primary key);
 create function strikes(job bigint, moment text) returns void as $$ declare pair text; begin
 	select j.job_name into pair from jobs j where j.job_id = job and j.job_name = 'pair-' || moment;
@@ -40,8 +40,8 @@ func TestTwoJobsDeletedAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	moments := []string{"made", "toLaunch", "Launching", "Running", "merged"}
 	lab := lab.OAR(t, 6*len(moments), lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
-	lab.SQL(t, paired)
+	t.Cleanup(func() { showSidecarLog(t, lab) })
+	lab.SQL(t, deletePaired)
 	script := ""
 	for _, moment := range moments {
 		for range 2 {
@@ -60,7 +60,7 @@ func TestTwoJobsDeletedAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	if whole := lab.SQL(t, "select job_id from jobs where state = 'Terminated' and job_name like 'pair-%'"); whole != "" {
 		t.Errorf("these came to their end: %s", whole)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 	nodesAreClean(t, lab)
-	noOverlap(t, lab)
+	checkNoOverlap(t, lab)
 }

@@ -109,7 +109,7 @@ func (s driver) planned(id string) (in, hosts int) {
 
 func (s driver) says(id, why string) {
 	s.t.Helper()
-	s.lab.Await(s.t, long, "job "+id+" is told: "+why, func() bool {
+	s.lab.Await(s.t, long, "job "+id+" has the message: "+why, func() bool {
 		return strings.Contains(s.lab.SQL(s.t, "select message from jobs where job_id = "+id), "(Accordion: "+why)
 	})
 }
@@ -150,7 +150,7 @@ func reservationsAreKept(s driver) {
 	below := lab.Submit(t, "bob", "true", "-l", "nodes=5,walltime=0:1:0")
 	ends(t, lab, beside)
 	if got := hosts(t, lab, beside); strings.Join(got, " ") != "n1 n2 n5" {
-		t.Errorf("beside the reservation of n3 and n4 a job ran on %v", got)
+		t.Errorf("next to the reservation of n3 and n4 a job ran on %v", got)
 	}
 	for _, id := range []string{wide, below} {
 		lab.Await(t, long, "job "+id+" is planned after the reservation", func() bool { in, _ := s.planned(id); return in > 60 })
@@ -159,7 +159,7 @@ func reservationsAreKept(s driver) {
 		t.Errorf("the reservation is in OAR's plan in %d s on %d hosts, want 1 s and 2", in, held)
 	}
 	if in, held := s.planned(nobodyCame); held != 0 {
-		t.Errorf("the reservation for which nobody came is in OAR's plan in %d s on %d hosts", in, held)
+		t.Errorf("the reservation past its idle limit is in OAR's plan in %d s on %d hosts", in, held)
 	}
 	if got := lab.State(t, holder); got != "Waiting" {
 		t.Errorf("the reservation's holder is %s, want Waiting", got)
@@ -179,7 +179,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	other := lab.Submit(t, "bob", "sleep 1", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
 	ends(t, lab, other)
 	if got := hosts(t, lab, other); strings.Join(got, " ") != "n1 n3" {
-		t.Errorf("beside the reservation of n2, n4 and n5 a job ran on %v", got)
+		t.Errorf("next to the reservation of n2, n4 and n5 a job ran on %v", got)
 	}
 	first := s.companion(job, 1)
 	s.says(first, "evolving, waits")

@@ -54,7 +54,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			t.Parallel()
 			lab := lab.OAR(t, 12, lab.Database(world.database), lab.Cores(world.cores), lab.Users("alice", "bob"))
 			lab.Do(t, "serve")
-			t.Cleanup(func() { sidecarsWords(t, lab) })
+			t.Cleanup(func() { showSidecarLog(t, lab) })
 			grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, fmt.Sprintf("2x%ds,5x%ds,3x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
 			wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, fmt.Sprintf("3x%ds,1x%ds,2x%ds", n, n, n), n-2, fmt.Sprint(n-2, n-2)))
 			mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, fmt.Sprintf("1x%ds,3x%ds,2x%ds", n, 2*n, n), 8*n))
@@ -67,23 +67,23 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			if got := stepSizes(t, lab, "bob", wide); !slices.Equal(got, []int{3, 1, 2}) {
 				t.Errorf("from inside, the steps of job %s had %v nodes, want 3, 1, 2", wide, got)
 			}
-			reachedAll(t, lab, "alice", grows, []int{2, 5, 3})
-			reachedAll(t, lab, "bob", wide, []int{3, 1, 2})
-			nothingLeft(t, lab)
+			checkReached(t, lab, "alice", grows, []int{2, 5, 3})
+			checkReached(t, lab, "bob", wide, []int{3, 1, 2})
+			awaitNothingLeft(t, lab)
 			nodesAreClean(t, lab)
 			if said := lab.Run(t, "root", "accordion", "journal") + "\n"; !strings.Contains(said, " job "+grows+" ended: after step 3 of 3\n") {
-				t.Errorf("job %s ended by itself, and the journal says more, or less:\n%s", grows, said)
+				t.Errorf("job %s ended by itself, and the journal has other lines:\n%s", grows, said)
 			}
 			promisesAreSoft(t, lab)
-			agree(t, lab, "alice", grows, slices.Equal)
-			agree(t, lab, "bob", wide, slices.Equal)
+			checkNodeFile(t, lab, "alice", grows, slices.Equal)
+			checkNodeFile(t, lab, "bob", wide, slices.Equal)
 			// The job sees its new nodes soon after it gets them, and the loss of a node some seconds before.
-			agree(t, lab, "alice", mute, within)
-			if got := sizesInTurn(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
+			checkNodeFile(t, lab, "alice", mute, within)
+			if got := sizesSeen(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
 			}
-			leftAhead(t, lab, "alice", mute)
-			noOverlap(t, lab)
+			checkLeftAhead(t, lab, "alice", mute)
+			checkNoOverlap(t, lab)
 			anAdvanceReservationIsPunctual(t, lab)
 			t.Run("asks over the network", func(t *testing.T) { asksOverTheNetwork(t, lab) })
 		})
@@ -97,12 +97,12 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 		return strings.Contains(lab.Run(t, "root", "accordion", "status"), "PROMISES ARE SOFT: OAR plans the jobs of urgent (")
 	}
 	if soft() {
-		t.Error("without another queue, status says that promises are soft")
+		t.Error("without another queue, status reports that promises are soft")
 	}
 	lab.Run(t, "root", "oarnotify", "--add-queue", "urgent,30,oar_sched_gantt_with_timesharing")
-	lab.Await(t, time.Minute, "status says that promises are soft", soft)
+	lab.Await(t, time.Minute, "status reports that promises are soft", soft)
 	lab.Run(t, "root", "oarnotify", "--remove-queue", "urgent")
-	lab.Await(t, time.Minute, "status says so no more", func() bool { return !soft() })
+	lab.Await(t, time.Minute, "status does not report it any more", func() bool { return !soft() })
 }
 
 // anAdvanceReservationIsPunctual checks that a reservation begins at its second even if nothing else happens then. OAR
@@ -209,8 +209,8 @@ func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	return sizes
 }
 
-// sizesInTurn returns the numbers of hosts that a job saw, one after the other.
-func sizesInTurn(t *testing.T, lab *lab.OARLab, owner, job string) []int {
+// sizesSeen returns the numbers of hosts that a job saw, one after the other.
+func sizesSeen(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
 	for _, s := range sightings(t, lab, owner, job) {
@@ -252,9 +252,9 @@ func within(hosts, others []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(others, h) })
 }
 
-// agree checks that whenever the job looked, its node file had the hosts that OAR's tables give to it and its
+// checkNodeFile checks that whenever the job looked, its node file had the hosts that OAR's tables give to it and its
 // companions, as far as the function same requires.
-func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
+func checkNodeFile(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
 	looked, compared := sightings(t, lab, owner, job), 0
@@ -281,9 +281,9 @@ func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, t
 	}
 }
 
-// leftAhead checks that hosts which a running job gave back had left its node file before. What a job starts there
+// checkLeftAhead checks that hosts which a running job gave back had left its node file before. What a job starts there
 // later would be killed at once.
-func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
+func checkLeftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	t.Helper()
 	holdings, looked := holdings(t, lab, job), sightings(t, lab, owner, job)
 	over := float64(second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+job))) // where OAR is busy its companions end seconds after it
@@ -296,7 +296,7 @@ func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 		for _, s := range looked {
 			if s.at > h.end-1 && slices.Contains(s.hosts, h.host) {
 				t.Errorf("job %s gave %s back at %.0f, and its node file has it at %.1f; its node file in turn, and the journal:\n%s\n%s", job, h.host, h.end, s.at,
-					inTurn(looked), lab.Run(t, "root", "accordion", "journal", "--json", "--job", job))
+					changesOf(looked), lab.Run(t, "root", "accordion", "journal", "--json", "--job", job))
 				break
 			}
 		}
@@ -306,8 +306,8 @@ func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	}
 }
 
-// inTurn returns what a job saw, with one line for each change.
-func inTurn(looked []seen) string {
+// changesOf returns what a job saw, with one line for each change.
+func changesOf(looked []seen) string {
 	var lines strings.Builder
 	for i, s := range looked {
 		if i == 0 || !slices.Equal(s.hosts, looked[i-1].hosts) {
@@ -317,9 +317,9 @@ func inTurn(looked []seen) string {
 	return lines.String()
 }
 
-// noOverlap checks that no resource was ever given to two jobs at once, in the whole history and in all queues.
+// checkNoOverlap checks that no resource was ever given to two jobs at once, in the whole history and in all queues.
 // Companions count like other jobs.
-func noOverlap(t *testing.T, lab *lab.OARLab) {
+func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a
 		join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
@@ -340,8 +340,8 @@ func noOverlap(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// nothingLeft waits until no job is left, and checks that `accordion audit` finds nothing.
-func nothingLeft(t *testing.T, lab *lab.OARLab) {
+// awaitNothingLeft waits until no job is left, and checks that `accordion audit` finds nothing.
+func awaitNothingLeft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "no job is left", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error')") == "0"
@@ -349,23 +349,23 @@ func nothingLeft(t *testing.T, lab *lab.OARLab) {
 	if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 		t.Errorf("the queue is %s, want Active", state)
 	}
-	audited(t, lab)
+	checkAudit(t, lab)
 }
 
-// audited checks that `accordion audit` finds nothing: nothing left behind, no promise that was broken without a
+// checkAudit checks that `accordion audit` finds nothing: nothing left behind, no promise that was broken without a
 // message, no node in two jobs, and no sum that differs.
-func audited(t *testing.T, lab *lab.OARLab) {
+func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")
 	if err != nil || !strings.HasPrefix(says, "clean: ") {
-		t.Errorf("accordion audit says (%v)\n%s%s", err, says, errs)
+		t.Errorf("accordion audit found (%v)\n%s%s", err, says, errs)
 	}
 	t.Log(says)
 }
 
-// reachedAll checks that at the begin of each step a job could connect to each of its nodes, and was bound to all of
+// checkReached checks that at the begin of each step a job could connect to each of its nodes, and was bound to all of
 // its processors there.
-func reachedAll(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int) {
+func checkReached(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int) {
 	t.Helper()
 	processors := map[string]string{} // as the kernel writes them
 	for line := range strings.Lines(lab.SQL(t, "select network_address, min(cpuset), max(cpuset) from resources group by network_address")) {

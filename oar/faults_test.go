@@ -22,7 +22,7 @@ func active(t *testing.T, lab *lab.OARLab) {
 // do not match this command line.
 func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	const pass = "^accordion [o]ar schedule"
-	during(t, lab, "pkill -KILL -f '"+pass+"'")
+	runDuringPass(t, lab, "pkill -KILL -f '"+pass+"'")
 	active(t, lab)
 	offs := func() string { // how often OAR switched the queue off
 		n, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
@@ -42,22 +42,22 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		inside("^sh -c /usr/lib/oar/+schedulers/[a]ccordion_oar evolve", grandparent),
 	} {
 		before := offs()
-		during(t, lab, kill)
+		runDuringPass(t, lab, kill)
 		lab.Await(t, long, "OAR has switched the queue off", func() bool { return offs() != before })
 		active(t, lab)
 	}
-	during(t, lab, "pgrep -f '"+pass+"'")
+	runDuringPass(t, lab, "pgrep -f '"+pass+"'")
 	lab.Do(t, "kill-almighty")
 	active(t, lab)
 	// A pass for which OAR does not wait writes nothing.
 	_, says, err := lab.Exec("oar", "accordion", "oar", "schedule", "evolve", "1000")
 	if err == nil || !strings.Contains(says, "OAR no longer waits for this pass: nothing was written") {
-		t.Errorf("a pass that OAR did not ask for: %v, %q", err, says)
+		t.Errorf("a pass that OAR did not request: %v, %q", err, says)
 	}
 }
 
-// during runs a command that succeeds only while there is a pass, until it does.
-func during(t *testing.T, lab *lab.OARLab, command string) {
+// runDuringPass runs a command that succeeds only while there is a pass, until it does.
+func runDuringPass(t *testing.T, lab *lab.OARLab, command string) {
 	t.Helper()
 	lab.Await(t, long, "there was a pass for "+command, func() bool {
 		lab.Notify(t, "Scheduling")
@@ -150,7 +150,7 @@ func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 	if !*everything {
 		t.Skip("takes two minutes: -args -accordion.long")
 	}
-	onBoth(t, 4, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 4, func(t *testing.T, lab *lab.OARLab) {
 		runs := lab.Submit(t, "bob", "sleep 10", "-q", "evolve", "-l", "nodes=3,walltime=0:5:0")
 		lab.Await(t, long, "a job runs", func() bool { return lab.State(t, runs) == "Running" })
 		all := []string{runs}
@@ -170,6 +170,6 @@ func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 			ends(t, lab, id)
 		}
 		active(t, lab)
-		neverTwo(t, lab)
+		checkNoSharedResources(t, lab)
 	})
 }

@@ -24,8 +24,8 @@ func TestCommandsOfTheGuidesOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 16, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { audited(t, lab) })
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { checkAudit(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	guide, err := os.ReadFile("../docs/oar.md")
 	if err != nil {
 		t.Fatal(err)

@@ -248,7 +248,7 @@ func (in *inside) sees(want string, now core.Time) {
 	}
 }
 
-func whatIsSeen(in *inside) {
+func snapshotOfJobs(in *inside) {
 	besteffort := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n1'")
 	elsewhere := in.Submit("bob", "", "sleep 1000", "-q", "default", "-l", "nodes=1,walltime=0:10:0", "-p", "network_address='n2'")
 	for _, job := range []adapter.Key{besteffort, elsewhere} {
@@ -343,7 +343,7 @@ func aJobIsReached(in *inside) {
 	in.must(in.End(in.ctx, job, "it is late"))
 	in.quietBut(silent)
 	if got := file(home + fmt.Sprintf("/OAR.%d.stderr", job.ID)); !strings.Contains(got, "accordion ends this job: it is late\n") {
-		in.Errorf("what it was told: %q", got)
+		in.Errorf("its messages: %q", got)
 	}
 }
 

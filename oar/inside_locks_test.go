@@ -40,7 +40,7 @@ func textsOfUsersTakeLocks(in *inside) {
 	in.grow(job, "n3", "n4")
 	in.must(in.Shrink(in.ctx, job, []string{"n1", "n2"}))
 	in.until(job, "running n1,n2")
-	in.Logf("grown and shrunk beside the locks within %v", time.Since(begin))
+	in.Logf("grown and shrunk despite the locks within %v", time.Since(begin))
 	if mariaDB {
 		return
 	}

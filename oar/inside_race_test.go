@@ -152,7 +152,7 @@ func aHolderNeverBegins(in *inside) {
 		return in.answer("SELECT p.start_time < v.start_time FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id")
 	})
 	if got := in.answer("SELECT j.state FROM accordion_reservations v JOIN jobs j ON j.job_id = v.holder"); got != "Waiting" {
-		in.Errorf("OAR's plan has the reservation in the past, and what shows it is %s, want Waiting", got)
+		in.Errorf("OAR's plan has the reservation in the past, and its holder is %s, want Waiting", got)
 	}
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 }

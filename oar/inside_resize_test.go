@@ -156,7 +156,7 @@ func growthsThatFail(in *inside) {
 }
 
 // A sidecar died between an Expand and its Merge, and a job ended while it had companions.
-func whatIsLeftOver(in *inside) {
+func leftoverCompanions(in *inside) {
 	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	running, err := in.Inspect(in.ctx, job)
@@ -198,7 +198,7 @@ func (in *inside) endCompanionsOf(job adapter.Key) {
 		}
 	}
 	if ended == 0 {
-		in.Errorf("job %d has ended, and no companion of its is left: %+v", job.ID, snapshot.Jobs)
+		in.Errorf("job %d has ended, and none of its companions is left: %+v", job.ID, snapshot.Jobs)
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 )
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		if lab.Database == "postgresql" { // once is enough: the rules do not depend on the database, and MariaDB sends no notifications
 			badProfilesAreNotQueued(t, lab)
 			changesAreTold(t, lab)
-			whatIsWrongIsFound(t, lab)
+			preflightFindsProblems(t, lab)
 		}
 		brokenRulesQueueNothing(t, lab)
 		goodProfilesAre(t, lab)
@@ -191,7 +191,7 @@ END`)
 	want := []string{`{"job":` + made + `,"old":null,"new":"Hold","queue":"evolve"}`, `{"job":` + id + `,"old":"Hold","new":"Error","queue":"default"}`,
 		`{"node":"n5","old":"Alive","new":"Suspected"}`, `{"node":"n5","old":"Suspected","new":"Alive"}`}
 	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("what is told (-want +got)\n%s", diff)
+		t.Errorf("notifications (-want +got)\n%s", diff)
 	}
 	lab.Run(t, "alice", "oardel", made)
 	lab.Await(t, long, "that job has ended", func() bool { return lab.State(t, made) == "Error" })
@@ -230,7 +230,7 @@ func told(t *testing.T, lab *lab.OARLab, arguments ...string) string {
 func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	all := installed(t, lab)
 	if got := told(t, lab, "install"); got != "there" {
-		t.Errorf("installed a second time it says %s, want that all is there", got)
+		t.Errorf("the second installation printed %s, want that all is there", got)
 	}
 	if got := installed(t, lab); got != all {
 		t.Errorf("installed a second time it has\n%s\nwant\n%s", got, all)
@@ -243,7 +243,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	out := lab.Run(t, "root", "accordion", "oar", "install", "--priority", "20")
 	for _, says := range []string{"mended: scheduler /usr/lib/oar/schedulers/accordion_oar is ", "made: tables", "it is switched off", "it was there more than once", "there: queue evolve (priority 20)"} {
 		if !strings.Contains(out, says) {
-			t.Errorf("it mends what was changed and says\n%s\nwant %q", out, says)
+			t.Errorf("it repairs the changes and prints\n%s\nwant %q", out, says)
 		}
 	}
 	if got := installed(t, lab); got != all {
@@ -255,7 +255,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	})
 	job := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-t", "ep=1x20s,2x20s")
 	if _, says, err := lab.Exec("root", "accordion", "oar", "uninstall"); err == nil || !strings.Contains(says, "nothing was removed") || !strings.Contains(says, job) {
-		t.Errorf("with job %s in the queue it ends with %v, and says %s; want that nothing was removed", job, err, says)
+		t.Errorf("with job %s in the queue it ends with %v and prints %s; want that nothing was removed", job, err, says)
 	}
 	if got := installed(t, lab); got != all {
 		t.Errorf("with a job in the queue it has left\n%s\nof\n%s", got, all)
@@ -264,26 +264,26 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	ended := func() bool { state := lab.State(t, job); return state == "Error" || state == "Terminated" }
 	lab.Await(t, long, "the job has ended", ended)
 	if got := told(t, lab, "uninstall"); got != "removed" {
-		t.Errorf("taken away, it says %s, want that all was removed", got)
+		t.Errorf("uninstall printed %s, want that all was removed", got)
 	}
 	if left := strings.TrimSpace(installed(t, lab)); left != "" {
 		t.Errorf("taken away, it has left\n%s", left)
 	}
 	if got := told(t, lab, "uninstall"); got != "not there" {
-		t.Errorf("taken away a second time it says %s, want that nothing is there", got)
+		t.Errorf("the second uninstall printed %s, want that nothing is there", got)
 	}
 	if _, says, err := lab.Exec("alice", "oarsub", "-t", "ep=1x20s", "true"); err == nil || !strings.Contains(says, "unknown job type: ep=1x20s") {
-		t.Errorf("without the rules a profile is answered with %v: %s; want OAR's own word", err, says)
+		t.Errorf("without the rules a profile gets %v: %s; want OAR's own message", err, says)
 	}
 	lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
 
 	// Two administrators install at once.
 	out = lab.Run(t, "root", "sh", "-c", "accordion oar install & one=$!; accordion oar install && wait $one")
 	if made := strings.Count(out, "made: "); made == 0 || made != strings.Count(out, "there: ") || strings.Contains(out, "mended: ") {
-		t.Errorf("installed anew they say\n%s\nwant one that all was made, and the other that all is there", out)
+		t.Errorf("two installations at once printed\n%s\nwant one that all was made, and the other that all is there", out)
 	}
 	if got := installed(t, lab); got != all {
-		t.Errorf("installed anew it has\n%s\nwant\n%s", got, all)
+		t.Errorf("after two installations at once the database has\n%s\nwant\n%s", got, all)
 	}
 }
 
@@ -296,16 +296,16 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	const show = "cat /etc/oar/oar.conf; stat -c '%a %U %G' /etc/oar/oar.conf"
 	before := lab.Run(t, "root", "sh", "-c", show)
 	if out := lab.Run(t, "root", "accordion", "oar", "install"); !strings.Contains(out, `put this into /etc/oar/oar.conf: SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`) {
-		t.Errorf("without --epilogue it says\n%s\nwant the line that is to be added", out)
+		t.Errorf("without --epilogue it prints\n%s\nwant the line that is to be added", out)
 	}
 	if got := lab.Run(t, "root", "sh", "-c", show); got != before {
 		t.Errorf("without --epilogue oar.conf was edited:\n%s", got)
 	}
 	if out := lab.Run(t, "root", "accordion", "oar", "install", "--epilogue"); !strings.Contains(out, "which runs the site's own, /etc/oar/site_epilogue") {
-		t.Errorf("with --epilogue it says\n%s", out)
+		t.Errorf("with --epilogue it prints\n%s", out)
 	}
 	if got := told(t, lab, "install"); got != "there" {
-		t.Errorf("installed a second time it says %s, want that all is there", got)
+		t.Errorf("the second installation printed %s, want that all is there", got)
 	}
 
 	event := lab.SQL(t, "select coalesce(max(event_id), 0) from event_logs") // the last one before this story
@@ -361,13 +361,13 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 
 	whole := installed(t, lab)
 	if _, says, err := lab.Exec("root", "accordion", "oar", "uninstall"); err == nil || !strings.Contains(says, "nothing was removed: /etc/oar/oar.conf:") {
-		t.Errorf("while oar.conf names the epilogue it ends with %v, and says %s; want that nothing was removed", err, says)
+		t.Errorf("while oar.conf names the epilogue it ends with %v and prints %s; want that nothing was removed", err, says)
 	}
 	if got := installed(t, lab); got != whole {
 		t.Errorf("while oar.conf names the epilogue it has left\n%s\nof\n%s", got, whole)
 	}
 	if got := told(t, lab, "uninstall", "--epilogue"); got != "removed" {
-		t.Errorf("taken away, it says %s, want that all was removed", got)
+		t.Errorf("uninstall printed %s, want that all was removed", got)
 	}
 	if got := lab.Run(t, "root", "sh", "-c", show); got != before {
 		t.Errorf("taken away, it has left oar.conf as\n%s\nwant\n%s", got, before)
@@ -384,7 +384,7 @@ func script(t *testing.T, lab *lab.OARLab, path, text string) {
 }
 
 // Preflight finds what somebody has changed, and an installation repairs what it has made.
-func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
+func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {
 		out, errs, err := lab.Exec("root", "accordion", "preflight", "--config", "/run/accordion.toml")
@@ -409,16 +409,16 @@ func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
 	}
 	usual, err := find()
 	if err != nil || strings.Contains(usual, "fail  ") || !strings.Contains(usual, "ok    fit for the sidecar") {
-		t.Errorf("as it is installed preflight ends with %v and says\n%s", err, usual)
+		t.Errorf("after the installation preflight ends with %v and prints\n%s", err, usual)
 	}
 	for _, c := range changes {
 		if strings.Contains(usual, c.says) {
-			t.Errorf("as it is installed preflight says %q", c.says)
+			t.Errorf("after the installation preflight prints %q", c.says)
 		}
 		lab.Run(t, "root", "sh", "-c", c.spoil)
 		says, err := find()
 		if fails := strings.HasPrefix(c.says, "fail"); !strings.Contains(says, c.says) || fails != (err != nil) {
-			t.Errorf("after %q preflight ends with %v and says\n%s\nwant %q", c.spoil, err, says, c.says)
+			t.Errorf("after %q preflight ends with %v and prints\n%s\nwant %q", c.spoil, err, says, c.says)
 		}
 		lab.Run(t, "root", "sh", "-c", c.mend)
 	}
@@ -432,11 +432,11 @@ func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
 	for _, c := range inDatabase {
 		lab.SQL(t, c.spoil)
 		if says, err := find(); err != nil || !strings.Contains(says, c.says) {
-			t.Errorf("after %q preflight ends with %v and says\n%s\nwant %q", c.spoil, err, says, c.says)
+			t.Errorf("after %q preflight ends with %v and prints\n%s\nwant %q", c.spoil, err, says, c.says)
 		}
 	}
 	lab.Run(t, "root", "accordion", "oar", "install")
 	if now, err := find(); err != nil || now != usual {
-		t.Errorf("mended, preflight ends with %v and says\n%s\nwant\n%s", err, now, usual)
+		t.Errorf("mended, preflight ends with %v and prints\n%s\nwant\n%s", err, now, usual)
 	}
 }

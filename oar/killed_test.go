@@ -28,15 +28,15 @@ import (
 	"accordion/shim/seal"
 )
 
-// deathWish is set in the process that is a sidecar inside the lab. It tells when the process ends, by kill -9: "before
-// 2" is between the intent of its second action and the action, "after 1" is between its first action and the outcome.
-const deathWish = "ACCORDION_TEST_DEATH"
+// killAt is set in the process that is a sidecar inside the lab. It tells when the process ends, by kill -9: "before 2"
+// is between the intent of its second action and the action, "after 1" is between its first action and the outcome.
+const killAt = "ACCORDION_TEST_DEATH"
 
-// enough is the file in the lab for whose creation these sidecars, and what starts them, wait.
-const enough = "/run/enough"
+// stopFile is the file in the lab for whose creation these sidecars, and what starts them, wait.
+const stopFile = "/run/enough"
 
-// mortal is a journal whose process ends at an action.
-type mortal struct {
+// dyingJournal is a journal whose process ends at an action.
+type dyingJournal struct {
 	actions.Journal
 	after bool
 	mu    sync.Mutex
@@ -44,7 +44,7 @@ type mortal struct {
 	verbs map[int64]string // of the actions under way
 }
 
-func (m *mortal) Begin(i journal.Intent) (int64, error) {
+func (m *dyingJournal) Begin(i journal.Intent) (int64, error) {
 	id, err := m.Journal.Begin(i)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +55,7 @@ func (m *mortal) Begin(i journal.Intent) (int64, error) {
 	return id, err
 }
 
-func (m *mortal) Finish(id int64, at time.Time, failure error) error {
+func (m *dyingJournal) Finish(id int64, at time.Time, failure error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.after {
@@ -64,7 +64,7 @@ func (m *mortal) Finish(id int64, at time.Time, failure error) error {
 	return m.Journal.Finish(id, at, failure)
 }
 
-func (m *mortal) pass(when string, action int64) {
+func (m *dyingJournal) pass(when string, action int64) {
 	if m.left--; m.left == 0 {
 		fmt.Fprintln(os.Stderr, "dies", when, m.verbs[action])
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -76,7 +76,7 @@ func (m *mortal) pass(when string, action int64) {
 func TestSidecarInsideTheLab(t *testing.T) {
 	var when string
 	var number int
-	if _, err := fmt.Sscanf(os.Getenv(deathWish), "%s %d", &when, &number); err != nil {
+	if _, err := fmt.Sscanf(os.Getenv(killAt), "%s %d", &when, &number); err != nil {
 		t.Skip("needs lab: this is the part inside it; TestASidecarThatIsKilledAtAnyActionLosesNothing starts it there")
 	}
 	c, err := config.Load(config.DefaultPath) // the lab's
@@ -105,7 +105,7 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mortal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
+	m := &dyingJournal{Journal: j, after: when == "after", left: number, verbs: map[int64]string{}}
 	fit := c.Plan.Fit()
 	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: managed.Settings{
 		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard, Round: round,
@@ -117,7 +117,7 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	var parts sync.WaitGroup
 	parts.Go(func() { _ = server.Serve(ctx) })
 	parts.Go(func() {
-		for _, err := os.Stat(enough); err != nil; _, err = os.Stat(enough) {
+		for _, err := os.Stat(stopFile); err != nil; _, err = os.Stat(stopFile) {
 			time.Sleep(200 * time.Millisecond) // each sidecar sees the file, also one that starts later; it would miss a signal
 		}
 		stop()
@@ -143,7 +143,7 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	var died []string
 	for round := 0; len(died) < deaths && round < 3 && !t.Failed(); round++ { // on a busy machine the jobs end after fewer actions
 		died = append(died, killed(t, lab, all, fmt.Sprintf(`n=%d; while [ ! -e %s ]; do n=$((n %% 8 + 1)); if ((n %% 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`,
-			len(died)%8, enough))...)
+			len(died)%8, stopFile))...)
 	}
 	t.Logf("%d deaths: %s", len(died), strings.Join(died, ", "))
 	if len(died) < deaths {
@@ -168,11 +168,11 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 	if err != nil {
 		t.Fatal(err)
 	}
-	lab.Run(t, "root", "rm", "-f", enough)
+	lab.Run(t, "root", "rm", "-f", stopFile)
 	says := ""
 	var lives sync.WaitGroup
 	lives.Go(func() {
-		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestSidecarInsideTheLab$' -test.timeout=9m; }; `+script, program)
+		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+killAt+`=$1 "$0" -test.run='^TestSidecarInsideTheLab$' -test.timeout=9m; }; `+script, program)
 	})
 	// On a busy machine a sidecar lives shorter than the next one takes to start. A step that finds no sidecar for ten
 	// seconds gives up, with status 4.
@@ -192,7 +192,7 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 			t.Errorf("job %s had from inside %v nodes in turn, want %v", job, got, want)
 		}
 	}
-	lab.Run(t, "root", "touch", enough)
+	lab.Run(t, "root", "touch", stopFile)
 	lives.Wait()
 	defer func() {
 		if t.Failed() {
@@ -200,9 +200,9 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 		}
 	}()
 	lab.Do(t, "serve")
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 	nodesAreClean(t, lab)
-	noOverlap(t, lab)
+	checkNoOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	var died []string
 	for line := range strings.Lines(says) {

@@ -28,7 +28,7 @@ func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	waits := lab.Submit(t, "alice", "sleep 3000", "-q", "evolve", "-t", "ep=2x600s,3x600s")
 	lab.Await(t, time.Minute, "nodes are reserved ahead", func() bool { return lab.SQL(t, reservations) == "2" })
 	if said := lab.Run(t, "root", "accordion", "release-all"); !strings.Contains(said, "lives: nothing is given back") || lab.SQL(t, reservations) != "2" {
-		t.Errorf("beside a sidecar release-all says %s", said)
+		t.Errorf("while a sidecar runs release-all prints %s", said)
 	}
 	return []string{busy, waits}
 }
@@ -43,31 +43,31 @@ func reservesNothing(t *testing.T, lab *lab.OARLab) {
 		return !strings.Contains(said, "lives: nothing is given back")
 	})
 	if n := lab.SQL(t, reservations); n != "0" {
-		t.Errorf("release-all says %s and leaves %s reservations", said, n)
+		t.Errorf("release-all prints %s and leaves %s reservations", said, n)
 	}
 }
 
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
-	onBoth(t, 3, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 3, func(t *testing.T, lab *lab.OARLab) {
 		refused := func(when string) {
 			t.Helper()
 			said, serves := elsewhere(lab)
 			for _, word := range []string{"another sidecar serves this cluster", "on host ", "(process ", "journal.db", "until", "--take-over"} {
 				if serves || !strings.Contains(said, word) {
-					t.Errorf("%s, the second serves (%v) or is told, without %q: %s", when, serves, word, said)
+					t.Errorf("%s, the second serves (%v), or its message lacks %q: %s", when, serves, word, said)
 				}
 			}
 		}
 		lab.Do(t, "serve")
 		refused("beside the first")
 		if said := lab.Run(t, "root", "accordion", "status"); !strings.Contains(said, "as of") {
-			t.Errorf("after the second's try, status says of the first %s", said)
+			t.Errorf("after the second's try, status shows for the first %s", said)
 		}
 
 		lab.Do(t, "serve-stop", "--kill")
 		refused("just after kill -9 of the first")
 		if said, serves := elsewhere(lab, "--take-over"); !serves {
-			t.Errorf("told to take over from a dead sidecar it says %s", said)
+			t.Errorf("with the option to take over from a dead sidecar it prints %s", said)
 		}
 		if left := lab.SQL(t, "select count(*) from accordion_leases where holder <> ''"); left != "0" {
 			t.Errorf("ended in good order, it leaves %s leases", left)
@@ -88,12 +88,12 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 		// An OAR in which an older Accordion was installed has no table of leases.
 		lab.SQL(t, "drop table accordion_leases")
 		if said := lab.Run(t, "root", "accordion", "oar", "install"); !strings.Contains(said, "mended: tables") {
-			t.Errorf("without the table of leases, install says %s", said)
+			t.Errorf("without the table of leases, install prints %s", said)
 		}
 		lab.SQL(t, "drop table accordion_leases")
 		if said, serves := elsewhere(lab); !serves {
-			t.Errorf("without the table of leases the sidecar says %s", said)
+			t.Errorf("without the table of leases the sidecar prints %s", said)
 		}
-		nothingLeft(t, lab)
+		awaitNothingLeft(t, lab)
 	})
 }

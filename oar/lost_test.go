@@ -9,9 +9,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// losesAPlace makes a node of an evolving job's places Suspected in the transaction that releases the job. It does this
-// once.
-const losesAPlace = `
+// suspectAPlace makes a node of an evolving job's places Suspected in the transaction that releases the job. It does
+// this once.
+const suspectAPlace = `
 create table loss (node text);
 create function loses() returns trigger as $$ begin
 	if new.base = 0 and new.released = 1 and old.released = 0 and not exists (select 1 from loss) then
@@ -26,8 +26,8 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
-	lab.SQL(t, losesAPlace)
+	t.Cleanup(func() { showSidecarLog(t, lab) })
+	lab.SQL(t, suspectAPlace)
 	job := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x12s,3x12s", 10, "10"))
 	ends(t, lab, job)
 	node := lab.SQL(t, "select node from loss")
@@ -41,6 +41,6 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealOAR(t *testing.T) {
 	if got := stepSizes(t, lab, "alice", job); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("from inside, the steps of job %s had %v nodes, want 2, 3", job, got)
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }

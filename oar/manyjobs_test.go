@@ -53,24 +53,24 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			lab := lab.OAR(t, 16, lab.Database(w.database), lab.Users(crowdUsers...))
 			lab.Do(t, "serve")
-			t.Cleanup(func() { sidecarsWords(t, lab) })
+			t.Cleanup(func() { showSidecarLog(t, lab) })
 			all := w.submissions(*crowdSeed)
 			over := make(chan struct{})
 			var killing sync.WaitGroup
-			killing.Go(func() { killAgainAndAgain(t, lab, w.kills, over) })
+			killing.Go(func() { killRepeatedly(t, lab, w.kills, over) })
 			submitAll(t, lab, all)
 			lab.Await(t, long, "all jobs have ended", func() bool {
 				return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'crowd%'") == "0"
 			})
 			close(over)
 			killing.Wait()
-			nothingLeft(t, lab)
+			awaitNothingLeft(t, lab)
 			nodesAreClean(t, lab)
-			noOverlap(t, lab)
-			judge(t, lab, all, w.kills > 0)
+			checkNoOverlap(t, lab)
+			checkOutcome(t, lab, all, w.kills > 0)
 			growths := latencies(t, lab)
 			if len(growths) == 0 {
-				t.Error("the journal tells of no growth")
+				t.Error("the journal has no growth")
 			}
 			t.Logf("%d growths, counted from when nodes and application were there: median %.2f s, 95 %% %.2f s, last %.2f s", len(growths),
 				quantile(growths, 0.5), quantile(growths, 0.95), quantile(growths, 1))
@@ -88,8 +88,8 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 		t.Run(database, func(t *testing.T) {
 			lab := lab.OAR(t, 12, lab.Database(database))
 			lab.Do(t, "serve")
-			t.Cleanup(func() { audited(t, lab) })
-			t.Cleanup(func() { sidecarsWords(t, lab) })
+			t.Cleanup(func() { checkAudit(t, lab) })
+			t.Cleanup(func() { showSidecarLog(t, lab) })
 			var jobs []string
 			for range 2 {
 				jobs = append(jobs, submitScript(t, lab, "alice", fmt.Sprintf(speaker, "1x7s,2x7s,3x7s,4x7s,5x7s,6x7s", 7, "7 7 7 7 2")))
@@ -106,8 +106,8 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	}
 }
 
-// sidecarsWords prints the end of the sidecar's log when a test has failed.
-func sidecarsWords(t *testing.T, lab *lab.OARLab) {
+// showSidecarLog prints the end of the sidecar's log when a test has failed.
+func showSidecarLog(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if !t.Failed() {
 		return
@@ -207,8 +207,8 @@ func submitAll(t *testing.T, lab *lab.OARLab, all []*crowdJob) {
 	}
 }
 
-// killAgainAndAgain kills the sidecar a number of times, at random times, and starts it again soon after each.
-func killAgainAndAgain(t *testing.T, lab *lab.OARLab, kills int, over <-chan struct{}) {
+// killRepeatedly kills the sidecar a number of times, at random times, and starts it again soon after each.
+func killRepeatedly(t *testing.T, lab *lab.OARLab, kills int, over <-chan struct{}) {
 	r := rand.New(rand.NewPCG(*crowdSeed, 9))
 	for range kills {
 		select {
@@ -225,8 +225,8 @@ func killAgainAndAgain(t *testing.T, lab *lab.OARLab, kills int, over <-chan str
 	}
 }
 
-// judge checks that every job ended well, and that each evolving job has had all of its sizes.
-func judge(t *testing.T, lab *lab.OARLab, all []*crowdJob, killed bool) {
+// checkOutcome checks that every job ended well, and that each evolving job has had all of its sizes.
+func checkOutcome(t *testing.T, lab *lab.OARLab, all []*crowdJob, killed bool) {
 	t.Helper()
 	state := map[string]string{}
 	for line := range strings.Lines(lab.SQL(t, "select job_id, state, message from jobs")) {

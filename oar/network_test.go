@@ -36,6 +36,6 @@ func asksOverTheNetwork(t *testing.T, lab *lab.OARLab) {
 	if got := stepSizes(t, lab, "alice", job); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("from inside, the steps of job %s, which asked over the network, had %v nodes, want 1, 3", job, got)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 	nodesAreClean(t, lab)
 }

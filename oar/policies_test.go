@@ -22,14 +22,14 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
 	servesBy(t, lab, `ACCORDION_POLICY="patient"`)
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	for try := 1; !inItsTurn(t, lab, fmt.Sprintf("gone%d", try)); try++ {
 		if try == 5 {
 			t.Fatalf("%d times others had the nodes, since the sidecar had not taken them when a pass had left them to it for as long as it does", try)
 		}
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }
 
 // inItsTurn makes an evolving job and two jobs behind it wait until all nodes become free, when a file is there. It
@@ -55,7 +55,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	// A job's start is the second in which OAR asked for the pass that began it. The pass reads the tables later, and uses
 	// the second in which it reads.
 	given := second(t, lab.SQL(t, "select min(date_start) from job_state_logs where job_state = 'toLaunch' and job_id = "+behind))
-	lab.Await(t, time.Minute, "the journal says that job "+evolves+" has been through its steps", func() bool {
+	lab.Await(t, time.Minute, "the journal shows that job "+evolves+" has been through its steps", func() bool {
 		return strings.Contains(lab.Run(t, "root", "accordion", "journal")+"\n", " job "+evolves+" ended: after step 3 of 3\n")
 	})
 	switch {
@@ -67,7 +67,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 		return false
 	}
 	if beside := at("start_time", small); beside > over {
-		t.Errorf("the evolving job ran from %d to %d; want the small one, which began at %d, beside it", begun, over, beside)
+		t.Errorf("the evolving job ran from %d to %d; want the small one, which began at %d, at the same time", begun, over, beside)
 	}
 	return true
 }
@@ -81,7 +81,7 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 			t.Log(said)
 		}
 	}()
-	lab.Await(t, time.Minute, fmt.Sprintf("explain says %q of job %s", words, job), func() bool {
+	lab.Await(t, time.Minute, fmt.Sprintf("explain shows %q for job %s", words, job), func() bool {
 		said, _, _ = lab.Exec("root", "accordion", "explain", job)
 		for _, w := range words {
 			if !strings.Contains(said, w) {
@@ -118,14 +118,14 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 				if by != stock {
 					queue = "evolve"
 					servesBy(t, lab, fmt.Sprintf("ACCORDION_POLICY=%q", by))
-					t.Cleanup(func() { sidecarsWords(t, lab) })
-					t.Cleanup(func() { audited(t, lab) })
+					t.Cleanup(func() { showSidecarLog(t, lab) })
+					t.Cleanup(func() { checkAudit(t, lab) })
 				}
-				ran, begin := spells(t, lab, queue, mix.Jobs(seed))
+				ran, begin := runWorkload(t, lab, queue, mix.Jobs(seed))
 				m := pairs.Measure(ran)
 				measured[by] = append(measured[by], m)
 				t.Logf("%s, seed %d: %v; %.1f nodes are held in the mean while %d jobs wait", by, seed, m, pairs.Busy(ran, holds(t, lab, begin), many), many)
-				noOverlap(t, lab)
+				checkNoOverlap(t, lab)
 			})
 		}
 		for _, pair := range [][2]string{{"patient", stock}, {"patient", "repeated"}, {"repeated", stock}} {
@@ -149,9 +149,9 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	return all
 }
 
-// spells submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
+// runWorkload submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
 // workload began.
-func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
+func runWorkload(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)
 	var users sync.WaitGroup
@@ -197,7 +197,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 		ran = append(ran, pairs.Run{Job: all[i], Start: since(f[1]), End: since(f[2])})
 	}
 	if len(ran) != len(all) {
-		t.Errorf("OAR knows %d of %d jobs", len(ran), len(all))
+		t.Errorf("OAR has %d of %d jobs", len(ran), len(all))
 	}
 	return ran, begin
 }

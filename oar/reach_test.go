@@ -49,7 +49,7 @@ func TestIDsOfAUserAreKeptWhileTheUserDatabaseIsAway(t *testing.T) {
 	}{{away, server.UnknownID, server.UnknownID}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
-			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
+			t.Errorf("when the lookup returns %v, her IDs are %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
 		}
 	}
 }

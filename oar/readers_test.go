@@ -10,7 +10,7 @@ import (
 
 // A long reader of OAR's tables, such as a dump, does not leave Accordion half installed.
 func TestInstallAndUninstallOutlastALongReader(t *testing.T) {
-	onBoth(t, 1, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 1, func(t *testing.T, lab *lab.OARLab) {
 		all := told(t, lab, "install")
 		reading := func(seconds string) {
 			t.Helper()
@@ -25,17 +25,17 @@ func TestInstallAndUninstallOutlastALongReader(t *testing.T) {
 		reading("9")
 		begin := time.Now()
 		if got := told(t, lab, "install"); got != "there" {
-			t.Errorf("install beside a reader: %s, was %s", got, all)
+			t.Errorf("install during a long read made %s, want %s", got, all)
 		}
 		if took := time.Since(begin); took > 8*time.Second {
 			t.Errorf("install waited %v for a reader, though all is there", took)
 		}
 		out := lab.Run(t, "root", "accordion", "oar", "uninstall")
 		if !strings.Contains(out, "waiting: others use the table ") || strings.Count(out, "removed: ") < 5 {
-			t.Errorf("uninstall beside a reader says\n%s", out)
+			t.Errorf("uninstall during a long read prints\n%s", out)
 		}
 		if left := strings.TrimSpace(installed(t, lab)); left != "" {
-			t.Errorf("uninstall beside a reader has left %s", left)
+			t.Errorf("uninstall during a long read has left %s", left)
 		}
 	}, lab.Plain())
 }

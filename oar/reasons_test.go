@@ -14,7 +14,7 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	lab.Do(t, "node", "Absent", "n5")
 	job := lab.Submit(t, "alice", "sleep 2", "-q", "evolve", "-t", "ep=5x20s")
 	explains(t, lab, job, "It has no place in the plan: 5 nodes are needed, and 4 in service; it waits for n5 (Absent) to come back.")
@@ -31,11 +31,11 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	said := lab.Run(t, "root", "accordion", "journal", "--job", job)
 	if n := strings.Count(said, " starting: "); n > 1 {
-		t.Errorf("job %s was told to start %d times\n%s", job, n, said)
+		t.Errorf("job %s was released %d times\n%s", job, n, said)
 	}
 	if n := strings.Count(said, "(failed"); n > 2 {
 		t.Errorf("%d acts for job %s were refused\n%s", n, job, said)
 	}
 	lab.Run(t, "alice", "oardel", job, lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'"))
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 }

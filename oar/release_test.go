@@ -18,7 +18,7 @@ func TestMainActsOnTheOtherRelease(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 9, lab.Release("2.6"), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x24s,4x12s,1x12s", 22, "10 10"))
 	wide := submitScript(t, lab, "bob", fmt.Sprintf(speaker, "3x24s,1x12s", 22, "10"))
 	mute := submitScript(t, lab, "alice", fmt.Sprintf(silent, "1x24s,2x12s", 72))
@@ -34,24 +34,24 @@ func TestMainActsOnTheOtherRelease(t *testing.T) {
 	if got := stepSizes(t, lab, "alice", grows); !slices.Equal(got, []int{2, 4, 1}) {
 		t.Errorf("from inside, the steps of job %s had %v nodes, want 2, 4, 1", grows, got)
 	}
-	reachedAll(t, lab, "alice", grows, []int{2, 4, 1})
-	reachedAll(t, lab, "bob", wide, []int{3, 1})
-	if got := sizesInTurn(t, lab, "alice", mute); !slices.Equal(got, []int{1, 2}) {
+	checkReached(t, lab, "alice", grows, []int{2, 4, 1})
+	checkReached(t, lab, "bob", wide, []int{3, 1})
+	if got := sizesSeen(t, lab, "alice", mute); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("from inside, silent job %s had %v nodes in turn, want 1, 2", mute, got)
 	}
 	if got := hosts(t, lab, molds); len(got) != 2 && len(got) != 9 {
 		t.Errorf("the moldable job ran on %v, want two nodes or nine", got)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 	nodesAreClean(t, lab)
-	noOverlap(t, lab)
+	checkNoOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	lab.Run(t, "bob", "bash", "-c", "printf '#!/bin/bash\n#EP 2x12s,3x12s\ntrue\n' >slurm.sh; chmod +x slurm.sh")
 	for _, wrong := range [][]string{{"-S", "./slurm.sh"}, {"-t", "ep=2x12s,3", "true"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5", "true"}, {"-t", "ep=20x12s", "true"}} {
 		before := lab.SQL(t, everyJob)
 		_, says, err := lab.Exec("bob", append([]string{"oarsub", "-q", "evolve"}, wrong...)...)
 		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
-			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
+			t.Errorf("oarsub %v ends with %v and prints %q; want that it is refused in one line and nothing is queued", wrong, err, says)
 		}
 	}
 	program, err := os.Executable()

@@ -195,7 +195,7 @@ func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	taken, all := judgeProfiles(t, eptest.Random(*seed, 10_000, "ep"))
 	t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
 	if all != 10_000 || taken < all/5 || taken > all*4/5 {
-		t.Errorf("%d of %d: the comparison says little", taken, all)
+		t.Errorf("%d of %d: the comparison covers too few texts", taken, all)
 	}
 }
 
@@ -248,7 +248,7 @@ func checkRefused(t *testing.T, text, said string) {
 		}
 	}
 	if strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || len(said) > 400 || eptest.Words(said, text) != eptest.Words(want, text) {
-		t.Errorf("%.60q is refused with\n%s\nthe planner says\n%s", text, said, want)
+		t.Errorf("%.60q is refused with\n%s\nthe planner's message is\n%s", text, said, want)
 	}
 }
 

@@ -14,15 +14,15 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	job := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x60s,4x12s,1x12s", 58, "10 10"))
 	lab.Await(t, long, "the job runs", func() bool { return lab.State(t, job) == "Running" })
-	lab.Await(t, long, "its script has begun, and what it is told finds its file", func() bool {
+	lab.Await(t, long, "its script has begun, so that a message finds its file", func() bool {
 		return strings.Contains(lab.Run(t, "alice", "ls"), "reached."+job)
 	})
 	journal := func(word string) {
 		t.Helper()
-		lab.Await(t, long, "the journal says that the job is "+word, func() bool {
+		lab.Await(t, long, "the journal shows that the job is "+word, func() bool {
 			return strings.Contains(lab.Run(t, "root", "accordion", "journal", "--job", job), " "+word+": its limit was ")
 		})
 	}
@@ -40,8 +40,8 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 			t.Errorf("job %s reads\n%s\nwant %q in it", job, said, want)
 		}
 	}
-	nothingLeft(t, lab)
-	noOverlap(t, lab)
+	awaitNothingLeft(t, lab)
+	checkNoOverlap(t, lab)
 }
 
 // OAR's nodes delay a growth by more than the walltime has left. The job gets a longer walltime, and has all of its
@@ -53,7 +53,7 @@ func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Users("alice"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	job := lab.Submit(t, "alice", "sleep 1000", "-q", "evolve", "-t", "ep=1x10s,3x20s")
 	lab.Await(t, long, "the job runs", func() bool { return lab.State(t, job) == "Running" })
 	free := strings.Fields(lab.SQL(t, `select distinct r.network_address from resources r where r.resource_id not in (select a.resource_id
@@ -78,5 +78,5 @@ func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	if had := lab.SQL(t, "select stop_time - start_time from jobs where job_id = "+job+" and stop_time - start_time not between 80 and 125"); had != "" {
 		t.Errorf("it had %s s, want 20 after its growth and what it may be late by, and less than the longer walltime", had)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 }

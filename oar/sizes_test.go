@@ -57,9 +57,9 @@ func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	before := lab.Run(t, "root", "cat", "/var/log/oar.log")
 	planBy(t, lab, lines...)
 	if said, words, err := lab.Exec("root", "accordion", "preflight"); err == nil || !strings.Contains(words, why) {
-		t.Errorf("preflight says %s%s (%v), want %s", said, words, err, why)
+		t.Errorf("preflight prints %s%s (%v), want %s", said, words, err, why)
 	}
-	lab.Await(t, time.Minute, "OAR's log says "+why, func() bool {
+	lab.Await(t, time.Minute, "OAR's log contains "+why, func() bool {
 		log := strings.TrimPrefix(lab.Run(t, "root", "cat", "/var/log/oar.log"), before)
 		return strings.Contains(log, "nothing is planned, and jobs keep waiting") && strings.Contains(log, why)
 	})
@@ -71,7 +71,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12, lab.Database(lab.PostgreSQL), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
-	t.Cleanup(func() { sidecarsWords(t, lab) })
+	t.Cleanup(func() { showSidecarLog(t, lab) })
 	// The reference is 4 nodes, where nodes × time² is least.
 	list := []string{"-q", "evolve", "-l", "nodes=2,walltime=0:5:0", "-l", "nodes=4,walltime=0:3:20", "-l", "nodes=8,walltime=0:2:40"}
 	alone := lab.Submit(t, "alice", "sleep 1", list...)
@@ -132,7 +132,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	for _, job := range append([]string{alone, holder, molds, ours, grows}, behind...) {
 		kept(t, lab, job)
 	}
-	nothingLeft(t, lab)
+	awaitNothingLeft(t, lab)
 }
 
 // kept checks that no promise to a job was broken, apart from OAR's own delays.

@@ -35,7 +35,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 				mean := turnaround(t, lab, queue, seed, 500)
 				sum[queue] += mean
 				t.Logf("mean turnaround of 500 jobs %.1f s", mean)
-				noOverlap(t, lab)
+				checkNoOverlap(t, lab)
 			})
 		}
 	}

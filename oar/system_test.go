@@ -10,7 +10,7 @@ import (
 )
 
 // Both databases are the same to OAR, but not their SQL.
-func onBoth(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
+func onBothDatabases(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
 	t.Parallel()
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		t.Run(database, func(t *testing.T) {
@@ -36,10 +36,10 @@ func hosts(t *testing.T, lab *lab.OARLab, id string) []string {
 }
 
 func TestOARCallsUsForItsQueue(t *testing.T) {
-	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
+	onBothDatabases(t, 5, func(t *testing.T, lab *lab.OARLab) {
 		theConfigurationThatCompletesFirst(t, lab)
 		nodesThatGoAndJobsThatWait(t, lab)
-		whatWeDoNotHonour(t, lab)
+		unsupportedTypes(t, lab)
 		whatTheSidecarHasDecided(t, lab)
 		otherPlansAreRespected(t, lab)
 		aSuspendedJobMakesWay(t, lab)
@@ -62,7 +62,7 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	soon := lab.Submit(t, "alice", "cat $OAR_NODEFILE; sleep 1", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=0:5:0")
 	ends(t, lab, soon)
 	if got := hosts(t, lab, soon); len(got) != 2 {
-		t.Errorf("beside a job of ten minutes it ran on %v, want the two nodes that were free", got)
+		t.Errorf("next to a job of ten minutes it ran on %v, want the two nodes that were free", got)
 	}
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
 		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
@@ -89,11 +89,11 @@ func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, long, "the besteffort job has made way", func() bool { s := lab.State(t, besteffort); return s == "Error" || s == "Terminated" })
 	lab.Do(t, "node", "Absent", "n5")
 	wide := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
-	lab.Await(t, long, "the wide job is told that it does not fit", func() bool {
+	lab.Await(t, long, "the wide job has the message that it does not fit", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+wide), "(Accordion: the cluster has never enough resources for it, as it is now)")
 	})
 	after := lab.Submit(t, "alice", "true", "-q", "evolve", "-a", wide, "-l", "nodes=1,walltime=0:1:0")
-	lab.Await(t, long, "the dependent job is told that it waits", func() bool {
+	lab.Await(t, long, "the dependent job has the message that it waits", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+after), "(Accordion: it waits for a job that has no planned start)")
 	})
 	lab.Do(t, "node", "Alive", "n5")
@@ -110,7 +110,7 @@ func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-func whatWeDoNotHonour(t *testing.T, lab *lab.OARLab) {
+func unsupportedTypes(t *testing.T, lab *lab.OARLab) {
 	refused := lab.Submit(t, "alice", "true", "-q", "evolve", "-t", "container", "-l", "nodes=1,walltime=0:1:0")
 	lab.Await(t, long, "the container is refused", func() bool {
 		return strings.Contains(lab.SQL(t, "select message from jobs where job_id = "+refused), `(Accordion: the type "container" is not honoured in this queue)`)
@@ -151,7 +151,7 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("with the property switch='s2' it ran on %v, want n5", got)
 	}
 	for i, h := range hostile { // a slow pass has no time for all of them, and reports that
-		lab.Await(t, long, fmt.Sprintf("the job with the properties %q is told what is wrong with them: %s", h.text, h.why), func() bool {
+		lab.Await(t, long, fmt.Sprintf("the job with the properties %q gets the message: %s", h.text, h.why), func() bool {
 			_, why, _ := strings.Cut(lab.SQL(t, "select message from jobs where job_id = "+ids[i]), "(Accordion: its properties: ")
 			return why != "" && strings.Contains(why, h.why)
 		})
@@ -166,9 +166,9 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "oardel", level)
 }
 
-// neverTwo checks the whole history of all queues: no resource was in two jobs at once, apart from suspended jobs,
-// whose nodes may be used.
-func neverTwo(t *testing.T, lab *lab.OARLab) {
+// checkNoSharedResources checks the whole history of all queues: no resource was in two jobs at once, apart from
+// suspended jobs, whose nodes may be used.
+func checkNoSharedResources(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
 		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
@@ -195,7 +195,7 @@ func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, long, "thirty jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state = 'Terminated' and job_id > "+before) == "30"
 	})
-	neverTwo(t, lab)
+	checkNoSharedResources(t, lab)
 	// Each job ran in one of its own configurations, with as many resources as the configuration asks for (a host is a
 	// resource here).
 	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j

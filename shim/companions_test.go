@@ -76,7 +76,7 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 		t.Errorf("the agent leads to %q, %v; want %s", got, err, program)
 	}
 	if !strings.Contains(out.Message, "step 2 of 9 begins: 5 nodes, n[1-5]") || strings.Contains(out.Message, ";") {
-		t.Errorf("it says %q", out.Message)
+		t.Errorf("the message is %q", out.Message)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestImpossibleAllocationsAreRejected(t *testing.T) {
 		env := inSlurm(t)
 		out := call(t, env, beside(2, "n[1-2]", c.allocations...))
 		if !strings.Contains(out.Message, c.messages) {
-			t.Errorf("%s: it says %q, not %q", name, out.Message, c.messages)
+			t.Errorf("%s: the message is %q, not %q", name, out.Message, c.messages)
 		}
 		if after := env.after(t, out.Text); after["ACCORDION_ALLOCATIONS"] != "" || after["SLURM_NODELIST"] != "n[1-2]" {
 			t.Errorf("%s: %v", name, after)

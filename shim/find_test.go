@@ -69,7 +69,7 @@ func TestSidecarIsFoundByEnvironmentFileOrDefault(t *testing.T) {
 				t.Errorf("got %+v, %v; want %+v %s", got, err, c.want, c.wrong)
 			}
 			if err != nil && len(err.Error()) > 400 {
-				t.Errorf("it says too much: %v", err)
+				t.Errorf("the error is too long: %v", err)
 			}
 		})
 	}

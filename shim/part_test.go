@@ -28,7 +28,7 @@ func barrier(t *testing.T, env environment, welcome *launcher.Welcome, then func
 		defer close(done)
 		p, hello := s.Accept(t, welcome)
 		if hello.Part == nil || hello.Part.Job != 7 || hello.App != 0 {
-			t.Errorf("it says hello with %+v", hello)
+			t.Errorf("its hello is %+v", hello)
 		}
 		if m, ok := p.Read().(*launcher.Ready); !ok || m.Job != 7 {
 			t.Errorf("it is not ready: %+v", m)
@@ -188,7 +188,7 @@ func TestPartDoneReportsTheStatus(t *testing.T) {
 	sidecar.Go(func() {
 		p, _ := s.Accept(t, &launcher.Welcome{Version: 2, App: 9})
 		if m, ok := p.Read().(*launcher.Done); !ok || m.Code != 3 {
-			t.Errorf("it says %+v", m)
+			t.Errorf("it sends %+v", m)
 		}
 		p.Okay()
 	})

@@ -51,7 +51,7 @@ func (e environment) after(t *testing.T, text string) environment {
 		} else if name, ok := strings.CutPrefix(line, "unset "); ok {
 			delete(all, name)
 		} else if !strings.HasPrefix(line, "(exit ") {
-			t.Errorf("a line that nobody expects: %q", line)
+			t.Errorf("an unexpected line: %q", line)
 		}
 	}
 	return all
@@ -135,7 +135,7 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 		t.Errorf("the hosts: %q, %v", got, err)
 	}
 	if want := "job 7: step 2 of 3 begins: 5 nodes, n[1-2,5,7-8], until " + time.Unix(1800000000, 0).Format(time.DateTime); out.Message != want {
-		t.Errorf("it says %q, want %q", out.Message, want)
+		t.Errorf("the message is %q, want %q", out.Message, want)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestUsersHostfileIsUnsetWhenTheNodesChange(t *testing.T) {
 		}
 	}
 	if !strings.Contains(grown.Message, "SLURM_HOSTFILE") {
-		t.Errorf("it says %q", grown.Message)
+		t.Errorf("the message is %q", grown.Message)
 	}
 	block := env.with("SLURM_DISTRIBUTION", "block")
 	if v := block.after(t, call(t, block, sized(2, "n[1-3]")).Text)["SLURM_DISTRIBUTION"]; v != "block" {
@@ -298,7 +298,7 @@ func TestStatusesAndMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := call(t, inSlurm(t), c.reply)
 			if out.Status != c.status || out.Message != c.messages {
-				t.Errorf("status %d, says %q; want %d, %q", out.Status, out.Message, c.status, c.messages)
+				t.Errorf("status %d, message %q; want %d, %q", out.Status, out.Message, c.status, c.messages)
 			}
 			if got := strings.Contains(out.Text, "export SLURM_NODELIST='n[1-2]'"); got != c.exports {
 				t.Errorf("exports: %q", out.Text)
@@ -329,10 +329,10 @@ func TestWithoutASidecarTheBatchSystemIsAsked(t *testing.T) {
 		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Message, out.Text)
 	}
 	if _, set := after["ACCORDION_STEP"]; set {
-		t.Error("it names a step, of which nobody told it")
+		t.Error("it names a step without a reply")
 	}
 	if !strings.HasPrefix(out.Message, "job 7: no sidecar answered within 0s: connection refused") {
-		t.Errorf("it says %q", out.Message)
+		t.Errorf("the message is %q", out.Message)
 	}
 }
 
@@ -446,7 +446,7 @@ func TestUnderOARAFailedNodeFileUnsetsTheVariables(t *testing.T) {
 	after := env.after(t, out.Text)
 	for _, name := range []string{"OAR_NODEFILE", "OAR_FILE_NODES", "OAR_NODE_FILE", "OAR_RESOURCE_FILE"} {
 		if v, set := after[name]; set {
-			t.Errorf("%s is %s, which speaks of the nodes before", name, v)
+			t.Errorf("%s is %s, which has the previous nodes", name, v)
 		}
 	}
 	if out.Status != StatusResized || !strings.Contains(out.Message, "no OAR_NODEFILE") {
@@ -473,7 +473,7 @@ func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
 			cl, seen := sidecar{replies(resized)}.client()
 			out := step(t.Context(), c.o, cl)
 			if out.Status != StatusUsage || out.Text != "(exit 2)\n" || !strings.Contains(out.Message, c.messages) || strings.Contains(out.Message, "\n") {
-				t.Errorf("status %d, says %q, text %q; want 2, %q", out.Status, out.Message, out.Text, c.messages)
+				t.Errorf("status %d, message %q, text %q; want 2, %q", out.Status, out.Message, out.Text, c.messages)
 			}
 			if len(*seen) > 0 {
 				t.Errorf("the sidecar was asked: %v", *seen)
@@ -512,7 +512,7 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 			out := call(t, env, sized(2, "n[1-5]"))
 			hosts, set := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
 			if out.Status != StatusResized || !strings.Contains(out.Message, c.messages) || set != (c.messages == "") {
-				t.Errorf("status %d, says %q, ACCORDION_HOSTFILE=%q", out.Status, out.Message, hosts)
+				t.Errorf("status %d, message %q, ACCORDION_HOSTFILE=%q", out.Status, out.Message, hosts)
 			}
 			if !set {
 				return

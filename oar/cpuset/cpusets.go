@@ -64,8 +64,8 @@ func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	return c.db.PassCpusets(ctx, tx, base, companion, c.db.CpusetsOn(hosts))
 }
 
-// make makes the job's cpuset and key on those of the hosts where they are recorded but not made yet. whole lists all
-// hosts of the job. make returns the nodes on which it failed.
+// make creates the job's cpuset and key on the hosts where they are recorded but not made yet. whole lists all hosts of
+// the job. make returns the nodes on which it failed.
 func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
@@ -158,7 +158,7 @@ func hostsOf(rows []tables.Cpuset) []string {
 	return hosts
 }
 
-// without returns the rows except those of bad nodes.
+// without returns the rows of all nodes but the bad ones.
 func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	failed := map[string]bool{}
 	for _, b := range bad {

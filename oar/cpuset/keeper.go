@@ -47,8 +47,8 @@ func (k *Keeper) Close() {
 	k.under.Wait()
 }
 
-// Ready makes the job's cpuset and key on those of the hosts where they are recorded but not made. whole lists all
-// hosts of the job. The error is ErrBusy where that failed on a host or is not done yet.
+// Ready creates the job's cpuset and key on the hosts where they are recorded but not made. whole lists all hosts of
+// the job. The error is ErrBusy where that failed on a host or is not done yet.
 func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) error {
 	if !k.Used() {
 		return nil

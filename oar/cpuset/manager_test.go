@@ -73,7 +73,7 @@ func TestManagerRunsOnEveryNodeAndReportsFailures(t *testing.T) {
 		t.Errorf("a node reads %q (%v), want %q", text, err, want)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "good2.command")); err != nil || string(text) != "TAKTUK_HOSTNAME='good2' perl - init\n" {
-		t.Errorf("a node is told %q (%v)", text, err)
+		t.Errorf("a node gets %q (%v)", text, err)
 	}
 	m.conf.File = filepath.Join(dir, "none")
 	if bad, err := m.send(t.Context(), MakeReady, []string{"good1"}, nil); err == nil || len(bad) > 0 {

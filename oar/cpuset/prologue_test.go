@@ -51,7 +51,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 	const account, attacker, variable = 64301, 64302, "ACCORDION_TEST_PROLOGUE"
 	if file := os.Getenv(variable); file != "" {
 		if err := Prologue(file); err == nil {
-			t.Error("it says nothing")
+			t.Error("it prints no message")
 		}
 		return
 	}

@@ -93,7 +93,7 @@ const (
 	pollTimeout = 10 * time.Second // …and must answer within this time
 )
 
-// changes polls the newest entries, and calls `call` when they differ from those of the last poll.
+// changes polls the newest entries, and calls `call` when they differ from the entries of the last poll.
 func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error {
 	db, err := m.connect(conf, conf.Login)
 	if err != nil {

@@ -128,8 +128,8 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 	return err
 }
 
-// readRequested reads the sizes and limits that jobs asked for. A waiting job has those of the configuration that OAR
-// has planned for it, or of its first.
+// readRequested reads the sizes and limits that jobs asked for. A waiting job has the size and limit of the
+// configuration that OAR has planned for it, or of its first.
 func (o *Reader) readRequested(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
@@ -212,7 +212,7 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 	})
 }
 
-// readKindsOf parses those of a job's types that restrict when it may run. It ignores types that only other schedulers
+// readKindsOf parses the types of a job that restrict when it may run. It ignores types that only other schedulers
 // support.
 func readKindsOf(r *Job) (scheduler.Kinds, error) {
 	return scheduler.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {

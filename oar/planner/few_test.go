@@ -80,7 +80,7 @@ func TestFittingJobsStartAndAFewOthersGetAPlace(t *testing.T) {
 				t.Fatalf("%+v: job %d is planned at %d to %d (%q), want an end at %d (%t)", by, j.ID, p.Start, p.End(), p.Why, now, mine)
 			}
 			if waits := p.Why == planner.StartsLater; waits != (!mine && ever < core.Forever) {
-				t.Fatalf("job %d is told %q, and has a place at some time: %t", j.ID, p.Why, ever < core.Forever)
+				t.Fatalf("job %d has the reason %q, and a place at some time: %t", j.ID, p.Why, ever < core.Forever)
 			}
 			if mine {
 				before, ends[j.ID] = append(before, p), p.End()

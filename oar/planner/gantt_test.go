@@ -313,7 +313,7 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 				t.Fatal(second)
 			}
 			if err := planner.Check(d.usable, 0, d.claims, d.jobs, plan); err != nil {
-				t.Fatalf("no resource is given twice, but the check says: %v", err)
+				t.Fatalf("no resource is given twice, but the check reports: %v", err)
 			}
 		}
 	})
@@ -383,7 +383,7 @@ func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 			}
 			switch p := plan[i]; {
 			case best == core.Forever && p.Why == "":
-				t.Fatalf("job %d is planned at %d, and there is no place", j.ID, p.Start)
+				t.Fatalf("job %d is planned at %d, where it has no place", j.ID, p.Start)
 			case best < core.Forever && (p.Why != "" || p.End() != best):
 				t.Fatalf("job %d completes at %d (%q), and could at %d", j.ID, p.End(), p.Why, best)
 			case p.Why == "":
@@ -452,7 +452,7 @@ func TestCheckFindsWrongPlans(t *testing.T) {
 			usable.Drop(planner.SetOf(small.n, 6))
 		}
 		if err := planner.Check(usable, 5, claims, jobs, spoil(good())); err == nil {
-			t.Errorf("%s: the check says nothing", name)
+			t.Errorf("%s: the check finds nothing", name)
 		}
 	}
 }

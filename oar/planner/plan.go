@@ -68,8 +68,8 @@ const (
 	StartsLater = "it starts when there is room for all of it, and has no reservation yet"
 )
 
-// Plan places the jobs, in their order, next to what the calendar says is taken. Each job gets its earliest completion
-// in what those before it leave (repeated back-filling, RR-7389, Figure 5, on resources that differ). The calendar
+// Plan places the jobs, in their order, next to what is taken in the calendar. Each job gets its earliest completion in
+// what those before it leave (repeated back-filling, RR-7389, Figure 5, on resources that differ). The calendar
 // contains the places afterwards. over is called before each job; when it returns true, the remaining jobs get no
 // place.
 func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
@@ -89,10 +89,10 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	return placed
 }
 
-// PlanFew is Plan for a policy under which few jobs have a reservation (core/sched). In the order of their turns, each
-// job that fits now starts. The first due jobs that do not fit get their earliest completion, and the others no place.
-// listed contains the jobs with all configurations that they listed, from which the policy computes when they are due.
-// The place of an evolving job contains all resources that it has at any time.
+// PlanFew plans like Plan, by a policy under which few jobs have a reservation (core/sched). In the order of their
+// turns, each job that fits now starts. The first due jobs that do not fit get their earliest completion, and the
+// others no place. listed contains the jobs with all configurations that they listed, from which the policy computes
+// when they are due. The place of an evolving job contains all resources that it has at any time.
 func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))

@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// evolving is place for an evolving job. It returns the place of the profile that completes first.
+// evolving does what place does, for an evolving job. It returns the place of the profile that completes first.
 func (p *planner) evolving(j Job, begins bool) Placed {
 	begin := max(p.now, j.Begin)
 	best := Placed{Job: j.ID, Why: NeverFits}

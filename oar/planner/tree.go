@@ -27,8 +27,8 @@ type Tree struct {
 	singles  bool // each child is one resource, and they are in the order of the resources
 }
 
-// stretch is a set of resources that are close together, such as those of a host. Operations on it touch only these
-// words of the sets of a large cluster.
+// stretch is a set of resources that are close together, such as the resources of a host. Operations on it touch only
+// these words of the sets of a large cluster.
 type stretch struct {
 	first int // number of the first word
 	words Set
@@ -138,7 +138,8 @@ func pick(t *Tree, counts []int, free, taken Set) bool {
 	return false
 }
 
-// pickSingles is pick for a tree whose children are single resources. free and taken contain only the tree's own words.
+// pickSingles does what pick does, for a tree whose children are single resources. free and taken contain only the
+// tree's own words.
 func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
 	found := 0
 	for i, w := range t.words {

@@ -371,7 +371,7 @@ func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 					}
 					compared++
 					if n < x.Sized.Least || n > x.Sized.Most {
-						t.Fatalf("job %d gets %d hosts, and is told %+v", id, n, *x.Sized)
+						t.Fatalf("job %d gets %d hosts, and explain has %+v", id, n, *x.Sized)
 					}
 				}
 			})

@@ -200,8 +200,7 @@ func (p *problem) queue() []planner.Job {
 }
 
 // withoutTurns returns the places of the jobs that a pass plans. The places of the jobs that only have their turn are
-// not written. missed contains those of them for which everything was free earlier, and that the sidecar has not
-// started.
+// not written. missed contains the ones for which everything was free earlier, and that the sidecar has not started.
 func (p *problem) withoutTurns(now core.Time, plan []planner.Placed) (own []planner.Placed, missed map[int64]bool) {
 	missed = map[int64]bool{}
 	its, lately := map[int64]bool{}, map[int64]bool{}

@@ -119,7 +119,7 @@ func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 				started[w.id] = true
 				released := o.Jobs[w.id].Released
 				if released != (i == 0) || !released && evolves(o, w) || o.Holders()[w.id] {
-					t.Fatalf("job %d is planned, and it is another's to plan", w.id)
+					t.Fatalf("job %d is planned, but another plans it", w.id)
 				}
 				if released && (s.at != tr.now || !slices.Equal(s.resources, slices.Sorted(slices.Values(o.Places[w.id])))) {
 					t.Fatalf("released job %d is planned at %d on %v, want %d and %v", w.id, s.at, s.resources, tr.now, o.Places[w.id])
@@ -272,7 +272,7 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := p.plan(tr.now, func() bool { return false })[0]; got.Start != test.start {
-			t.Errorf("beside a job that is %s, which leaves %v, a job starts at %d, want %d", test.state, test.free, got.Start, test.start)
+			t.Errorf("next to a job that is %s and leaves %v, a job starts at %d, want %d", test.state, test.free, got.Start, test.start)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestPlansOfAQueueWithAHigherPriorityStay(t *testing.T) {
 		}
 		plan := p.planned(t, tr.now)
 		if first, second := plan[0], plan[1]; len(plan) != 5 || first.Job != 4 || first.Start != 100050 || second.Start != 100700 {
-			t.Errorf("by %s job %d is planned at %d, and job %d at %d; want job 4 at 100050, and nobody before 100700", by, first.Job, first.Start, second.Job, second.Start)
+			t.Errorf("by %s job %d is planned at %d, and job %d at %d; want job 4 at 100050, and no job before 100700", by, first.Job, first.Start, second.Job, second.Start)
 		}
 	}
 }

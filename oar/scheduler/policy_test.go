@@ -51,7 +51,7 @@ func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 		}
 		load, _ := policy.SizingOf(planner).(sizing.Load)
 		if knows := load.Known != nil; err == nil && knows != strings.Contains(line, statistics) {
-			t.Errorf("%s: jobs to come are known: %t", line, knows)
+			t.Errorf("%s: future jobs are known: %t", line, knows)
 		}
 	}
 }

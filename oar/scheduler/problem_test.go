@@ -24,7 +24,7 @@ func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
 		{"state=permissive"}, {"ep=2x10s"}, {"deploy", "container"}, {"postpone=soon"}, {"deadline=2026-13-01 00:00:00"},
 	} {
 		if _, err := ReadTypes(types); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v: %v, want a line that says why", types, err)
+			t.Errorf("%v: %v, want a line with the reason", types, err)
 		}
 	}
 	k, err := ReadTypes([]string{"deploy", "noop", "besteffort", "postpone=2026-11-22 03:00:00", "deadline=2026-11-22 04:00:00"})
@@ -53,7 +53,7 @@ func TestAStartForWhichOARHasNoRoomIsNotWritten(t *testing.T) {
 		t.Errorf("planned are %v, want job 2 alone", o.starts)
 	}
 	if len(o.messages) != 1 || o.messages[0].job != 1 || !strings.Contains(o.messages[0].text, afterLatest) {
-		t.Errorf("said is %v, want of job 1 that %s", o.messages, afterLatest)
+		t.Errorf("the messages are %v, want for job 1 %s", o.messages, afterLatest)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 			}
 		}
 		if len(asked) != 3 {
-			t.Errorf("the database was asked %d times, want 3: once for what is usual, and twice in vain: %q", len(asked), asked)
+			t.Errorf("the database was asked %d times, want 3: once for the usual requests, and twice without result: %q", len(asked), asked)
 		}
 	})
 }
@@ -302,7 +302,7 @@ func TestKnownAndLaterRequestsAreNotQueried(t *testing.T) {
 		t.Errorf("the database was asked for %q, want %q", asked, want)
 	}
 	if got, want := p.refuse[1], "its properties: they are looked for when it may begin"; got != want {
-		t.Errorf("the postponed job is told %q, want %q", got, want)
+		t.Errorf("the postponed job's message is %q, want %q", got, want)
 	}
 	var planned []int64
 	for _, j := range p.jobs {

@@ -31,7 +31,7 @@ func TestNotificationsWithinASecondAreSentOnce(t *testing.T) {
 		}
 		launches, word := p.take(c.schedule)
 		if !slices.Equal(launches, strings.Fields(c.launches)) || word != c.word {
-			t.Errorf("after %q it is told %v and %q, want %q and %q", c.pokes, launches, word, c.launches, c.word)
+			t.Errorf("after %q it gets %v and %q, want %q and %q", c.pokes, launches, word, c.launches, c.word)
 		}
 	}
 }
@@ -42,14 +42,14 @@ func TestNotificationIsSentAgainWhenThePassIsOfTheStartsSecond(t *testing.T) {
 	p.NotifyAt(1000)
 	p.NotifyAt(1010) // it replaces that of 1000
 	if left := p.ring(at(1001)); left != 9*time.Second-notifyEarlier {
-		t.Errorf("it is told in %s", left)
+		t.Errorf("it gets a notification in %s", left)
 	}
 	if _, word := p.take(true); word != "" {
-		t.Errorf("before its second it is told %q", word)
+		t.Errorf("before its second it gets %q", word)
 	}
 	p.ring(at(1009.9))
 	if _, word := p.take(true); word != Starts {
-		t.Errorf("in its second it is told %q", word)
+		t.Errorf("in its second it gets %q", word)
 	}
 	p.ring(at(1011))
 	if _, word := p.take(true); word != "" {
@@ -58,10 +58,10 @@ func TestNotificationIsSentAgainWhenThePassIsOfTheStartsSecond(t *testing.T) {
 	p.NotifyAt(1020)
 	p.NotifyAt(0)
 	if left := p.ring(at(1030)); left != 0 {
-		t.Errorf("nothing starts, and it is told in %s", left)
+		t.Errorf("nothing starts, but it gets a notification in %s", left)
 	}
 	if _, word := p.take(true); word != "" {
-		t.Errorf("nothing starts, and it is told %q", word)
+		t.Errorf("nothing starts, but it gets %q", word)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestNotificationsAreOneLineEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, err := bufio.NewReader(conn).ReadString('\n'); line != word+"\n" {
-			t.Errorf("it was told %q (%v), want %s", line, err, word)
+			t.Errorf("it got %q (%v), want %s", line, err, word)
 		}
 		conn.Close()
 	}
@@ -94,7 +94,7 @@ func TestUnreachableServerIsIgnored(t *testing.T) {
 	address := server.Addr().String()
 	server.Close()
 	if err := Tell(t.Context(), address, Ends); err == nil {
-		t.Error("nobody listens, and nothing is said of it")
+		t.Error("no server listens, but no error is returned")
 	}
 	if err := Tell(t.Context(), address, ""); err != nil {
 		t.Errorf("telling nothing: %v", err)

@@ -56,7 +56,7 @@ func NewQueue(name string) error {
 	return nil
 }
 
-// part is one thing that Setup makes (put) and removes (take). Both return the line that says what was done.
+// part is one thing that Setup makes (put) and removes (take). Both return a line about what was done.
 type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }

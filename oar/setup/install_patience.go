@@ -19,7 +19,7 @@ const (
 	lockFor   = 2 * time.Minute // for all attempts
 )
 
-// waitForTable runs do, which needs a table for itself, again and again while others use the table. The error says
+// waitForTable runs do, which needs a table for itself, again and again while others use the table. The error tells
 // which users do, and how to go on.
 func (s Setup) waitForTable(ctx context.Context, d setupStore, table string, do func() error) error {
 	return retry(ctx, s.Tell, do, d.IsConflict, func() string { return d.users(ctx, table) })

@@ -31,7 +31,7 @@ func (d Tables) CompanionsAndBase(ctx context.Context, job int64) (companions []
 	return companions, base, err
 }
 
-// CompanionsToEnd returns those of a job's companions that have not ended and were not asked to end yet.
+// CompanionsToEnd returns the companions of a job that have not ended and were not asked to end yet.
 func (d Tables) CompanionsToEnd(ctx context.Context, job int64) ([]int64, error) {
 	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
 		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')

@@ -75,8 +75,8 @@ func (d Tables) Release(ctx context.Context, tx *sql.Tx, job int64) error {
 	return database.Run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", job))
 }
 
-// Withdraw takes back a released job and those of its companions that have not started: it removes their reservation,
-// their places, and their entries in OAR's plan.
+// Withdraw takes back a released job and its companions that have not started: it removes their reservation, their
+// places, and their entries in OAR's plan.
 func (d Tables) Withdraw(ctx context.Context, tx *sql.Tx, job int64, companions []int64) error {
 	withdrawn := append([]int64{job}, companions...)
 	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)

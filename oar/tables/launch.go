@@ -33,8 +33,8 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// MayLaunchWaiting is MayLaunch for jobs that passes know, on nodes that are planned for them. No pass may be under
-// way, which could launch them a second time, and none of them may have been asked to end.
+// MayLaunchWaiting does what MayLaunch does, for jobs that passes know, on nodes that are planned for them. No pass may
+// be under way, which could launch them a second time, and none of them may have been asked to end.
 func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {

@@ -27,9 +27,9 @@ type table struct{ name, columns string }
 // start, grow and shrink. Only the scheduler may write OAR's plan.
 var tables = []table{
 	// Adopted evolving jobs, and their companions. submitted identifies the job together with job_id, which OAR may use
-	// again. mark is adapter.MarkPrefix and the request; for a companion it says whether its nodes are the job's. base is
-	// the job that a companion makes larger, 0 for that job itself. released is 0 while the job is held and 1 when it is
-	// to start now, on its places. reservation is the reservation in which it is to start.
+	// again. mark is adapter.MarkPrefix and the request; for a companion it tells whether its nodes are the job's. base
+	// is the job that a companion makes larger, 0 for that job itself. released is 0 while the job is held and 1 when
+	// it is to start now, on its places. reservation is the reservation in which it is to start.
 	{"accordion_jobs", `
 		job_id BIGINT NOT NULL PRIMARY KEY,
 		submitted BIGINT NOT NULL,

@@ -106,7 +106,7 @@ func (b *bench) everyFailure(what string, act func() error) {
 			return
 		}
 		if !errors.Is(err, broken) {
-			b.Errorf("%s: its statement %d failed, and the act says %v", what, n+1, err)
+			b.Errorf("%s: its statement %d failed, and the act returned %v", what, n+1, err)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestInputGoesToAllPartsThatStillRead(t *testing.T) {
 	in := pieceByPiece("abc", "def", "gh")
 	feed(in, []io.WriteCloser{&pipe{breaks: 4}})
 	if rest, _ := io.ReadAll(in); string(rest) != "gh" {
-		t.Errorf("when nobody reads any more, %q was not read", rest)
+		t.Errorf("without a reader, %q was not read", rest)
 	}
 }
 

@@ -52,9 +52,9 @@ func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
 	if err != nil && testenv.Required("slurm") {
-		w.Fatalf("no %s beside Slurm %s: scripts/test --real installs it", program, w.lab.Slurm)
+		w.Fatalf("no %s for Slurm %s: scripts/test --real installs it", program, w.lab.Slurm)
 	} else if err != nil {
-		w.Skipf("no %s beside Slurm %s", program, w.lab.Slurm)
+		w.Skipf("no %s for Slurm %s", program, w.lab.Slurm)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	// Task numbers in srun's own messages count over all parts.
 	_, errs, _ := s.does("accordion run sh -c '[ $ACCORDION_PROCID = 5 ] && exit 3; exit 0'")
 	if want := "srun: error: n7: task 5: Exited with exit code 3\n"; errs != want {
-		t.Errorf("it says %q, want %q", errs, want)
+		t.Errorf("the message is %q, want %q", errs, want)
 	}
 
 	// With -K a task that fails ends the tasks of the other allocations at once.
@@ -165,7 +165,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	// In one allocation nothing can be started. One line tells which allocation and why, and the other parts are ended.
 	_, errs, status := s.does(`ACCORDION_ALLOCATIONS="$ACCORDION_ALLOCATIONS 99999:n1" accordion run sleep 300`)
 	if want := "accordion run: allocation 99999:n1: its tasks could not be started: Unable to confirm allocation for job 99999: Invalid job id specified; the others are ended\n"; status != 1 || !strings.Contains(errs, want) {
-		t.Errorf("status %d, it says %q, want %q", status, errs, want)
+		t.Errorf("status %d, message %q, want %q", status, errs, want)
 	}
 
 	// A companion ends while its tasks run. Their status counts, one line reports it, and the other tasks run to their
@@ -180,7 +180,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	out, errs, status := end()
 	s.same("the tasks that went on", strings.Fields(out), "0", "1", "2", "3", "6", "7")
 	if want := fmt.Sprintf("accordion run: allocation %d:n7 has ended (", one.Job); status <= 128 || !strings.Contains(errs, want) {
-		t.Errorf("status %d, it says %q, want %q", status, errs, want)
+		t.Errorf("status %d, message %q, want %q", status, errs, want)
 	}
 }
 

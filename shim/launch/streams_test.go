@@ -51,7 +51,7 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 			options, program, _ := strings.Cut(strings.Join(part.Arguments, " "), " -- ")
 			_, after, _ := strings.Cut(options, "--job-name=a")
 			if got := strings.TrimSpace(after); got != c.arguments[i] {
-				t.Errorf("%s: part %d is told %q, want %q", c.line, i, got, c.arguments[i])
+				t.Errorf("%s: part %d gets %q, want %q", c.line, i, got, c.arguments[i])
 			}
 			if !strings.Contains(program, "\n"+c.shell+`exec "$@"`) {
 				t.Errorf("%s: its tasks do %q, want %q", c.line, program, c.shell)

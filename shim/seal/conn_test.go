@@ -186,7 +186,7 @@ func TestACapturedSessionCannotBePlayedAgain(t *testing.T) {
 			why := play(t, near, sent)
 			var bad *seal.CredentialError
 			if got := <-done; !errors.As(got.err, &bad) || !strings.Contains(why, bad.Why) {
-				t.Errorf("the sidecar saw %+v and said %q", got, why)
+				t.Errorf("the sidecar saw %+v and replied %q", got, why)
 			}
 		})
 	}

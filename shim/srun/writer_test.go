@@ -27,7 +27,7 @@ func TestLinesComeOutWholeHoweverTheyCameIn(t *testing.T) {
 		}
 		for i, line := range got {
 			if strings.Count(line, "\n") != 1 && i < len(got)-1 || strings.Contains(strings.TrimSuffix(line, "\n"), "\n") {
-				t.Fatalf("%q is no line", line)
+				t.Fatalf("%q is not a line", line)
 			}
 		}
 	})

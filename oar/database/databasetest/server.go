@@ -147,7 +147,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	return connection{conn.(*sqlite3.SQLiteConn), c.server}, nil
 }
 
-// A connection translates statements for PostgreSQL into those of SQLite.
+// A connection translates statements for PostgreSQL into SQLite's.
 type connection struct {
 	*sqlite3.SQLiteConn
 	server *Server
