@@ -161,7 +161,7 @@ func OnlyOne(ctx context.Context, c *Cluster, journal string) (*lockfile.Lock, e
 		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+		return nil, fmt.Errorf("look for another sidecar of this cluster: %w; /run must be writable", err)
 	}
 	return lock, nil
 }
