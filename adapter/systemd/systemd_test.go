@@ -55,7 +55,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 				}
 			}
 			if slices.Sort(told); !slices.Equal(slices.Compact(told), want) || fed > 0 && fed < 8 {
-				t.Errorf("%s systemd is told %v, want %v", when, told, want)
+				t.Errorf("%s systemd receives %v, want %v", when, told, want)
 			}
 		}
 		hears("while one waits for its lease")
@@ -70,7 +70,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 		third := &fakeLoop{}
 		third.hangs.Store(true)
 		go s.Watch("third", third.alive, wait)(life)
-		hears("while one that is begun anew waits for its lease", "WATCHDOG=1")
+		hears("while a restarted one waits for its lease", "WATCHDOG=1")
 		third.hangs.Store(false)
 		hears("when that has it", "WATCHDOG=1")
 		leave()
@@ -79,7 +79,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 		hears("when that has ended", "WATCHDOG=1")
 		end()
 		if err, told := <-over, took(); err != nil || !slices.Contains(told, "STOPPING=1") {
-			t.Errorf("at the end systemd is told %v, error %v", told, err)
+			t.Errorf("at the end systemd receives %v, error %v", told, err)
 		}
 	})
 }

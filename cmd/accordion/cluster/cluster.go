@@ -116,7 +116,7 @@ func hidesJobs(private string) bool {
 	return slices.Contains(words, "jobs") || slices.Contains(words, "all")
 }
 
-// born is the start of this process. Accelerated clocks run faster from then on, so that those of several clusters
+// born is the start of this process. Accelerated clocks run faster from then on, so that the clocks of several clusters
 // agree.
 var born = time.Now()
 

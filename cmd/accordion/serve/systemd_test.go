@@ -43,7 +43,7 @@ func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 		}
 		n, err := socket.Read(said)
 		if err != nil || string(said[:n]) != want {
-			t.Fatalf("systemd is told %q, error %v; want %q", said[:n], err, want)
+			t.Fatalf("systemd receives %q, error %v; want %q", said[:n], err, want)
 		}
 	}
 	hears("READY=1")
