@@ -93,7 +93,7 @@ var mistakes = []struct {
 	{`advise --since yesterday`, 2, `advise: --since "yesterday" is no duration above 0: …`},
 	{`demo --speed fast`, 2, `demo: --speed: "fast" is not a whole number, such as 16`},
 	{`demo --speed 0`, 2, `speed 0: give 1 to 600 times the wall clock's`},
-	{`launch`, 2, `launch: --model is missing: say what the application wants, such as --model '4x2h|8x70m'`},
+	{`launch`, 2, `launch: --model is missing: describe the application, such as --model '4x2h|8x70m'`},
 	{`serve extra`, 2, `accordion serve takes no arguments, but there is "extra"`},
 
 	// Profiles.

@@ -127,7 +127,7 @@ func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]co
 	for _, i := range order {
 		start, scheduled, ok := a.place(&f, eps[i], p, 0)
 		if !ok {
-			return nil, fmt.Errorf("application %d of %d never fits: it asks for up to %d nodes; see whether the machine of %d nodes is occupied for ever",
+			return nil, fmt.Errorf("application %d of %d never fits: it asks for up to %d nodes; check whether the machine of %d nodes is occupied forever",
 				i+1, len(eps), eps[i].Peak(), p.Nodes())
 		}
 		p.Add(start, scheduled)

@@ -32,7 +32,7 @@ func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 	}
 	base, _, sized := strings.Cut(name, plusSizing[:1])
 	if kind, _, _ := strings.Cut(base, ":"); sized && slices.Contains(LiveNames(), kind) {
-		return nil, fmt.Errorf("policy %s: on a live cluster sizes are said apart; take %s", core.Shown(name), base)
+		return nil, fmt.Errorf("policy %s: on a live cluster, sizes are a separate setting; use %s", core.Shown(name), base)
 	}
 	easy, err := patientNamed(name, sched.FirstCome)
 	if err != nil {
@@ -42,7 +42,7 @@ func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 		return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s%s", core.Shown(name), strings.Join(LiveNames(), ", "), Hint(name, LiveNames()))
 	}
 	if a != (ep.Algorithm{Limit: ep.NoExpansion}) {
-		return nil, fmt.Errorf("policy %s expands no step: take the algorithm noX, and no limit of expansion", core.Shown(name))
+		return nil, fmt.Errorf("policy %s expands no step: use the algorithm noX, and no expansion limit", core.Shown(name))
 	}
 	return easy, nil
 }

@@ -126,5 +126,5 @@ func readPatience(p *sched.Patient, word string) string {
 
 // ownOrder returns the error for a policy that takes no --order.
 func ownOrder(name string, order sched.Order) error {
-	return fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
+	return fmt.Errorf("policy %s has its own order: leave out --order %s", core.Shown(name), order)
 }

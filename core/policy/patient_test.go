@@ -37,10 +37,10 @@ func TestPatientPoliciesTakeParameters(t *testing.T) {
 		if easy, is := Patient(p); !is || easy != want {
 			t.Errorf("the parameters of %s are %+v", name, easy)
 		}
-		if _, err := Live(name, ep.Algorithm{Limit: ep.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "said apart") {
+		if _, err := Live(name, ep.Algorithm{Limit: ep.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "a separate setting") {
 			t.Errorf("%s expands: %v", name, err)
 		}
-		if _, err := Named(name, sched.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has an order of its own") {
+		if _, err := Named(name, sched.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has its own order") {
 			t.Errorf("%s with another order: %v", name, err)
 		}
 	}

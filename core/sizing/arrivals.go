@@ -61,9 +61,9 @@ func Format(f File) []byte {
 }
 
 var (
-	errEmpty   = errors.New("the file is empty; accordion trace statistics LOG -o FILE makes one")
-	errForeign = errors.New("this is no file of statistics; accordion trace statistics LOG -o FILE makes one")
-	errNothing = errors.New("nothing ever arrives by these statistics")
+	errEmpty   = errors.New("the file is empty; create one with accordion trace statistics LOG -o FILE")
+	errForeign = errors.New("this is not a statistics file; create one with accordion trace statistics LOG -o FILE")
+	errNothing = errors.New("these statistics have no arrivals; use a log with jobs")
 )
 
 // Parse parses the text of a file. It accepts what Format writes, and only statistics from which a forecast can be
@@ -80,15 +80,15 @@ func Parse(text []byte) (File, error) {
 	case err != nil && !bytes.Contains(text, []byte(format)):
 		return File{}, errForeign
 	case err != nil:
-		return File{}, fmt.Errorf("the file is damaged: %w; make it anew by accordion trace statistics", err)
+		return File{}, fmt.Errorf("the file is damaged: %w; create it again with accordion trace statistics", err)
 	case head.Format != format:
 		return File{}, errForeign
 	case head.Version != version:
-		return File{}, fmt.Errorf("version %d of the statistics is not %d; make the file anew by accordion trace statistics", head.Version, version)
+		return File{}, fmt.Errorf("version %d of the statistics is not %d; create the file again with accordion trace statistics", head.Version, version)
 	}
 	var w written
 	if err := json.Unmarshal(text, &w); err != nil {
-		return File{}, fmt.Errorf("the file is damaged: %w; make it anew by accordion trace statistics", err)
+		return File{}, fmt.Errorf("the file is damaged: %w; create it again with accordion trace statistics", err)
 	}
 	return w.file()
 }

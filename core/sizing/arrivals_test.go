@@ -40,9 +40,9 @@ func TestInvalidStatisticsFileIsRefused(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":       {" \n", "empty"},
-		"a log":       {"; MaxProcs: 4\n1 0 -1 100 3", "no file of statistics"},
-		"other JSON":  {`{"rows":[]}`, "no file of statistics"},
-		"a list":      {`[1,2]`, "no file of statistics"},
+		"a log":       {"; MaxProcs: 4\n1 0 -1 100 3", "not a statistics file"},
+		"other JSON":  {`{"rows":[]}`, "not a statistics file"},
+		"a list":      {`[1,2]`, "not a statistics file"},
 		"cut off":     {whole[:len(whole)/2], "damaged: unexpected end"},
 		"trailing":    {whole + "{}", "damaged"},
 		"a later one": {strings.Replace(whole, `"version": 1`, `"version": 2`, 1), "version 2 of the statistics is not 1"},
@@ -51,7 +51,7 @@ func TestInvalidStatisticsFileIsRefused(t *testing.T) {
 		"negative":    {strings.Replace(whole, "2.5,", "-2.5,", 1), "-2.5 medium jobs arrive in half hour 17"},
 		"text":        {strings.Replace(whole, "2.5,", `"many",`, 1), "damaged: json: cannot unmarshal"},
 		"nodes":       {strings.Replace(whole, `"mean_nodes": 3`, `"mean_nodes": 1e30`, 1), "long jobs of 1e+30 nodes"},
-		"nobody":      {strings.Replace(whole, "2.5,", "0,", 1), "nothing ever arrives"},
+		"nobody":      {strings.Replace(whole, "2.5,", "0,", 1), "no arrivals"},
 		"no classes":  {`{"format":"accordion statistics","version":1}`, "0 classes of jobs, not 3"},
 	} {
 		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

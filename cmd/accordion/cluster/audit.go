@@ -55,7 +55,7 @@ Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 		for flag, text := range map[string]string{"watch": *watch, "settle": *settle} {
 			d, ok := core.ParseDuration(text)
 			if !ok {
-				return command.Usage(fmt.Errorf("audit: --%s %s is no duration: write %s", flag, core.Shown(text), core.DurationForms))
+				return command.Usage(fmt.Errorf("audit: --%s %s is not a duration: write %s", flag, core.Shown(text), core.DurationForms))
 			}
 			spans[flag] = time.Duration(d) * time.Second
 		}
@@ -111,7 +111,7 @@ func auditOne(ctx context.Context, one command.Cluster, from core.Time, watch, s
 	defer c.Close()
 	system, ok := c.System.(adapter.Auditor)
 	if !ok {
-		return none, "", errors.New("audit: this batch system keeps no accounting that another program can read")
+		return none, "", errors.New("audit: this batch system has no accounting that other programs can read")
 	}
 	return audit.Audit(ctx, audit.Source{Journal: j, System: system, Lease: c.stopped, Clock: ClockOf(one.Config), Watch: watch, Settle: settle,
 		Prompt: audit.DefaultPrompt + one.Config.Plan.Interval.Seconds() - 1}, from)

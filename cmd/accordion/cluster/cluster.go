@@ -116,7 +116,7 @@ func hidesJobs(private string) bool {
 	return slices.Contains(words, "jobs") || slices.Contains(words, "all")
 }
 
-// born is the start of this process. Accelerated clocks run faster from then on, so that those of several clusters
+// born is the start of this process. Accelerated clocks run faster from then on, so that the clocks of several clusters
 // agree.
 var born = time.Now()
 
@@ -161,7 +161,7 @@ func OnlyOne(ctx context.Context, c *Cluster, journal string) (*lockfile.Lock, e
 		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+		return nil, fmt.Errorf("look for another sidecar of this cluster: %w; /run must be writable", err)
 	}
 	return lock, nil
 }

@@ -16,7 +16,7 @@ func Config() *cobra.Command {
 		Use:   "config",
 		Short: "Show a commented configuration, or check one",
 		RunE: func(*cobra.Command, []string) error {
-			return command.Usage(errors.New("config: say which: accordion config example, or accordion config check"))
+			return command.Usage(errors.New("config: use accordion config example or accordion config check"))
 		},
 	}
 	example := &cobra.Command{

@@ -23,7 +23,7 @@ func (c *Cluster) LeaseFor(journal string, length time.Duration) (sidecar.Lease,
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return sidecar.Lease{}, fmt.Errorf("this host's name, which the cluster's lease bears: %w", err)
+		return sidecar.Lease{}, fmt.Errorf("read this host's name for the lease: %w", err)
 	}
 	machine, _ := os.ReadFile(machineID) // without the file, the name must do
 	id := sha256.Sum256([]byte(strings.Join([]string{host, strings.TrimSpace(string(machine)), journal}, "\n")))

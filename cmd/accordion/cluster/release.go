@@ -115,7 +115,7 @@ func (c *Cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	now, err1 := c.stopped.Now(ctx)
 	holder, err2 := c.stopped.Holder(ctx)
 	if err := errors.Join(err1, err2); err != nil {
-		return nil, false, fmt.Errorf("whether a sidecar lives is not known: %w", err)
+		return nil, false, fmt.Errorf("check whether a sidecar runs: %w", err)
 	}
 	return holder, holder != nil && now < holder.Until, nil
 }

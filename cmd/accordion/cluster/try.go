@@ -16,10 +16,10 @@ import (
 // tryOut runs preflight's --try.
 func (c *Cluster) tryOut(cmd *cobra.Command, conf config.Config, as string, asJSON bool) error {
 	if c.try == nil {
-		return command.Usage(fmt.Errorf("preflight --try is for Slurm, and this cluster is %s", conf.System))
+		return command.Usage(fmt.Errorf("preflight --try is only for Slurm; this cluster is %s", conf.System))
 	}
 	if as == "" {
-		return command.Usage(errors.New("preflight --try submits jobs: say as whom, such as --as alice"))
+		return command.Usage(errors.New("preflight --try submits jobs: name a user, such as --as alice"))
 	}
 	lock, err := OnlyOne(cmd.Context(), c, "preflight --try")
 	if err != nil {

@@ -33,7 +33,7 @@ The pages have today's date. If $SOURCE_DATE_EPOCH is set, they have that date i
 			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
 				seconds, err := strconv.ParseInt(text, 10, 64)
 				if err != nil {
-					return Usage(fmt.Errorf("SOURCE_DATE_EPOCH: %q is not a second since 1970", text))
+					return Usage(fmt.Errorf("SOURCE_DATE_EPOCH: %q is not a number of seconds since 1970", text))
 				}
 				day = time.Unix(seconds, 0).UTC()
 			}

@@ -16,7 +16,7 @@ const mostStatistics = 1 << 20
 // ReadStatistics reads a file of arrival statistics. Its errors are usage errors.
 func ReadStatistics(path string) (sizing.File, error) {
 	fail := func(err error) (sizing.File, error) {
-		return sizing.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))
+		return sizing.File{}, Usage(fmt.Errorf("read arrival statistics: %s: %w", path, err))
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func ReadStatistics(path string) (sizing.File, error) {
 	defer file.Close()
 	opened, err := input.Open(file, path)
 	if err != nil {
-		return sizing.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %w", err))
+		return sizing.File{}, Usage(fmt.Errorf("read arrival statistics: %w", err))
 	}
 	defer opened.Close()
 	text, err := io.ReadAll(io.LimitReader(opened, mostStatistics+1))
@@ -37,7 +37,7 @@ func ReadStatistics(path string) (sizing.File, error) {
 		return fail(err)
 	}
 	if len(text) > mostStatistics {
-		return fail(errors.New("this is no file of statistics: it is larger than 1 MiB"))
+		return fail(errors.New("this is not a statistics file: it is larger than 1 MiB"))
 	}
 	f, err := sizing.Parse(text)
 	if err != nil {

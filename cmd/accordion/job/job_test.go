@@ -197,7 +197,7 @@ func TestAResultThatCannotBePrintedIsAnError(t *testing.T) {
 	c.SetArgs([]string{"step"})
 	c.SetOut(brokenPipe{})
 	c.SetErr(&bytes.Buffer{})
-	if err := c.Execute(); err == nil || !strings.Contains(err.Error(), "hand the result to the shell: broken pipe") {
+	if err := c.Execute(); err == nil || !strings.Contains(err.Error(), "write the result: broken pipe") {
 		t.Errorf("%v", err)
 	}
 }

@@ -83,7 +83,7 @@ If the sidecar is restarted, the launcher reconnects with the same request and r
 				err = o.Arrange(*on, args, o.Model.Several())
 			}
 		case *model != "" || *most != "" || len(*on)+len(args) > 0:
-			err = errors.New("--application says all of an application: only --name and --connect go with it")
+			err = errors.New("--application describes the whole application: only --name and --connect can be combined with it")
 		default:
 			o, used, err = lineOptions(*line, *name)
 		}
@@ -108,14 +108,14 @@ const mostName = 64
 func launchOptions(model, name, most string) (application.Options, error) {
 	o := application.Options{Name: name}
 	if model == "" {
-		return o, errors.New("--model is missing: say what the application wants, such as --model '4x2h|8x70m'")
+		return o, errors.New("--model is missing: describe the application, such as --model '4x2h|8x70m'")
 	}
 	var err error
 	if o.Model, err = selector.Parse(model); err != nil {
 		return o, fmt.Errorf("--model: %w", err)
 	}
 	if len(name) > mostName {
-		return o, fmt.Errorf("--name has %d bytes, at most %d are possible", len(name), mostName)
+		return o, fmt.Errorf("--name has %d bytes; at most %d are allowed", len(name), mostName)
 	}
 	if most != "" {
 		d, ok := command.Duration(most)

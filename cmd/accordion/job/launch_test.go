@@ -23,17 +23,17 @@ func TestAWrongCommandLineOfALaunchIsRefused(t *testing.T) {
 		words []string
 		said  string
 	}{
-		{[]string{"--", "sbatch", "job.sh"}, "launch: --model is missing: say what the application wants, such as --model '4x2h|8x70m'"},
+		{[]string{"--", "sbatch", "job.sh"}, "launch: --model is missing: describe the application, such as --model '4x2h|8x70m'"},
 		{[]string{"--model", "huge", "--", "sbatch", "job.sh"}, "launch: --model: "},
-		{[]string{"--model", "4x2h", "--name", strings.Repeat("x", 65), "--", "sbatch", "job.sh"}, "--name has 65 bytes, at most 64 are possible"},
+		{[]string{"--model", "4x2h", "--name", strings.Repeat("x", 65), "--", "sbatch", "job.sh"}, "--name has 65 bytes; at most 64 are allowed"},
 		{[]string{"--model", "4x2h", "--most", "0s", "--", "sbatch", "job.sh"}, "--most: \"0s\" is not a duration above 0: write"},
 		{[]string{"--model", "4x2h", "--most", "soon", "--", "sbatch", "job.sh"}, "--most: soon is not a duration above 0"},
 		{[]string{"--model", "4x2h", "--on", "=sbatch job.sh"}, "names no cluster"},
 		{[]string{"--model", "4x2h", "--on", "a=sbatch job.sh", "--on", "a=sbatch job.sh"}, "--on a is there twice"},
-		{[]string{"--application", "jobs:2", "--model", "4x2h"}, "only --name and --connect go with it"},
-		{[]string{"--application", "jobs:2", "--most", "2h"}, "only --name and --connect go with it"},
-		{[]string{"--application", "jobs:2", "--on", "a"}, "only --name and --connect go with it"},
-		{[]string{"--application", "jobs:2", "sleep"}, "only --name and --connect go with it"},
+		{[]string{"--application", "jobs:2", "--model", "4x2h"}, "only --name and --connect can be combined with it"},
+		{[]string{"--application", "jobs:2", "--most", "2h"}, "only --name and --connect can be combined with it"},
+		{[]string{"--application", "jobs:2", "--on", "a"}, "only --name and --connect can be combined with it"},
+		{[]string{"--application", "jobs:2", "sleep"}, "only --name and --connect can be combined with it"},
 		{[]string{"--application", "jobs"}, "is not FILE:LINE"},
 	} {
 		e := call(t.Context(), append([]string{"launch"}, c.words...)...)
@@ -115,7 +115,7 @@ func TestAnApplicationOfAnExperimentIsALineOfAJobsFile(t *testing.T) {
 		path + ":0":          "is not FILE:LINE",
 		path + ":x":          "is not FILE:LINE",
 		path + ":1":          "there is no job in this line: jobs are in lines 2 to 5",
-		path + ":5":          "its delay is 7 s: only launchers that answer at once are made here",
+		path + ":5":          "its delay is 7 s: only jobs without a delay can run here",
 		"/nothing/there:2":   "--application: open /nothing/there",
 		t.TempDir() + "/x:2": "no such file",
 	} {
@@ -180,7 +180,7 @@ func TestAnApplicationOfAnExperimentChoosesOfTheClustersThatItSees(t *testing.T)
 	if _, err := c.Choose(selector.Sight{Clusters: []selector.Seen{seen(7, 8)}}, 0); err != nil {
 		t.Errorf("the eighth cluster: %v", err)
 	}
-	if _, err := c.Choose(selector.Sight{Clusters: []selector.Seen{seen(8, 8)}}, 0); err == nil || !strings.Contains(err.Error(), "there are 9 clusters: such an application knows 8") {
+	if _, err := c.Choose(selector.Sight{Clusters: []selector.Seen{seen(8, 8)}}, 0); err == nil || !strings.Contains(err.Error(), "there are 9 clusters: such an application supports 8") {
 		t.Errorf("a ninth cluster: %v", err)
 	}
 }

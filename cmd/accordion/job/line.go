@@ -37,7 +37,7 @@ func lineOptions(at, name string) (o application.Options, used func(io.Writer), 
 		return o, nil, fmt.Errorf("--application: %w", err)
 	}
 	if job.Delay != 0 {
-		return o, nil, fmt.Errorf("--application %s: its delay is %d s: only launchers that answer at once are made here", at, job.Delay)
+		return o, nil, fmt.Errorf("--application %s: its delay is %d s: only jobs without a delay can run here", at, job.Delay)
 	}
 	o.Name, o.Lasts = name, job.Lasts
 	o.Model = selector.By(func() selector.Chooser { return &lineChooser{job: job} })
@@ -62,7 +62,7 @@ func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, er
 		n = max(n, seen.C+1)
 	}
 	if n > delegated.MaxClusters {
-		return selector.Answer{}, fmt.Errorf("there are %d clusters: such an application knows %d", n, delegated.MaxClusters)
+		return selector.Answer{}, fmt.Errorf("there are %d clusters: such an application supports %d", n, delegated.MaxClusters)
 	}
 	if n != c.clusters {
 		c.launcher, c.clusters = delegated.NewLauncher(c.job, max(1, n)), n

@@ -118,7 +118,7 @@ uses the default socket.`,
 // status.
 func finish(cmd *cobra.Command, o shim.Outcome) error {
 	if _, err := fmt.Fprint(cmd.OutOrStdout(), o.Text); err != nil {
-		return fmt.Errorf("step: hand the result to the shell: %w", err)
+		return fmt.Errorf("step: write the result: %w", err)
 	}
 	if o.Status == shim.StatusResized {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", o.Message)

@@ -39,7 +39,7 @@ func epilogue(cmd *cobra.Command, file string, args []string) error {
 	}
 	job, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil || job < 1 {
-		return fmt.Errorf("%q is no job's number", args[0])
+		return fmt.Errorf("%q is not a job number", args[0])
 	}
 	conf, err := conf.Read(file)
 	if err != nil {

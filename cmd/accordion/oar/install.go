@@ -86,7 +86,7 @@ func setupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) 
 		}
 		var err error
 		if s.Program, err = os.Executable(); err != nil {
-			return s, fmt.Errorf("where is this program? %w", err)
+			return s, fmt.Errorf("find the path of this program: %w", err)
 		}
 		s.Conf, err = conf.Read(s.File)
 		var wrong *conf.Error

@@ -87,10 +87,10 @@ nothing was written. OAR switches a queue off for any other status.`,
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		now, err := strconv.ParseInt(args[1], 10, 64)
 		if err != nil || now < 0 {
-			return command.Usage(fmt.Errorf("oar schedule: NOW is %q, and not a second since 1970", args[1]))
+			return command.Usage(fmt.Errorf("oar schedule: NOW %q is not a number of seconds since 1970", args[1]))
 		}
 		if *deadline < 100*time.Millisecond {
-			return command.Usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
+			return command.Usage(fmt.Errorf("oar schedule: --deadline %s is too short; give at least 100ms", *deadline))
 		}
 		pass := scheduler.Pass{Queue: args[0], Now: now, Patience: *deadline, Statistics: command.ReadStatistics}
 		if *caller == 0 {
@@ -145,11 +145,11 @@ func outlive(file, queue string) error {
 	return scheduler.Reactivate(ctx, conf, queue, func() error {
 		nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
-			return fmt.Errorf("leaving OAR's pipe: %w", err)
+			return fmt.Errorf("close OAR's pipe: %w", err)
 		}
 		for fd := range 3 {
 			if err := syscall.Dup3(int(nowhere.Fd()), fd, 0); err != nil {
-				return fmt.Errorf("leaving OAR's pipe: %w", err)
+				return fmt.Errorf("close OAR's pipe: %w", err)
 			}
 		}
 		return nil

@@ -98,22 +98,22 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	}
 	found, err := s.place(cmd.Context(), problem, algorithm)
 	if err != nil {
-		return fmt.Errorf("scheduling %s: %w", file, err)
+		return fmt.Errorf("schedule %s: %w", file, err)
 	}
 	rigid, err := ep.Schedule(problem.Profile(), problem.Profiles(), nil, ep.Algorithm{Rigid: true})
 	if err != nil {
-		return fmt.Errorf("scheduling %s rigidly, to compare: %w", file, err)
+		return fmt.Errorf("schedule %s as rigid, for comparison: %w", file, err)
 	}
 	result := scheduled(problem, algorithm, found, rigid)
 	result.Order = s.order
 	if s.nodeIDs {
 		if err := result.name(problem, found.Plan); err != nil {
-			return fmt.Errorf("naming the nodes for %s: %w", file, err)
+			return fmt.Errorf("assign nodes for %s: %w", file, err)
 		}
 	}
 	text, err := json.Marshal(result)
 	if err != nil {
-		return fmt.Errorf("writing the schedule of %s: %w", file, err)
+		return fmt.Errorf("write the schedule of %s: %w", file, err)
 	}
 	_, err = cmd.OutOrStdout().Write(append(text, '\n'))
 	return err
@@ -159,11 +159,11 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (ep.Algorithm, error) {
 		return ep.Algorithm{}, fmt.Errorf("--evals %d is not at least 1", s.evals)
 	}
 	if s.budget < 0 || cmd.Flags().Changed("budget") && s.budget == 0 {
-		return ep.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
+		return ep.Algorithm{}, fmt.Errorf("--budget %s is not above 0; give 500ms, 2s or 1m", s.budget)
 	}
 	for _, flag := range []string{"evals", "budget", "seed"} {
 		if cmd.Flags().Changed(flag) && s.order != "search" {
-			return ep.Algorithm{}, fmt.Errorf("--%s is for --order search: say that too, or leave it out", flag)
+			return ep.Algorithm{}, fmt.Errorf("--%s needs --order search: add that, or leave it out", flag)
 		}
 	}
 	a, err := ep.ParseAlgorithm(s.algorithm)
@@ -172,7 +172,7 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (ep.Algorithm, error) {
 	}
 	limited := cmd.Flags().Changed("expand-limit")
 	if a.Rigid && (s.compact || limited) {
-		return a, errors.New("--algorithm rigid knows neither --expand-limit nor --compact; take 2X")
+		return a, errors.New("--algorithm rigid supports neither --expand-limit nor --compact; use 2X")
 	}
 	if limited {
 		if a.Limit, err = ep.ParseLimit(s.limit); err != nil {

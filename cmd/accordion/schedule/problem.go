@@ -258,7 +258,7 @@ func (r *reader) application(field string) error {
 		switch key {
 		case "id":
 			if r.json.Decode(&a.ID) != nil || a.ID == "" {
-				err = r.fail(r.at, field+".id", errors.New("not a text that names the application"))
+				err = r.fail(r.at, field+".id", errors.New("not a string with the application's name"))
 			}
 		case "ep":
 			a.EP, err = r.profile(field+".ep", core.MaxSteps)

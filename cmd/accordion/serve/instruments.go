@@ -50,7 +50,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		w.ends = append(w.ends, listener.Close)
 		w.parts = append(w.parts, func(ctx context.Context) error {
 			if err := m.Serve(ctx, listener); err != nil {
-				log.Error("the metrics are not served any more", "error", err)
+				log.Error("metrics server failed", "error", err)
 				<-ctx.Done()
 			}
 			return nil
@@ -69,9 +69,9 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		w.parts = append(w.parts, func(ctx context.Context) error {
 			return lines.Run(ctx, time.Second, func(err error) {
 				if err != nil {
-					log.Error("events cannot be written now; they are when it is possible again", "error", err)
+					log.Error("write events failed; retrying", "error", err)
 				} else {
-					log.Info("events are written again", "file", path)
+					log.Info("writing events works again", "file", path)
 				}
 			})
 		})
@@ -97,7 +97,7 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partO
 	w.ends = append(w.ends, listener.Close)
 	w.parts = append(w.parts, func(ctx context.Context) error {
 		if err := server.Serve(ctx, listener); err != nil {
-			log.Error("the page is not served any more", "error", err)
+			log.Error("page server failed", "error", err)
 			<-ctx.Done()
 		}
 		return nil

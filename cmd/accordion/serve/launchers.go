@@ -38,7 +38,7 @@ type launcherService struct {
 func openLauncherService(ctx context.Context, settings config.Delegate, instances []*instance, log hclog.Logger) (launchers, error) {
 	journal, err := loop.Open(settings.Journal)
 	if err != nil {
-		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
+		return nil, fmt.Errorf("open the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
 	o := &launcherService{settings: settings, journal: journal, log: log, end: end}
@@ -111,7 +111,7 @@ func (o *launcherService) run(ctx context.Context, conf config.Clusters, instanc
 		Grace: seconds(s.Grace), BringUp: seconds(s.BringUp), Guard: seconds(guard), PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(instances), "journal", s.Journal)
 	running := loop.New(options)
-	return together(ctx, instances[0].service.watched("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
+	return together(ctx, instances[0].service.Watch("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
 		func(ctx context.Context) error { return o.journal.WatchWAL(ctx, walPause, reportWAL(o.log)) })
 }
 

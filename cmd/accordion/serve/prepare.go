@@ -17,6 +17,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/adapter/status"
+	"accordion/adapter/systemd"
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	statuscommand "accordion/cmd/accordion/status"
@@ -37,7 +38,7 @@ type instance struct {
 	launchers func(cluster string) session.Launchers // serves launchers' sessions on this cluster; nil if none are served
 	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules the jobs of launchers' applications; nil if none are served
 	counted   *metrics.Applications                  // served with the cluster's own metrics; nil: none
-	service   *service                               // nil: systemd is not notified
+	service   *systemd.Service                       // nil: systemd is not notified
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system returned it
@@ -135,12 +136,12 @@ func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(
 	s.ends = append(s.ends, func() { instruments.close() })
 	o.Calls, o.Meter, o.Subscriber = server.Calls(), instruments.meter, instruments.subscriber
 	loop = sidecar.New(o)
-	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
+	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.Watch("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) },
 		func(ctx context.Context) error { return p.journal.WatchWAL(ctx, walPause, reportWAL(o.Log)) },
 		func(ctx context.Context) error {
 			return readers.KeepState(ctx, p.conf.Session.Socket, o.Settings.Cluster, loop.Alive, func(err error) {
-				o.Log.Error("users cannot be told whether the sidecar lives", "error", err)
+				o.Log.Error("write sidecar state for users failed", "error", err)
 			})
 		})
 	s.begins = func() {
@@ -156,7 +157,7 @@ func (s *prepared) run(ctx context.Context) error {
 	if err := together(ctx, s.parts...); err != nil {
 		return err
 	}
-	s.log.Info("accordion ended as it was told to; running jobs run on")
+	s.log.Info("accordion stopped; running jobs continue")
 	return nil
 }
 
@@ -184,7 +185,7 @@ func reportWAL(log hclog.Logger) func(error) {
 		if err != nil {
 			log.Error("journal grows", "error", err)
 		} else {
-			log.Info("journal is of its usual size again")
+			log.Info("journal has its usual size again")
 		}
 	}
 }
@@ -220,7 +221,7 @@ func (p *instance) check(ctx context.Context, c *cluster.Cluster) error {
 	case failed == 0:
 		return nil
 	case p.insist.force:
-		p.log.Warn("serving all the same, for --force was given", "failed", failed)
+		p.log.Warn("serving despite failed checks because of --force", "failed", failed)
 		return nil
 	case slices.ContainsFunc(found, func(f adapter.Finding) bool { return f.Severity == adapter.Unanswered }):
 		return &adapter.NoAnswerError{Err: errUnfit}

@@ -18,6 +18,7 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journald"
 	"accordion/adapter/managed"
+	"accordion/adapter/systemd"
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
@@ -109,14 +110,14 @@ func serve(ctx context.Context, conf config.Clusters, p *instance) error {
 	}
 	defer o.leave()
 	defer p.leave()
-	p.service = underSystemd(p.log)
+	p.service = systemd.New(p.log)
 	s, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	limitHeap()
-	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*instance{p}) }, p.service.run)
+	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*instance{p}) }, p.service.Run)
 }
 
 func settingsOf(ctx context.Context, conf config.Config, c *cluster.Cluster) (managed.Settings, error) {

@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
+	"accordion/adapter/systemd"
 	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 )
@@ -72,7 +73,7 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 		return err
 	}
 	defer o.leave()
-	service := underSystemd(instances[0].log.ResetNamed("accordion"))
+	service := systemd.New(instances[0].log.ResetNamed("accordion"))
 	for _, p := range instances {
 		p.service = service
 	}
@@ -96,7 +97,7 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 		errs := make([]error, len(instances))
 		atOnce(len(instances), func(i int) { errs[i] = instances[i].serveUntilDone(ctx, begun[i]) })
 		return errors.Join(errs...)
-	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.run)
+	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.Run)
 }
 
 // atOnce runs do n times in parallel and waits for all.

@@ -166,8 +166,8 @@ func TestAClusterThatIsAwayAtTheBeginningIsServedWhenItComes(t *testing.T) {
 		`[ERROR] accordion.far: preflight: slurmctld is not up`,
 		`[ERROR] accordion.far: the batch system does not answer: it is tried again every 10 s` + "\n",
 		`[INFO]  accordion.far: accordion serves: `,
-		`[INFO]  accordion.far: accordion ended as it was told to`,
-		`[INFO]  accordion.a: accordion ended as it was told to`,
+		`[INFO]  accordion.far: accordion stopped; running jobs continue`,
+		`[INFO]  accordion.a: accordion stopped; running jobs continue`,
 	} {
 		if n := strings.Count(text, line); n != 1 {
 			t.Errorf("%d times, want once: %s\n%s", n, line, text)

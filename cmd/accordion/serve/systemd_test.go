@@ -6,11 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -46,7 +43,7 @@ func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 		}
 		n, err := socket.Read(said)
 		if err != nil || string(said[:n]) != want {
-			t.Fatalf("systemd is told %q, error %v; want %q", said[:n], err, want)
+			t.Fatalf("systemd receives %q, error %v; want %q", said[:n], err, want)
 		}
 	}
 	hears("READY=1")
@@ -65,79 +62,6 @@ func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 			return
 		}
 	}
-}
-
-// fakeLoop answers unless it hangs.
-type fakeLoop struct{ hangs atomic.Bool }
-
-func (l *fakeLoop) alive(ctx context.Context) error {
-	if l.hangs.Load() {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return nil
-}
-
-func wait(ctx context.Context) error { <-ctx.Done(); return nil }
-
-func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		said := make(chan string, 100)
-		s := &service{every: 3 * time.Second, log: hclog.NewNullLogger(), loops: map[*watchdogTarget]bool{}, tell: func(state string) { said <- state }}
-		took := func() (told []string) {
-			for len(said) > 0 {
-				told = append(told, <-said)
-			}
-			return told
-		}
-		one, other := &fakeLoop{}, &fakeLoop{}
-		other.hangs.Store(true) // it waits for its lease
-		ctx, end := context.WithCancel(t.Context())
-		defer end()
-		go s.watched("one", one.alive, wait)(ctx)
-		go s.watched("other", other.alive, wait)(ctx)
-		over := make(chan error)
-		go func() { over <- s.run(ctx) }()
-		// hears compares the notifications within 10 s, each word once, because the watchdog is fed each second.
-		hears := func(when string, want ...string) {
-			t.Helper()
-			took()
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
-			told, fed := took(), 0
-			for _, word := range told {
-				if word == "WATCHDOG=1" {
-					fed++
-				}
-			}
-			if slices.Sort(told); !slices.Equal(slices.Compact(told), want) || fed > 0 && fed < 8 {
-				t.Errorf("%s systemd is told %v, want %v", when, told, want)
-			}
-		}
-		hears("while one waits for its lease")
-		other.hangs.Store(false)
-		hears("when all answer", "READY=1", "WATCHDOG=1")
-		one.hangs.Store(true)
-		time.Sleep(time.Second) // the loop is asked once more
-		hears("while one hangs")
-		one.hangs.Store(false)
-		hears("when that answers again", "WATCHDOG=1")
-		life, leave := context.WithCancel(ctx)
-		third := &fakeLoop{}
-		third.hangs.Store(true)
-		go s.watched("third", third.alive, wait)(life)
-		hears("while one that is begun anew waits for its lease", "WATCHDOG=1")
-		third.hangs.Store(false)
-		hears("when that has it", "WATCHDOG=1")
-		leave()
-		synctest.Wait()
-		third.hangs.Store(true)
-		hears("when that has ended", "WATCHDOG=1")
-		end()
-		if err, told := <-over, took(); err != nil || !slices.Contains(told, "STOPPING=1") {
-			t.Errorf("at the end systemd is told %v, error %v", told, err)
-		}
-	})
 }
 
 // Systemd's own verifier finds no fault in the units.

@@ -31,7 +31,7 @@ func (a asker) ask(question, usual string) (string, error) {
 	fmt.Fprintf(a.out, "%s [%s] ", question, usual)
 	line, err := a.in.ReadString('\n')
 	if err != nil && line == "" {
-		return "", fmt.Errorf("there is no answer to: %s: %w", question, err)
+		return "", fmt.Errorf("no answer to the question %q: %w", question, err)
 	}
 	if answer := strings.TrimSpace(line); answer != "" {
 		return answer, nil

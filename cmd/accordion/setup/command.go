@@ -20,7 +20,7 @@ func Command() *cobra.Command {
 		Use:   "setup",
 		Short: "Install the sidecar on a Slurm or OAR server, or remove it",
 		RunE: func(*cobra.Command, []string) error {
-			return command.Usage(errors.New("setup: say beside what: accordion setup slurm, or accordion setup oar"))
+			return command.Usage(errors.New("setup: use accordion setup slurm or accordion setup oar"))
 		},
 	}
 	c.AddCommand(slurmCommand(), oarCommand())

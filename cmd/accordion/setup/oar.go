@@ -75,7 +75,7 @@ were changed, and does what "accordion oar uninstall" does. While jobs are in th
 		}
 		name, err := os.Executable()
 		if err != nil {
-			return fmt.Errorf("where is this program? %w", err)
+			return fmt.Errorf("find the path of this program: %w", err)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "\nSet this in oar.conf on every node, where the program has to be installed, for jobs whose first step is larger than their least one:\n\n    PROLOGUE_EXEC_FILE=\"%s oar prologue\"\n\n"+
 			"When preflight has nothing against it (it follows, and can be asked again: accordion preflight): systemctl enable --now accordion.service\n\n", name)

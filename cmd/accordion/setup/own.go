@@ -36,10 +36,10 @@ func remembered(config string) (own, error) {
 		return o, nil
 	}
 	if err != nil {
-		return o, fmt.Errorf("what setup has written: %w", err)
+		return o, fmt.Errorf("read setup's list of files: %w", err)
 	}
 	if err := json.Unmarshal(text, &o); err != nil {
-		return o, fmt.Errorf("what setup has written: %s: %w; remove that file, and by hand what setup wrote", o.path, err)
+		return o, fmt.Errorf("read setup's list of files %s: %w; remove that file, and the files that setup wrote", o.path, err)
 	}
 	return o, nil
 }
@@ -78,7 +78,7 @@ func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
 	for _, f := range all {
 		s, err := o.stateOf(f.Path, f.Text)
 		if err != nil {
-			return fmt.Errorf("setting up %s: %w", f.Path, err)
+			return fmt.Errorf("set up %s: %w", f.Path, err)
 		}
 		switch {
 		case s == theirs:
@@ -89,7 +89,7 @@ func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
 			continue
 		case s == absent || s == ours:
 			if err := files.Save(files.File{Path: f.Path, Folder: true, Write: func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err }}); err != nil {
-				return fmt.Errorf("setting up %s: %w", f.Path, err)
+				return fmt.Errorf("set up %s: %w", f.Path, err)
 			}
 			if err := o.remember(written{f.Path, sumOf([]byte(f.Text))}); err != nil {
 				return err
@@ -116,7 +116,7 @@ func (o *own) save() error {
 		return err
 	}
 	if err := files.Save(files.File{Path: o.path, Folder: true, Write: func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }}); err != nil {
-		return fmt.Errorf("remembering what setup has written: %w", err)
+		return fmt.Errorf("remembering read setup's list of files: %w", err)
 	}
 	return nil
 }

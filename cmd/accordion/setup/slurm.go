@@ -118,11 +118,11 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 	defer end()
 	c, err := s.Configuration(ctx)
 	if err == nil && !filepath.IsAbs(c["SLURM_CONF"]) {
-		err = fmt.Errorf("scontrol show config does not say where slurm.conf is (SLURM_CONF=%q)", c["SLURM_CONF"])
+		err = fmt.Errorf("scontrol show config has no path of slurm.conf (SLURM_CONF=%q)", c["SLURM_CONF"])
 	}
 	if err == nil {
 		if _, there := os.Stat(c["SLURM_CONF"]); there != nil {
-			err = fmt.Errorf("%w: this is not slurmctld's host, and setup belongs there", there)
+			err = fmt.Errorf("%w: this is not slurmctld's host; run setup there", there)
 		}
 	}
 	var in output.Inventory
@@ -161,7 +161,7 @@ func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, err
 		}
 	}
 	if !slices.Contains(names, wish.Partition) {
-		return wish, command.Usage(fmt.Errorf("setup slurm: --partition %s: want one of %s", cmp.Or(wish.Partition, "is not given"), strings.Join(names, ", ")))
+		return wish, command.Usage(fmt.Errorf("setup slurm: --partition %s: use one of %s", cmp.Or(wish.Partition, "is not given"), strings.Join(names, ", ")))
 	}
 	if wish.Listen == "" {
 		if wish.Listen, err = a.ask("Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)?", "none"); err != nil {
@@ -179,7 +179,7 @@ func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, err
 	if wish.Address == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return wish, fmt.Errorf("this host's name, for --address: %w", err)
+			return wish, fmt.Errorf("read this host's name for --address: %w", err)
 		}
 		wish.Address = net.JoinHostPort(host, port)
 	}

@@ -18,7 +18,7 @@ func Limits() *cobra.Command {
 		Use:   "limits",
 		Short: "Reset the counter of a user's limit",
 		RunE: func(*cobra.Command, []string) error {
-			return command.Usage(errors.New("limits: say what: accordion limits reset USER"))
+			return command.Usage(errors.New("limits: use accordion limits reset USER"))
 		},
 	}
 	c.AddCommand(resetCommand())

@@ -1,4 +1,9 @@
-package serve
+// Package systemd notifies systemd of the state of a service, and feeds its watchdog.
+//
+//	service := systemd.New(log)
+//	go service.Run(ctx)
+//	err := service.Watch("the sidecar", loop.Alive, loop.Run)(ctx)
+package systemd
 
 import (
 	"context"
@@ -11,47 +16,47 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A service notifies systemd (Type=notify, WatchdogSec=) when all loops serve, and feeds the watchdog as long as each
+// Service notifies systemd (Type=notify, WatchdogSec=) when all loops serve, and feeds the watchdog as long as each
 // of them answers. If a loop hangs, systemd restarts the process. A loop that waits for a lease, or whose batch
 // system does not answer, does not hang.
-type service struct {
+type Service struct {
 	tell  func(state string) // sends a state to systemd
 	every time.Duration      // the watchdog's timeout; 0: no watchdog
 	log   hclog.Logger
 
 	mu    sync.Mutex
-	loops map[*watchdogTarget]bool
+	loops map[*loop]bool
 }
 
-// watchdogTarget is a loop that must answer.
-type watchdogTarget struct {
+// loop is a loop that must answer.
+type loop struct {
 	name     string
 	alive    func(context.Context) error
 	answered bool // at least once; before that it waits for its lease
 }
 
-// underSystemd returns the process's service, or nil if systemd does not expect notifications.
-func underSystemd(log hclog.Logger) *service {
+// New returns the process's service, or nil if systemd does not expect notifications. The methods work with nil too.
+func New(log hclog.Logger) *Service {
 	if os.Getenv("NOTIFY_SOCKET") == "" {
 		return nil
 	}
 	every, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("systemd's watchdog is not fed", "error", err)
+		log.Warn("read systemd's watchdog setting failed", "error", err)
 	}
-	return &service{every: every, log: log, loops: map[*watchdogTarget]bool{}, tell: func(state string) {
+	return &Service{every: every, log: log, loops: map[*loop]bool{}, tell: func(state string) {
 		if _, err := daemon.SdNotify(false, state); err != nil {
-			log.Warn("systemd was not told", "state", state, "error", err)
+			log.Warn("notify systemd failed", "state", state, "error", err)
 		}
 	}}
 }
 
-// watched returns a loop's run function. While it runs, the loop must answer. For nil it returns run unchanged.
-func (s *service) watched(name string, alive, run func(context.Context) error) func(context.Context) error {
+// Watch returns a loop's run function. While it runs, the loop must answer. For nil it returns run unchanged.
+func (s *Service) Watch(name string, alive, run func(context.Context) error) func(context.Context) error {
 	if s == nil {
 		return run
 	}
-	w := &watchdogTarget{name: name, alive: alive}
+	w := &loop{name: name, alive: alive}
 	s.mu.Lock()
 	s.loops[w] = true
 	s.mu.Unlock()
@@ -68,8 +73,8 @@ func (s *service) watched(name string, alive, run func(context.Context) error) f
 // patienceAtFirst is the timeout for a loop before the service is ready, if there is no watchdog.
 const patienceAtFirst = 10 * time.Second
 
-// run notifies systemd until ctx ends. For nil it only waits.
-func (s *service) run(ctx context.Context) error {
+// Run notifies systemd until ctx ends. For nil it only waits.
+func (s *Service) Run(ctx context.Context) error {
 	if s == nil {
 		<-ctx.Done()
 		return nil
@@ -83,7 +88,7 @@ func (s *service) run(ctx context.Context) error {
 		begun := time.Now()
 		switch all, late := s.ask(ctx, pause); {
 		case late != "":
-			s.log.Error(fmt.Sprintf("%s does not answer: unless it does, systemd starts this process anew", late), "within", pause)
+			s.log.Error(fmt.Sprintf("%s does not answer: systemd will restart this process", late), "within", pause)
 		case !ready && all:
 			ready = true
 			s.tell(daemon.SdNotifyReady)
@@ -105,9 +110,9 @@ func (s *service) run(ctx context.Context) error {
 
 // ask asks all loops and waits for at most patience. all reports that each of them has answered at least once. late
 // is the name of a loop that has answered before and does not now, or "".
-func (s *service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
+func (s *Service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
 	s.mu.Lock()
-	loops := make([]*watchdogTarget, 0, len(s.loops))
+	loops := make([]*loop, 0, len(s.loops))
 	for w := range s.loops {
 		loops = append(loops, w)
 	}
@@ -119,7 +124,11 @@ func (s *service) ask(ctx context.Context, patience time.Duration) (all bool, la
 		return true, ""
 	}
 	silent := make([]bool, len(loops))
-	atOnce(len(loops), func(i int) { silent[i] = loops[i].alive(within) != nil })
+	var asked sync.WaitGroup
+	for i, w := range loops {
+		asked.Go(func() { silent[i] = w.alive(within) != nil })
+	}
+	asked.Wait()
 	all = true
 	for i, w := range loops {
 		w.answered = w.answered || !silent[i]
