@@ -54,7 +54,7 @@ type Operation struct {
 	WantedLimit   core.Time     // seconds, the time limit to ask for; 0: the limit stays
 }
 
-// A Plan is what the plan says of a job. plan.World.Apply writes it.
+// A Plan is what the plan says of a job. plan.World.Apply writes all of it but LimitRegained.
 type Plan struct {
 	Course        *Course   // its place in the present plan; nil: it has none
 	NamedBefore   *Course   // its last place: a plan keeps these nodes if it can
@@ -92,14 +92,14 @@ func New(seen *adapter.Job, request string, choices []core.EP) *Job {
 func Restore(data []byte) (*Job, error) {
 	r := &Job{}
 	if err := json.Unmarshal(data, &r.Record); err != nil {
-		return nil, fmt.Errorf("journal: a job's record: %w", err)
+		return nil, fmt.Errorf("read journal record of a job: %w", err)
 	}
 	var err error
 	if r.Choices, err = adapter.ParseRequest(r.Request); err != nil {
-		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("read journal record of job %d: %w", r.ID, err)
 	}
 	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("read journal record of job %d: %w", r.ID, err)
 	}
 	return r, nil
 }
@@ -108,7 +108,7 @@ func Restore(data []byte) (*Job, error) {
 func (r *Job) Encode() ([]byte, error) {
 	data, err := json.Marshal(&r.Record)
 	if err != nil {
-		return nil, fmt.Errorf("journal: job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("encode journal record of job %d: %w", r.ID, err)
 	}
 	return data, nil
 }
