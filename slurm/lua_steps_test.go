@@ -29,7 +29,7 @@ func TestShortStepsAreRefusedAtSubmission(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := of.New(&adapter.Job{}, c.comment, choices)
-		job.Judged = true
+		job.StepLengthChecked = true
 		why := limits.TooShort(job)
 		if (why == "") != (c.want == "") || !strings.HasPrefix(why, c.want) {
 			t.Errorf("%s: the sidecar says %q, want %q", c.comment, why, c.want)

@@ -20,9 +20,9 @@ func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings manag
 	case actions.Grow, actions.Shrink:
 		return afterResize(r, op, got, settings, now)
 	case actions.ReadVoice:
-		voice := managed.SpeakingVoice
-		if got.Silent && r.Asks == nil {
-			voice = managed.SilentVoice
+		voice := managed.StepCallsMade
+		if got.Silent && r.Question == nil {
+			voice = managed.StepCallsNever
 		}
 		return op.Then.with(managed.VoiceKnown{Voice: voice})
 	case actions.ReadPrograms:
@@ -75,14 +75,14 @@ func pauseAfter(failures int) time.Duration {
 // reading shows what the batch system has. nodes is the pool.
 func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes []adapter.Node, now time.Time) Outcome {
 	o := Outcome{Retry: afterOther}
-	c := managed.CallFailed{Blocked: err.Error(), Failures: r.Failures, Frozen: r.Frozen, Refused: r.Refused}
+	c := managed.CallFailed{Blocked: err.Error(), Failures: r.Failures, Frozen: r.FrozenSince, Refused: r.RefusedNodes}
 	switch {
 	case errors.Is(err, adapter.ErrReserved):
 		o.Retry = afterReserved
 	case errors.Is(err, adapter.ErrBusy):
 		o.Retry, c.Refused = afterBusy, r.NextNodes
 	case errors.Is(err, adapter.ErrFrozen):
-		if o.Retry = managed.TryFrozen; c.Frozen == 0 {
+		if o.Retry = managed.RetryFrozen; c.Frozen == 0 {
 			c.Frozen = now.Unix()
 		}
 	case errors.Is(err, adapter.ErrTrap):
@@ -93,11 +93,11 @@ func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes 
 		c.Failures++
 		o.Retry = pauseAfter(c.Failures)
 	}
-	if managed.Stiff(c.Frozen, now) {
+	if managed.LongFrozen(c.Frozen, now) {
 		c.Blocked = fmt.Sprintf("the batch system does not let this job be changed; if that stays so, cancel it and submit it again (%v)", err)
 		o.Reply = &Reply{wire.Late, c.Blocked}
 		if errors.Is(err, adapter.ErrFrozen) {
-			o.Retry, c.SetAside = managed.TryStiff, true
+			o.Retry, c.SetAside = managed.RetryLongFrozen, true
 			o.Notices = []string{fmt.Sprintf("since %s %s", adapter.Instant(c.Frozen).Format(time.TimeOnly), c.Blocked)}
 		}
 	}
@@ -109,7 +109,7 @@ func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes 
 	case !op.Starts:
 		return o
 	case got.Launched && r.Phase == managed.Starting: // only a reading shows whether it starts: until then no other job gets its nodes
-		return o.with(managed.StartUnsure{Until: now.Add(managed.Straggles)})
+		return o.with(managed.StartUnsure{Until: now.Add(managed.LateCall)})
 	case c.Failures > 1:
 		reject := managed.SentBack{Why: managed.ShortReason(err.Error()), At: now.Unix(), Kinds: managed.KindsOf(nodes)}
 		o.Events = []Event{Rejected(reject.Why, r.Rejected.Times+1)}

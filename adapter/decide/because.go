@@ -11,22 +11,22 @@ import (
 // meant. It returns "" if the application and its nodes were in time.
 func because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 	asked := meant // an application that sends no messages is never early or late
-	if r.Asks != nil {
-		asked = r.Asks.At.Unix()
+	if r.Question != nil {
+		asked = r.Question.At.Unix()
 	}
 	switch {
-	case asked > meant+r.Forgiven()+managed.Tolerance:
-		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant-r.Forgiven(), r.Overran, r.Allowance(s.Overrun))
-	case r.Stalled > 0 && asked > meant+r.Owed+managed.Tolerance:
-		return fmt.Sprintf("%d s after the planned second: %s, which cost the application %d s", now-meant, managed.Outaged.ForUsers(), asked-meant-r.Owed)
+	case asked > meant+r.NotLateFor()+managed.Tolerance:
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant-r.NotLateFor(), r.OverrunUsed, r.Allowance(s.Overrun))
+	case r.OutageCost > 0 && asked > meant+r.SidecarDelay+managed.Tolerance:
+		return fmt.Sprintf("%d s after the planned second: %s, which cost the application %d s", now-meant, managed.Outaged.ForUsers(), asked-meant-r.SidecarDelay)
 	case now < meant-managed.Tolerance:
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
-	case now > meant+managed.Tolerance && r.WaitsFor != managed.Nobody:
-		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.WaitsFor.ForUsers())
+	case now > meant+managed.Tolerance && r.Obstacle != managed.Nobody:
+		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.Obstacle.ForUsers())
 	case asked < meant-managed.Tolerance && now > r.Due()+managed.Tolerance: // from Due on the resize would have delayed no other job
 		why := "the batch system was slow, or resized others first"
-		if r.WaitsFor != managed.Nobody {
-			why = r.WaitsFor.ForUsers()
+		if r.Obstacle != managed.Nobody {
+			why = r.Obstacle.ForUsers()
 		}
 		return fmt.Sprintf("the application was %d s early and might have gone on %d s ago: %s", now-asked, now-r.Due(), why)
 	case asked < meant-managed.Tolerance && !s.Advance:

@@ -116,7 +116,7 @@ func About(r *managed.Job, s Situation) Decision {
 	case managed.Running:
 		return s.running(r)
 	default: // ending: the call failed, or the sidecar ended meanwhile
-		return s.end(r, r.Why)
+		return s.end(r, r.EndReason)
 	}
 }
 
@@ -141,7 +141,7 @@ func (s Situation) end(r *managed.Job, why string) Decision {
 			Changes: []managed.Change{managed.EndDecided{Why: why, At: now}}, Events: []Event{{"ending", why, nil}}, Do: op,
 		}
 	}
-	if r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellsFor {
+	if r.EndDecidedAt > 0 && r.Failures > 0 && now-r.EndDecidedAt-s.Outages.Within(r.EndDecidedAt, now) > tellsFor {
 		op.Calls = []actions.Call{actions.End{Job: r.Key}}
 		op.Then.Events = []Event{{"untold", "ended; its output may not say why: " + why, nil}}
 	}

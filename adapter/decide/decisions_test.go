@@ -62,7 +62,7 @@ func adoption() []row {
 		{"a job that the batch system cannot resize", set(waiting(), seen(func(j *adapter.Job) { j.Unfit = "it is an array" }))},
 		{"a job that needs more nodes than there are", set(waiting(), with(func(r *managed.Job) { r.Choices = []core.EP{{{Duration: 100, Nodes: 9}}} }))},
 		{"a job that needs more nodes than its account may have", set(waiting(), seen(func(j *adapter.Job) { j.Most = adapter.NodeLimit{Nodes: 4, Why: "GrpTRES of account bio"} }))},
-		{"a job with a step shorter than [limits] allows", set(waiting(), with(func(r *managed.Job) { r.Judged = true }), limits(managed.Limits{ShortestStep: 101}))},
+		{"a job with a step shorter than [limits] allows", set(waiting(), with(func(r *managed.Job) { r.StepLengthChecked = true }), limits(managed.Limits{ShortestStep: 101}))},
 		{"… that was accepted before the limit was set", set(waiting(), limits(managed.Limits{ShortestStep: 101}))},
 		{"a job that its user released before it was held", set(waiting(), seen(func(j *adapter.Job) { j.Held = false }))},
 		{"a job that its user holds, too", set(waiting(), seen(func(j *adapter.Job) { j.HeldByUser = true }))},
@@ -116,9 +116,9 @@ func waitingRows() []row {
 func lateShrinkerOn(nodes ...string) option {
 	return func(c *scene) {
 		r := managed.New(&adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=5x100s,1x100s", []core.EP{{{Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}})
-		r.Phase, r.Began, r.Planned, r.Voice, r.Nodes, r.Late = managed.Running, now-105, now-105, managed.SpeakingVoice, nodes, true
+		r.Phase, r.Began, r.Planned, r.StepCalls, r.Nodes, r.Late = managed.Running, now-105, now-105, managed.StepCallsMade, nodes, true
 		r.Promise = []core.Time{now - 5, now + 95}
-		r.Meant = r.Due()
+		r.PlannedEnd = r.Due()
 		c.others = append(c.others, r)
 	}
 }
@@ -148,8 +148,8 @@ func startingRows() []row {
 		{"a released job has not started yet", set(starting(), seen(func(j *adapter.Job) { j.Why = "Resources" }))},
 		{"a released job runs, and its record does not have that yet", set(starting(), seen(func(j *adapter.Job) { j.State = adapter.Running }))},
 		{"a released job is held again by the batch system", set(starting(), seen(held))},
-		{"a job is held because the sidecar ended before it released it", set(starting(), seen(held), with(func(r *managed.Job) { r.Released = time.Time{} }))},
-		{"a job is held because the batch system refused to release it", set(starting(), seen(held), with(func(r *managed.Job) { r.Released, r.Failures = time.Time{}, 1 }))},
+		{"a job is held because the sidecar ended before it released it", set(starting(), seen(held), with(func(r *managed.Job) { r.ReleasedAt = time.Time{} }))},
+		{"a job is held because the batch system refused to release it", set(starting(), seen(held), with(func(r *managed.Job) { r.ReleasedAt, r.Failures = time.Time{}, 1 }))},
 		{"an operator holds a released job", set(starting(), seen(func(j *adapter.Job) { j.Held, j.HeldBy = true, "an operator" }))},
 		{"… and it was taken back", set(starting(), seen(func(j *adapter.Job) { j.Held, j.HeldBy = true, "an operator" }), ok(1, actions.Result{}))},
 		{"a released job has lost a node before it started", set(starting(), node(func(n *adapter.Node) { n.Usable, n.Idle, n.Lost = false, false, true }, "n2"))},
@@ -179,11 +179,11 @@ func growing() []row {
 		{"a job asks for 3 more nodes, and there are only 4 in all", set(asks(), node(func(n *adapter.Node) { n.Usable, n.Idle, n.Away, n.Lost = false, false, true, true }, all[4:]...))},
 		{"a job asks for 3 more nodes, which are powered down", set(asks(), node(func(n *adapter.Node) { n.Asleep = true }, all[2:]...))},
 		{"a job asks for 3 more nodes, of which it released one in this second", set(asks(), with(func(r *managed.Job) {
-			r.Hold([]string{"n1", "n2", "n3"}, now)
-			r.Hold([]string{"n1", "n2"}, now)
+			r.SetNodes([]string{"n1", "n2", "n3"}, now)
+			r.SetNodes([]string{"n1", "n2"}, now)
 		}))},
 		{"a job asks for 3 more nodes, and a limit of the site allows 3 in all now", set(asks(), seen(func(j *adapter.Job) { j.MostNow = adapter.NodeLimit{Nodes: 3, Why: "GrpTRES of account bio"} }))},
-		{"a job asks for more nodes, and has changed its size too often", set(asks(), with(func(r *managed.Job) { r.Paced = now + 1000 }), limits(managed.Limits{ResizesPerHour: 10}))},
+		{"a job asks for more nodes, and has changed its size too often", set(asks(), with(func(r *managed.Job) { r.PacedUntil = now + 1000 }), limits(managed.Limits{ResizesPerHour: 10}))},
 		{"maintenance begins on the new nodes before the job's limit ends", set(asks(), limited, reserved(220, true, all[1:]...))},
 		{"another reservation begins on the new nodes before the job's limit ends", set(asks(), limited, reserved(220, false, all[1:]...))},
 		{"maintenance begins on the new nodes after the job's limit has ended", set(asks(), limited, reserved(301, true, all[1:]...))},
@@ -191,7 +191,7 @@ func growing() []row {
 		{"the batch system does not resize now", set(asks(), trapped)},
 		{"a growth succeeds in time", set(asks(), ok(1, actions.Result{}))},
 		{"a growth succeeds late, after it waited for an ordinary job", set(asking(running(0, -20), 20), with(func(r *managed.Job) { r.WaitFor(managed.OrdinaryOverrun, now-20) }), ok(1, actions.Result{}))},
-		{"a growth succeeds late, and the sidecar had stood still for most of that", set(asking(running(0, -20), 20), with(func(r *managed.Job) { r.Missed = 15 }), ok(1, actions.Result{}))},
+		{"a growth succeeds late, and the sidecar had stood still for most of that", set(asking(running(0, -20), 20), with(func(r *managed.Job) { r.StandstillSeconds = 15 }), ok(1, actions.Result{}))},
 		{"a growth succeeds, and the new nodes are in a second allocation", set(asks(), ok(1, actions.Result{Parts: parts}))},
 		{"a growth succeeds, and resizes are limited", set(asks(), limits(managed.Limits{ResizesPerHour: 10}), ok(1, actions.Result{}))},
 		{"a growth succeeds, after the application asked late", set(asking(running(0, -20), 3), ok(1, actions.Result{}))},
@@ -205,7 +205,7 @@ func shrinking() []row {
 		{"a job asks to give back 4 of its 5 nodes", set(asks())},
 		{"… and the batch system takes another node for the one that runs the script", set(asks(), script)},
 		{"… and the batch system does not resize now", set(asks(), trapped)},
-		{"… and has changed its size too often, which does not matter", set(asks(), with(func(r *managed.Job) { r.Paced = now + 1000 }), limits(managed.Limits{ResizesPerHour: 10}))},
+		{"… and has changed its size too often, which does not matter", set(asks(), with(func(r *managed.Job) { r.PacedUntil = now + 1000 }), limits(managed.Limits{ResizesPerHour: 10}))},
 		{"… and the shrink succeeds", set(asks(), ok(1, actions.Result{}))},
 		{"… and the shrink fails", set(asks(), fails(errOther))},
 		{"a job asks to give back nodes that it has lost already", set(asks(), with(func(r *managed.Job) { r.Nodes, r.Seen.Nodes = all[:1], all[:1] }))},
@@ -214,7 +214,7 @@ func shrinking() []row {
 
 func refused() []row {
 	asks := func() *managed.Job { return asking(running(0, 0), 0) }
-	frozen := func(since core.Time) option { return with(func(r *managed.Job) { r.Frozen = now - since }) }
+	frozen := func(since core.Time) option { return with(func(r *managed.Job) { r.FrozenSince = now - since }) }
 	return []row{
 		{"a growth is refused because its nodes are busy", set(asks(), fails(adapter.ErrBusy))},
 		{"a growth is refused because its nodes are reserved for others", set(asks(), fails(adapter.ErrReserved))},
@@ -236,51 +236,51 @@ func early() []row {
 		{"a job is in the middle of its step", set(running(0, 50))},
 		{"a job asks 50 s early", set(asking(running(0, 50), 0))},
 		{"a job in its last step asks", set(asking(running(2, 0), 0))},
-		{"a job's limit is to be lengthened", set(running(0, 50), with(func(r *managed.Job) { r.Longer = 600 }))},
+		{"a job's limit is to be lengthened", set(running(0, 50), with(func(r *managed.Job) { r.WantedLimit = 600 }))},
 		{"an operator has suspended a job", set(asking(running(0, -31), 0), seen(func(j *adapter.Job) { j.Suspended = true }))},
-		{"a job is to read something in its output", set(running(0, 50), with(func(r *managed.Job) { r.Word = "the limit of this job was shortened" }))},
-		{"… and has read it", set(running(0, 50), with(func(r *managed.Job) { r.Word = "the limit of this job was shortened" }), ok(1, actions.Result{}))},
-		{"a job with a hosts file is to read something in its output", set(running(0, 50), with(func(r *managed.Job) { r.Word, r.Told = "the limit of this job was shortened", 1 }))},
-		{"it is not known whether a job asks for its steps", set(running(0, 50), with(func(r *managed.Job) { r.Voice = managed.UnheardVoice }))},
-		{"… and its script does", set(running(0, 50), with(func(r *managed.Job) { r.Voice = managed.UnheardVoice }), ok(1, actions.Result{}))},
-		{"… and its script does not", set(running(0, 50), with(func(r *managed.Job) { r.Voice = managed.UnheardVoice }), ok(1, actions.Result{Silent: true}))},
+		{"a job is to read something in its output", set(running(0, 50), with(func(r *managed.Job) { r.Message = "the limit of this job was shortened" }))},
+		{"… and has read it", set(running(0, 50), with(func(r *managed.Job) { r.Message = "the limit of this job was shortened" }), ok(1, actions.Result{}))},
+		{"a job with a hosts file is to read something in its output", set(running(0, 50), with(func(r *managed.Job) { r.Message, r.HostsWritten = "the limit of this job was shortened", 1 }))},
+		{"it is not known whether a job asks for its steps", set(running(0, 50), with(func(r *managed.Job) { r.StepCalls = managed.StepCallsUnknown }))},
+		{"… and its script does", set(running(0, 50), with(func(r *managed.Job) { r.StepCalls = managed.StepCallsUnknown }), ok(1, actions.Result{}))},
+		{"… and its script does not", set(running(0, 50), with(func(r *managed.Job) { r.StepCalls = managed.StepCallsUnknown }), ok(1, actions.Result{Silent: true}))},
 	}
 }
 
 func lateRows() []row {
-	warned := func(ago core.Time) option { return with(func(r *managed.Job) { r.Warned = now - ago }) }
+	warned := func(ago core.Time) option { return with(func(r *managed.Job) { r.WarnedAt = now - ago }) }
 	return []row{
 		{"a job is 5 s late", set(late(5))},
 		{"… and another job waits for its nodes", set(late(5), awaited)},
 		{"… and its limit is near", set(late(5), with(func(r *managed.Job) { r.Limit, r.Seen.Limit = 113, 113 }))},
-		{"… and it has used most of its allowance before", set(late(5), with(func(r *managed.Job) { r.Overran = 20 }))},
+		{"… and it has used most of its allowance before", set(late(5), with(func(r *managed.Job) { r.OverrunUsed = 20 }))},
 		{"a job has used up its allowance", set(late(31))},
 		{"another job has waited for the nodes for the grace", set(late(15), awaited, warned(10))},
-		{"… of which the batch system was away for a while", set(late(15), awaited, warned(10), outage(-9, -3), with(func(r *managed.Job) { r.Looked = now - 1 }))},
+		{"… of which the batch system was away for a while", set(late(15), awaited, warned(10), outage(-9, -3), with(func(r *managed.Job) { r.ProgramsReadAt = now - 1 }))},
 	}
 }
 
 func outages() []row {
-	looked := func(ago core.Time) option { return with(func(r *managed.Job) { r.Looked = now - ago }) }
-	stalled := with(func(r *managed.Job) { r.Late, r.Stalled = false, 66 })
+	looked := func(ago core.Time) option { return with(func(r *managed.Job) { r.ProgramsReadAt = now - ago }) }
+	stalled := with(func(r *managed.Job) { r.Late, r.OutageCost = false, 66 })
 	return []row{
 		{"a job has used up its allowance, and an outage may still keep a program of it from starting", set(late(31), outage(-90, -80))},
 		{"… and its programs were read", set(late(31), outage(-90, -80), ok(1, actions.Result{Programs: &adapter.Programs{Begun: []core.Time{now - 85}}}))},
 		{"… and its programs were read 2 s ago", set(late(31), outage(-90, -80), looked(2))},
 		{"… and the outage was long before its step", set(late(31), outage(-190, -180))},
 		{"a job is late because of an outage", set(late(5), stalled, outage(-90, -80))},
-		{"… and its user was told so", set(late(5), stalled, outage(-90, -80), with(func(r *managed.Job) { r.Excused = true }))},
-		{"a job grows after an outage kept it from asking in time", set(asking(running(0, -20), 3), with(func(r *managed.Job) { r.Stalled = 40 }), outage(-90, -80), ok(1, actions.Result{}))},
+		{"… and its user was told so", set(late(5), stalled, outage(-90, -80), with(func(r *managed.Job) { r.OutageTold = true }))},
+		{"a job grows after an outage kept it from asking in time", set(asking(running(0, -20), 3), with(func(r *managed.Job) { r.OutageCost = 40 }), outage(-90, -80), ok(1, actions.Result{}))},
 	}
 }
 
 func silentRows() []row {
 	grown := func() *managed.Job { return silent(running(1, 50)) }
-	untold := with(func(r *managed.Job) { r.Told = r.Resizes })
-	unwritten := func(before int) option { return with(func(r *managed.Job) { r.Unwritten = before }) }
+	untold := with(func(r *managed.Job) { r.HostsWritten = r.Generation })
+	unwritten := func(before int) option { return with(func(r *managed.Job) { r.HostsFailures = before }) }
 	cannot := ok(1, actions.Result{Unwritten: "disk full"})
 	shrinkTold := func(notBefore core.Time) option {
-		return with(func(r *managed.Job) { r.Noticed, r.Heeds = true, notBefore })
+		return with(func(r *managed.Job) { r.ShrinkTold, r.NoShrinkBefore = true, notBefore })
 	}
 	return []row{
 		{"a silent job has no hosts file yet", set(silent(running(0, 50)), untold)},
@@ -290,7 +290,7 @@ func silentRows() []row {
 		{"a hosts file that could not be written twice is tried again", set(silent(running(0, 50)), untold, unwritten(2))},
 		{"… in vain", set(silent(running(0, 50)), untold, unwritten(2), cannot)},
 		{"… and its user was told before", set(silent(running(0, 50)), untold, unwritten(3))},
-		{"a silent job has grown", set(grown(), with(func(r *managed.Job) { r.Resizes, r.Told = 1, 1 }))},
+		{"a silent job has grown", set(grown(), with(func(r *managed.Job) { r.Generation, r.HostsWritten = 1, 1 }))},
 		{"a silent job grows at its planned second", set(silent(running(0, 0)))},
 		{"a silent job is to shrink in more than 10 s", set(silent(running(1, 11)))},
 		{"a silent job is to shrink in 10 s", set(silent(running(1, 10)))},
@@ -304,7 +304,7 @@ func silentRows() []row {
 }
 
 func lost() []row {
-	lostOne := with(func(r *managed.Job) { r.Nodes, r.Seen.Nodes = all[:1], all[:1]; r.Lack(all[1:2]) })
+	lostOne := with(func(r *managed.Job) { r.Nodes, r.Seen.Nodes = all[:1], all[:1]; r.LoseNodes(all[1:2]) })
 	regrow := func(since core.Time) *managed.Job { return forgetful(running(0, 50), since, all[:1], all[:2]) }
 	reshrink := func() *managed.Job { return forgetful(running(0, 50), 1, all[:5], all[:2]) }
 	return []row{
@@ -339,7 +339,7 @@ func rigidRows() []row {
 		{"a rigid job that is the next, and has to wait", set(rigid(8), six)},
 		{"a rigid job that fits before an ordinary one", set(rigid(2), six, first)},
 		{"a rigid job that is in the batch system's queue", set(rigid(2), six, inQueue("Resources"))},
-		{"a rigid job that was let in 50 s ago", set(rigid(8), six, inQueue(""), with(func(r *managed.Job) { r.Let = now - 50 }))},
+		{"a rigid job that was let in 50 s ago", set(rigid(8), six, inQueue(""), with(func(r *managed.Job) { r.AdmittedAt = now - 50 }))},
 		{"a rigid job that is in the batch system's queue before its turn", set(rigid(9), six, inQueue(""))},
 		{"a rigid job that depends on another", set(rigid(2), six, seen(func(j *adapter.Job) { j.Blocked, j.Why = true, "Dependency" }))},
 		{"a rigid job in the queue that a limit of the site keeps from starting", set(rigid(2), six, inQueue("AssocGrpNodeLimit"), seen(func(j *adapter.Job) { j.Blocked = true }))},

@@ -16,7 +16,7 @@ const reclaim core.Time = 60
 
 // repeatResize repeats a resize that the batch system forgot when it was killed and lost its last seconds.
 func (s Situation) repeatResize(r *managed.Job) Decision {
-	target := slices.Clone(r.Again)
+	target := slices.Clone(r.NodesForgotten)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return contains(r.Nodes, n) })
 	op := &Operation{Verb: "resize", Resize: true, Nodes: target}
 	switch {
@@ -26,12 +26,12 @@ func (s Situation) repeatResize(r *managed.Job) Decision {
 		op.Uses, op.Shrink = []string{"shrink"}, true
 		op.Calls = []actions.Call{actions.Shrink{Job: r.Key, Keep: target}}
 		return Decision{Do: op}
-	case s.World.Now > r.Since+reclaim+s.Outages.Within(r.Since, s.World.Now) || s.lost(add) != nil:
+	case s.World.Now > r.ForgottenAt+reclaim+s.Outages.Within(r.ForgottenAt, s.World.Now) || s.lost(add) != nil:
 		return Decision{
 			Changes: []managed.Change{managed.ForgottenNodesLost{Nodes: add}},
 			Events:  []Event{{"changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil}},
 		}
-	case !s.idle(add) || r.Returned.Has(add, s.World.Now):
+	case !s.idle(add) || r.ReleasedLast.Includes(add, s.World.Now):
 		return Decision{Waits: "nodes that the batch system took from it when it lost its last seconds"}
 	case s.Tending(r.Reservation(r.Step)):
 		return Decision{}

@@ -16,18 +16,18 @@ import (
 // system did not answer do not count.
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
-	allowance, used, limit := r.Allowance(o), r.Overran+late, r.UntilLimit(s.World.Now)
+	allowance, used, limit := r.Allowance(o), r.OverrunUsed+late, r.UntilLimit(s.World.Now)
 	_, inTheWay := s.Awaited[r.ID]
-	warned := s.World.Now - r.Warned - s.Outages.Within(r.Warned, s.World.Now)
+	warned := s.World.Now - r.WarnedAt - s.Outages.Within(r.WarnedAt, s.World.Now)
 	var d Decision
 	switch {
 	case r.LooksDue(s.Outages, s.World.Now):
 		d = readPrograms(r)
 	case used > allowance:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
-	case r.Warned == 0 && o.Signal != "" && (inTheWay || limit > 0 && limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
+	case r.WarnedAt == 0 && o.Signal != "" && (inTheWay || limit > 0 && limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
 		d = s.warn(r, late, inTheWay)
-	case inTheWay && r.Warned > 0 && warned >= o.Grace:
+	case inTheWay && r.WarnedAt > 0 && warned >= o.Grace:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", warned))
 	}
 	d.Waits = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
@@ -37,7 +37,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 // warn warns a late job, once a step.
 func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision {
 	o, now := s.World.Settings.Overrun, s.World.Now
-	why, left := "its allowance is nearly used up", r.Allowance(o)-r.Overran-late
+	why, left := "its allowance is nearly used up", r.Allowance(o)-r.OverrunUsed-late
 	if limit := r.UntilLimit(now); limit > 0 && limit < left {
 		why, left = "its limit is nearly reached", limit
 	}
@@ -71,9 +71,9 @@ func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	}
 	away := fmt.Sprintf("the batch system did not answer from %s to %s", clock(one.From), until)
 	d := Decision{Waits: fmt.Sprintf("its step should have ended %d s ago: %s, and what that cost it is added to its time", late, away)}
-	if !r.Excused {
+	if !r.OutageTold {
 		d.Changes = []managed.Change{managed.Excused{Word: away + ": what that costs this job is added to the time that it may use"}}
-		d.Events = []Event{{"excused", away, map[string]any{"from": one.From, "to": one.To, "seconds": r.Stalled}}}
+		d.Events = []Event{{"excused", away, map[string]any{"from": one.From, "to": one.To, "seconds": r.OutageCost}}}
 	}
 	return d
 }

@@ -7,14 +7,14 @@ import (
 
 // rigid moves a rigid job into the batch system's queue when the plan starts it, and out of it before that.
 func (s Situation) rigid(r *managed.Job) Decision {
-	lets := s.World.Lets(r)
+	lets := s.World.Admits(r)
 	switch {
-	case !r.Seen.Held && (lets || r.Let > 0 || r.Seen.Blocked):
+	case !r.Seen.Held && (lets || r.AdmittedAt > 0 || r.Seen.Blocked):
 		return Decision{Waits: withReason("the batch system starts it", r.Seen.Why)}
 	case !r.Seen.Held:
 		return Decision{Do: call("keep out", actions.KeepOut{Job: r.Key})}
-	case r.Stopped():
-		return Decision{Waits: r.StoppedText()}
+	case r.HeldByOther():
+		return Decision{Waits: r.HeldText()}
 	}
 	if why, is := s.unplaced(r); is {
 		return Decision{Waits: why}

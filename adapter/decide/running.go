@@ -21,37 +21,37 @@ func (s Situation) running(r *managed.Job) Decision {
 		op.Then.Changes = []managed.Change{managed.Detached{}}
 		return Decision{Do: op}
 	}
-	if r.Longer > 0 {
-		op := call("lengthen", actions.Lengthen{Job: r.Key, Limit: r.Longer})
+	if r.WantedLimit > 0 {
+		op := call("lengthen", actions.Lengthen{Job: r.Key, Limit: r.WantedLimit})
 		op.Talk = true
 		return Decision{Changes: []managed.Change{managed.LimitAsked{}}, Do: op}
 	}
 	if r.Seen.Suspended {
 		return Decision{Waits: r.SuspendedText()}
 	}
-	if r.Word != "" {
+	if r.Message != "" {
 		return s.tellWord(r)
 	}
 	late := s.World.Now - r.Due()
 	if d, ok := s.tell(r); ok {
 		return d
 	}
-	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
+	if r.NodesForgotten != nil && (r.Question == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
 		return s.repeatResize(r)
 	}
 	switch {
 	case r.Late:
 		return s.overdue(r, s.World.Now-r.LateFrom())
-	case r.Asks == nil && late > r.Owed && r.Stalled > managed.Tolerance && (r.Final() || r.Voice != managed.SilentVoice):
+	case r.Question == nil && late > r.SidecarDelay && r.OutageCost > managed.Tolerance && (r.Final() || r.StepCalls != managed.StepCallsNever):
 		return s.excused(r, late)
-	case r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice:
+	case r.Final() || r.Question == nil && r.StepCalls != managed.StepCallsNever:
 		return Decision{}
-	case late < 0 && r.Voice == managed.SilentVoice:
+	case late < 0 && r.StepCalls == managed.StepCallsNever:
 		return Decision{}
 	case late < 0:
 		return Decision{Waits: fmt.Sprintf("step %d is over; the next is planned for %s", r.Step+1, adapter.Instant(r.Due()).Format(time.TimeOnly))}
-	case s.World.Now < r.Heeds:
-		return Decision{Waits: "it was told late which nodes it gives back", Again: adapter.Instant(r.Heeds)}
+	case s.World.Now < r.NoShrinkBefore:
+		return Decision{Waits: "it was told late which nodes it gives back", Again: adapter.Instant(r.NoShrinkBefore)}
 	case s.Now.Before(s.Trapped):
 		return Decision{Waits: OthersFirst}
 	}
@@ -87,13 +87,13 @@ func (s Situation) resize(r *managed.Job) Decision {
 	if free, who := s.World.Free(add); !free {
 		return Decision{Waits: who.String(), Obstacle: who.Kind, For: lateShrinker(who)}
 	}
-	if closes, at := s.World.ClosesStrictly(add, s.World.Now+1); r.Seen.Limit < core.Forever && at < r.Seen.Started+r.Seen.Limit {
+	if closes, at := s.World.NextStrictReservation(add, s.World.Now+1); r.Seen.Limit < core.Forever && at < r.Seen.Started+r.Seen.Limit {
 		return Decision{Waits: reservedAhead(s.reservationName(closes.Name), at), Obstacle: managed.BatchSystem}
 	}
 	if s.anyAsleep(add) {
 		return Decision{Waits: Booting, Obstacle: managed.BootingNode}
 	}
-	if r.Returned.Has(add, s.World.Now) {
+	if r.ReleasedLast.Includes(add, s.World.Now) {
 		return Decision{Waits: "nodes that it gave back in this very second", Obstacle: managed.BatchSystem, Again: adapter.Instant(s.World.Now + 1)}
 	}
 	if s.Tending(r.Reservation(r.Step + 1)) {
@@ -120,7 +120,7 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 
 // shrink releases nodes, so that the job has next nodes left.
 func (s Situation) shrink(r *managed.Job, next int) Decision {
-	keep := r.Kept(next)
+	keep := r.NodesKeptByShrink(next)
 	d := Decision{
 		Changes: []managed.Change{managed.ResizeBegun{Nodes: keep}},
 		Do: &Operation{

@@ -119,7 +119,7 @@ func waiting() *managed.Job {
 func starting() *managed.Job {
 	r := waiting()
 	r.Seen.Held = false
-	r.Phase, r.Decided, r.Planned, r.Nodes, r.Attached, r.Released = managed.Starting, true, now-1, []string{"n1", "n2"}, true, at(-1)
+	r.Phase, r.Decided, r.Planned, r.Nodes, r.Attached, r.ReleasedAt = managed.Starting, true, now-1, []string{"n1", "n2"}, true, at(-1)
 	r.Promise = []core.Time{now + 99, now + 199, now + 299}
 	return r
 }
@@ -129,15 +129,15 @@ func running(step int, left core.Time) *managed.Job {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
 	r := managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=2x100s,5x100s,1x100s", profile)
 	began := now + left - 100*core.Time(step+1)
-	r.Phase, r.Step, r.Target, r.Began, r.Planned, r.Voice, r.Nodes = managed.Running, step, step, began, began, managed.SpeakingVoice, nodes
+	r.Phase, r.Step, r.Target, r.Began, r.Planned, r.StepCalls, r.Nodes = managed.Running, step, step, began, began, managed.StepCallsMade, nodes
 	r.Promise = []core.Time{began + 100, began + 200, began + 300}
-	r.Meant = r.Due()
+	r.PlannedEnd = r.Due()
 	return r
 }
 
 // asking returns a running job whose application has been waiting for the next step for a number of seconds.
 func asking(r *managed.Job, since core.Time) *managed.Job {
-	r.Asks = &managed.Question{At: at(-since), Request: wire.Request{}}
+	r.Question = &managed.Question{At: at(-since), Request: wire.Request{}}
 	return r
 }
 
@@ -150,14 +150,14 @@ func late(seconds core.Time) *managed.Job {
 
 // silent returns a running job that never asks, and that knows what it holds.
 func silent(r *managed.Job) *managed.Job {
-	r.Voice, r.Told = managed.SilentVoice, r.Resizes+1
+	r.StepCalls, r.HostsWritten = managed.StepCallsNever, r.Generation+1
 	return r
 }
 
 // ending returns a job that is to end for being late, since a number of seconds, with so many failed tries.
 func ending(since core.Time, failures int) *managed.Job {
 	r := running(0, 0)
-	r.Phase, r.Why, r.Ends, r.Failures = managed.Ending, "it was late", now-since, failures
+	r.Phase, r.EndReason, r.EndDecidedAt, r.Failures = managed.Ending, "it was late", now-since, failures
 	return r
 }
 
@@ -169,7 +169,7 @@ func rigid(nodes int) *managed.Job {
 
 // forgetful returns a job in a step whose last resize the batch system forgot some seconds ago: it holds the nodes, and held others.
 func forgetful(r *managed.Job, since core.Time, holds, held []string) *managed.Job {
-	r.Nodes, r.Seen.Nodes, r.Again, r.Since = holds, holds, held, now-since
+	r.Nodes, r.Seen.Nodes, r.NodesForgotten, r.ForgottenAt = holds, holds, held, now-since
 	return r
 }
 

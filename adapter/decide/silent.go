@@ -17,26 +17,26 @@ import (
 
 // tell decides what a job has to be told now about its nodes; ok: there is something.
 func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
-	if len(r.EP()) < 2 && r.Untold == nil {
+	if len(r.EP()) < 2 && r.UntoldLosses == nil {
 		return d, false
 	}
 	switch {
-	case r.Voice == managed.UnheardVoice:
+	case r.StepCalls == managed.StepCallsUnknown:
 		return readVoice(r), true
-	case r.Untold != nil:
+	case r.UntoldLosses != nil:
 		return s.tellLoss(r), true
-	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // a job that asks gets a hosts file only after a loss
+	case r.StepCalls != managed.StepCallsNever && (r.HostsWritten == 0 || r.HostsWritten > r.Generation): // a job that asks gets a hosts file only after a loss
 		return d, false
-	case r.Voice != managed.SilentVoice:
-		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.NodesTold{Generation: r.Resizes}), true
-	case r.Told <= r.Resizes: // it holds other nodes than it was told
-		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
-		if r.Told > 0 {
+	case r.StepCalls != managed.StepCallsNever:
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Generation}, managed.NodesTold{Generation: r.Generation}), true
+	case r.HostsWritten <= r.Generation: // it holds other nodes than it was told
+		m := message{nodes: r.Nodes, step: r.Step, generation: r.Generation}
+		if r.HostsWritten > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
 			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // of a shrink it was told before
 		}
-		return s.publish(r, m, managed.NodesTold{Generation: r.Resizes}), true
-	case !r.Final() && !r.Noticed && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
+		return s.publish(r, m, managed.NodesTold{Generation: r.Generation}), true
+	case !r.Final() && !r.ShrinkTold && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
 		return s.announceShrink(r), true
 	}
 	return d, false
@@ -44,10 +44,10 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 
 // announceShrink tells a silent job which nodes it gives back at the end of its step.
 func (s Situation) announceShrink(r *managed.Job) Decision {
-	keep, due := r.Kept(r.EP()[r.Step+1].Nodes), r.Due()
+	keep, due := r.NodesKeptByShrink(r.EP()[r.Step+1].Nodes), r.Due()
 	gone := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return contains(keep, n) })
 	says := fmt.Sprintf("at %s this job gives back %s, and what runs there is killed; %s stays", adapter.Instant(due).Format(time.TimeOnly), nodesOf(gone), nodesOf(keep))
-	d := s.publish(r, message{nodes: keep, step: r.Step + 1, generation: r.Resizes + 1, says: says, signal: true}, managed.ShrinkTold{})
+	d := s.publish(r, message{nodes: keep, step: r.Step + 1, generation: r.Generation + 1, says: says, signal: true}, managed.ShrinkTold{})
 	d.Do.ShrinkAt = due
 	d.Do.Then.Events = []Event{{"noticed", fmt.Sprintf("told that it shrinks to %d nodes", len(keep)), map[string]any{"keep": nodesOf(keep), "planned": due}}}
 	return d
@@ -57,19 +57,19 @@ func (s Situation) announceShrink(r *managed.Job) Decision {
 // job gets a signal, because others may not handle it.
 func (s Situation) tellLoss(r *managed.Job) Decision {
 	return s.publish(r, message{
-		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
-		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(r.Untold), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
-	}, managed.NodesTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
+		nodes: r.Nodes, step: r.Step, generation: r.Generation, signal: r.StepCalls == managed.StepCallsNever,
+		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(r.UntoldLosses), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
+	}, managed.NodesTold{Generation: r.Generation}, managed.LossTold{Nodes: slices.Clone(r.UntoldLosses)})
 }
 
 // tellWord writes r.Word into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
 // may have changed. It is not if it announces the next step already.
 func (s Situation) tellWord(r *managed.Job) Decision {
-	told := managed.WordTold{Word: r.Word}
-	if r.Told > r.Resizes && !r.Noticed {
-		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes, says: r.Word}, told)
+	told := managed.WordTold{Word: r.Message}
+	if r.HostsWritten > r.Generation && !r.ShrinkTold {
+		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Generation, says: r.Message}, told)
 	}
-	op := call("tell", actions.Tell{Job: r.Key, Text: r.Word})
+	op := call("tell", actions.Tell{Job: r.Key, Text: r.Message})
 	op.Talk, op.Then.Changes = true, []managed.Change{told}
 	return Decision{Do: op}
 }
@@ -105,7 +105,7 @@ func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) De
 	if m.signal {
 		c.Signal = s.World.Settings.Silent.Signal
 	}
-	switch failures := r.Unwritten + 1; {
+	switch failures := r.HostsFailures + 1; {
 	case failures == tries:
 		c.Unwritten = actions.TellAndGo
 	case failures > tries:

@@ -24,7 +24,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		}
 		return d
 	}
-	if r.StoppedBy() != "" {
+	if r.OtherHolder() != "" {
 		return s.stopped(r)
 	}
 	if why := s.World.Expired(r); why != "" {
@@ -32,7 +32,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		d.Do.Then.Retry = expires
 		return d
 	}
-	if r.Rejected.Lasts(s.Now) {
+	if r.Rejected.InForce(s.Now) {
 		return s.setAside(r)
 	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || r.Seen.HeldBy != "" || !r.Seen.Held {
@@ -46,7 +46,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	}
 	switch {
 	case c.Start > s.World.Now+s.World.Settings.StartLead:
-		if before, at := s.World.Before(c.EP); before != nil {
+		if before, at := s.World.BlockingReservation(c.EP); before != nil {
 			return Decision{Waits: reservedAhead(s.reservationName(before.Name), at)}
 		}
 		return Decision{Waits: "nodes"}
@@ -72,7 +72,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 // and held is held by the sidecar, too, because the batch system could start it as soon as it is
 // released.
 func (s Situation) stopped(r *managed.Job) Decision {
-	d := Decision{Waits: r.StoppedText()}
+	d := Decision{Waits: r.HeldText()}
 	if !r.Seen.Adopted {
 		d.Changes = []managed.Change{managed.Adopted{}} // so that the sidecar never releases a hold of others
 		d.Do = call("hold", actions.Hold{Job: r.Key})
@@ -105,7 +105,7 @@ func (s Situation) noPlace(r *managed.Job) string {
 	if m := s.World.Missing(r); m != nil {
 		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
 	}
-	if repeating := s.World.Repeating(r); repeating != nil {
+	if repeating := s.World.RepeatingReservation(r); repeating != nil {
 		return fmt.Sprintf("%s because of reservation %s, which comes again and again (%s)", view.NoPlace, s.reservationName(repeating.Name), repeating.Repeats)
 	}
 	return view.NoPlace
@@ -168,7 +168,7 @@ func (s Situation) start(r *managed.Job) Decision {
 		Name: r.Reservation(0), Nodes: nodes, Start: now, End: now + settings.StartLead + limit + settings.Guard + plan.Expiry, User: r.User,
 		Idle: unusedFor,
 	}
-	if _, at := s.World.Closes(nodes, now+1); at < reservation.End {
+	if _, at := s.World.NextReservation(nodes, now+1); at < reservation.End {
 		reservation.End = at
 	}
 	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit, Least: c.EP.Total()}
@@ -189,7 +189,7 @@ func (s Situation) start(r *managed.Job) Decision {
 func (s Situation) limit(c *managed.Course) core.Time {
 	settings, total := s.World.Settings, c.EP.Total()
 	limit := total + settings.Margin([]core.EP{c.EP})
-	if _, at := s.World.Closes(c.Added(0), s.World.Now+1); at < core.Forever {
+	if _, at := s.World.NextReservation(c.Added(0), s.World.Now+1); at < core.Forever {
 		left := at - s.World.Now - settings.StartLead
 		limit = min(limit, max(left-left%plan.Grain, total))
 	}
@@ -200,11 +200,11 @@ func (s Situation) limit(c *managed.Course) core.Time {
 // "": there is none.
 func (s Situation) reachesInto(c *managed.Course) string {
 	ends := s.World.Now + s.World.Settings.StartLead + (s.limit(c)+plan.Grain-1)/plan.Grain*plan.Grain
-	if r, at := s.World.Closes(c.Added(0), s.World.Now+1); at < ends {
+	if r, at := s.World.NextReservation(c.Added(0), s.World.Now+1); at < ends {
 		return reservedAhead(s.reservationName(r.Name), at)
 	}
 	for _, l := range c.Layers {
-		if r, at := s.World.ClosesStrictly(l.Nodes, s.World.Now+1); at < ends {
+		if r, at := s.World.NextStrictReservation(l.Nodes, s.World.Now+1); at < ends {
 			return reservedAhead(s.reservationName(r.Name), at)
 		}
 	}
@@ -233,13 +233,13 @@ const startsWithin core.Time = 60
 // goes back to the queue, because other nodes may be free now.
 func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.State != adapter.Pending {
-		return Decision{Waits: r.Blocked}
+		return Decision{Waits: r.WaitReason}
 	}
-	if by := r.StoppedBy(); by != "" {
-		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; it is planned again when it is released")
+	if by := r.OtherHolder(); by != "" {
+		return s.takeBack(r, Decision{Waits: r.HeldText()}, by+" holds it; it is planned again when it is released")
 	}
-	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 {
-		return Decision{Waits: r.Blocked, Changes: []managed.Change{managed.BackToQueue{}}}
+	if r.Seen.Held && r.ReleasedAt.IsZero() && r.Failures == 0 {
+		return Decision{Waits: r.WaitReason, Changes: []managed.Change{managed.BackToQueue{}}}
 	}
 	if r.Seen.Held {
 		return s.sentBack(r)

@@ -62,7 +62,7 @@ func Acquire(path, note string) (*Lock, error) {
 	} else if info.Mode().Perm()&0o077 != 0 { // an older Accordion made it
 		if err := f.Chmod(0o600); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("others may open it, and so lock it: %w", err)
+			return nil, fmt.Errorf("chmod %s, which other users may open and so lock: %w", path, err)
 		}
 	}
 	// Polling, because a blocking lock has no deadline, and a pidfd reports the end of a process before its children release the lock.
@@ -95,7 +95,7 @@ func lock(f *os.File) (*HeldError, error) {
 		return read(f), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("locking %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	return nil, nil
 }
@@ -127,7 +127,7 @@ func Holder(path string) (*HeldError, error) {
 	defer f.Close()
 	ask := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &ask); err != nil {
-		return nil, fmt.Errorf("asking who holds %s: %w", path, err)
+		return nil, fmt.Errorf("ask who holds %s: %w", path, err)
 	}
 	if ask.Type == unix.F_UNLCK {
 		return nil, nil

@@ -28,17 +28,17 @@ func TestQuestionIsAnsweredAtOnceOrWaitsForItsBoundary(t *testing.T) {
 		{"its last step", 2, 3, wire.Over, "no further step", 0, false},
 	} {
 		r := &Job{Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 10, Nodes: 2}, {Duration: 10, Nodes: 1}}}}
-		r.ID, r.Phase, r.Step, r.Resized, r.Nodes = 7, Running, c.step, 960, []string{"n1", "n2"}
+		r.ID, r.Phase, r.Step, r.ResizedAt, r.Nodes = 7, Running, c.step, 960, []string{"n1", "n2"}
 		var got []wire.Reply
 		r.Ask(Question{Request: wire.Request{Step: c.over, Waits: 30}, Reply: func(a wire.Reply) { got = append(got, a) }, At: now})
 		if c.asks {
-			if r.Asks == nil || len(got) > 0 || !r.Asks.At.Equal(now) || !r.Asks.Until.Equal(now.Add(30*time.Second)) {
-				t.Errorf("%s: %+v stands, and %v was answered", c.name, r.Asks, got)
+			if r.Question == nil || len(got) > 0 || !r.Question.At.Equal(now) || !r.Question.Until.Equal(now.Add(30*time.Second)) {
+				t.Errorf("%s: %+v stands, and %v was answered", c.name, r.Question, got)
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Status != c.want || !strings.Contains(got[0].Why, c.says) || r.Asks != nil || r.Owed != c.owes {
-			t.Errorf("%s: the answers are %+v, %d s are owed, want %s %q, %d s", c.name, got, r.Owed, c.want, c.says, c.owes)
+		if len(got) != 1 || got[0].Status != c.want || !strings.Contains(got[0].Why, c.says) || r.Question != nil || r.SidecarDelay != c.owes {
+			t.Errorf("%s: the answers are %+v, %d s are owed, want %s %q, %d s", c.name, got, r.SidecarDelay, c.want, c.says, c.owes)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestQuestionAskedAgainKeepsTheTimeOfTheFirst(t *testing.T) {
 	begun := time.Unix(1000, 0)
 	r.Ask(Question{Request: wire.Request{Step: 1}, Reply: func(a wire.Reply) { first = append(first, a) }, At: begun})
 	r.Ask(Question{Request: wire.Request{Step: 1, Waits: 5}, Reply: func(wire.Reply) {}, At: begun.Add(time.Minute)})
-	if len(first) != 1 || first[0].Status != wire.Late || !r.Asks.At.Equal(begun) || !r.Asks.Until.Equal(begun.Add(65*time.Second)) {
-		t.Errorf("the first was answered %v, and %+v stands", first, r.Asks)
+	if len(first) != 1 || first[0].Status != wire.Late || !r.Question.At.Equal(begun) || !r.Question.Until.Equal(begun.Add(65*time.Second)) {
+		t.Errorf("the first was answered %v, and %+v stands", first, r.Question)
 	}
 }

@@ -38,7 +38,7 @@ type (
 		Unreserved bool
 	}
 
-	// Released records that the batch system was asked to start the job at this instant.
+	// ReleasedAt records that the batch system was asked to start the job at this instant.
 	Released struct{ At time.Time }
 
 	// StartUnsure records that the call that starts the job failed, and may still be carried out until this instant.
@@ -100,12 +100,12 @@ type (
 	LimitAsked struct{}
 
 	// VoiceKnown records whether the job asks for its steps.
-	VoiceKnown struct{ Voice Voice }
+	VoiceKnown struct{ Voice StepCalls }
 
-	// Warned records that the job was warned in this second that its step should have ended.
+	// WarnedAt records that the job was warned in this second that its step should have ended.
 	Warned struct{ At core.Time }
 
-	// Excused records that the job's step may end later, and what its user has to be told about that.
+	// OutageTold records that the job's step may end later, and what its user has to be told about that.
 	Excused struct{ Word string }
 
 	// ProgramsSeen records the programs of the job in this second; nil: they could not be read.
@@ -155,79 +155,79 @@ func (Adopted) apply(r *Job) { r.Adopted = true }
 
 func (c StartDecided) apply(r *Job) {
 	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = Starting, true, c.Choice, c.At, 0, 0, 0
-	r.Nodes, r.Attached, r.Released, r.Unreserved = c.Nodes, true, time.Time{}, c.Unreserved
+	r.Nodes, r.Attached, r.ReleasedAt, r.Unreserved = c.Nodes, true, time.Time{}, c.Unreserved
 	r.Promise = make([]core.Time, len(c.EP))
 	r.SetPromise(c.At, c.EP)
 }
 
-func (c Released) apply(r *Job)    { r.Released = c.At }
-func (c StartUnsure) apply(r *Job) { r.Straggles = c.Until }
+func (c Released) apply(r *Job)    { r.ReleasedAt = c.At }
+func (c StartUnsure) apply(r *Job) { r.LateCallUntil = c.Until }
 func (BackToQueue) apply(r *Job)   { r.BackToQueue() }
 func (c SentBack) apply(r *Job)    { r.Reject(c.Why, c.At, c.Kinds) }
-func (c LetIn) apply(r *Job)       { r.Let = c.At }
+func (c LetIn) apply(r *Job)       { r.AdmittedAt = c.At }
 
 func (c ResizeBegun) apply(r *Job) {
 	r.Target, r.NextNodes = r.Step+1, c.Nodes
-	r.Before, r.Again = slices.Clone(r.Nodes), nil
-	if r.Ready.IsZero() {
-		r.Ready = c.Ready
+	r.NodesBefore, r.NodesForgotten = slices.Clone(r.Nodes), nil
+	if r.NodesReadyAt.IsZero() {
+		r.NodesReadyAt = c.Ready
 	}
 }
 
 func (ResizeFailed) apply(r *Job) { r.Target, r.NextNodes = r.Step, nil }
 
 func (c NodesHeld) apply(r *Job) {
-	r.Hold(c.Nodes, c.At)
+	r.SetNodes(c.Nodes, c.At)
 	r.Parts = c.Parts
 }
 
 func (c StepBegun) apply(r *Job) {
-	r.Overran, r.Delayed, r.Paced, r.MovedBy = c.Overran, c.Delayed, c.Paced, c.MovedBy
+	r.OverrunUsed, r.PastOutageCost, r.PacedUntil, r.PromiseMovedBy = c.Overran, c.Delayed, c.Paced, c.MovedBy
 	r.Target = r.Step + 1
-	r.GoOn(c.At)
-	r.NextNodes, r.Again = nil, nil // what the step before lacked is not this one's
-	r.ForgetStall()
-	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
-	r.Resizes++
-	r.Resized = c.At
-	r.WaitsFor, r.Missed, r.Ready = Nobody, 0, time.Time{}
+	r.BeginTargetStep(c.At)
+	r.NextNodes, r.NodesForgotten = nil, nil // what the step before lacked is not this one's
+	r.ResetStepCosts()
+	r.PlannedEnd, r.WarnedAt, r.ShrinkTold, r.NoShrinkBefore, r.UntoldLosses, r.SidecarDelay, r.LimitRegained = r.Due(), 0, false, 0, nil, 0, false
+	r.Generation++
+	r.ResizedAt = c.At
+	r.Obstacle, r.StandstillSeconds, r.NodesReadyAt = Nobody, 0, time.Time{}
 }
 
-func (c ResizeRepeated) apply(r *Job) { r.Again, r.Resized = nil, c.At }
+func (c ResizeRepeated) apply(r *Job) { r.NodesForgotten, r.ResizedAt = nil, c.At }
 
 func (c ForgottenNodesLost) apply(r *Job) {
-	r.Again = nil
-	r.Lack(c.Nodes)
+	r.NodesForgotten = nil
+	r.LoseNodes(c.Nodes)
 }
 
 func (Detached) apply(r *Job)          { r.Attached = false }
-func (LimitAsked) apply(r *Job)        { r.Longer = 0 }
-func (c VoiceKnown) apply(r *Job)      { r.Voice = c.Voice }
-func (c Warned) apply(r *Job)          { r.Warned = c.At }
-func (c Excused) apply(r *Job)         { r.Excused, r.Word = true, c.Word }
-func (c ProgramsSeen) apply(r *Job)    { r.Programs, r.Looked = c.Programs, c.At }
-func (HostsUnwritten) apply(r *Job)    { r.Unwritten++ }
-func (HostsWritten) apply(r *Job)      { r.Unwritten = 0 }
-func (c NodesTold) apply(r *Job)       { r.Told = c.Generation + 1 }
-func (ShrinkTold) apply(r *Job)        { r.Noticed = true }
-func (c ShrinkNotBefore) apply(r *Job) { r.Heeds = c.At }
-func (c EndDecided) apply(r *Job)      { r.Phase, r.Why, r.Ends = Ending, c.Why, c.At }
+func (LimitAsked) apply(r *Job)        { r.WantedLimit = 0 }
+func (c VoiceKnown) apply(r *Job)      { r.StepCalls = c.Voice }
+func (c Warned) apply(r *Job)          { r.WarnedAt = c.At }
+func (c Excused) apply(r *Job)         { r.OutageTold, r.Message = true, c.Word }
+func (c ProgramsSeen) apply(r *Job)    { r.Programs, r.ProgramsReadAt = c.Programs, c.At }
+func (HostsUnwritten) apply(r *Job)    { r.HostsFailures++ }
+func (HostsWritten) apply(r *Job)      { r.HostsFailures = 0 }
+func (c NodesTold) apply(r *Job)       { r.HostsWritten = c.Generation + 1 }
+func (ShrinkTold) apply(r *Job)        { r.ShrinkTold = true }
+func (c ShrinkNotBefore) apply(r *Job) { r.NoShrinkBefore = c.At }
+func (c EndDecided) apply(r *Job)      { r.Phase, r.EndReason, r.EndDecidedAt = Ending, c.Why, c.At }
 
 func (c LossTold) apply(r *Job) {
-	r.Untold = slices.DeleteFunc(r.Untold, func(n string) bool { return slices.Contains(c.Nodes, n) })
-	if len(r.Untold) == 0 {
-		r.Untold = nil
+	r.UntoldLosses = slices.DeleteFunc(r.UntoldLosses, func(n string) bool { return slices.Contains(c.Nodes, n) })
+	if len(r.UntoldLosses) == 0 {
+		r.UntoldLosses = nil
 	}
 }
 
 func (c WordTold) apply(r *Job) {
-	if r.Word == c.Word { // else there is another one by now
-		r.Word = ""
+	if r.Message == c.Word { // else there is another one by now
+		r.Message = ""
 	}
 }
 
 func (c CallFailed) apply(r *Job) {
-	r.Blocked, r.Failures, r.Frozen, r.Refused = c.Blocked, c.Failures, c.Frozen, c.Refused
+	r.WaitReason, r.Failures, r.FrozenSince, r.RefusedNodes = c.Blocked, c.Failures, c.Frozen, c.Refused
 	if c.SetAside {
 		r.Course = nil
 	}

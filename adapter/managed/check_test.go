@@ -24,16 +24,16 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		r.Seen = &adapter.Job{Key: r.Key, State: adapter.Running, Limit: 60, Nodes: []string{"n1"}}
-		_, _, _ = r.EP(), r.Final(), r.Current()
+		_, _, _ = r.EP(), r.Final(), r.PlanStep()
 		if r.Promise != nil {
 			r.Hosts([]string{"n1"}, r.Step, 0)
-			r.Return(50)
+			r.ResumeAfterRestart(50)
 			r.Remaining(50)
 			r.Remainder(50)
 			_, _, _ = r.End(), r.Due(), r.LateFrom()
-			r.Shift(7)
-			r.Relimit(30)
-			r.Relimit(core.Forever)
+			r.ShiftTimes(7)
+			r.ApplyLimit(30)
+			r.ApplyLimit(core.Forever)
 		}
 		again, err := r.Encode()
 		if err != nil {

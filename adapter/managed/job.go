@@ -17,7 +17,7 @@ import (
 // A Job is what the sidecar knows of one managed job.
 type Job struct {
 	Record              // what the journal keeps
-	Dirty     bool      // the record changed since it was last saved
+	Unsaved   bool      // the record changed since it was last saved
 	Part      *Part     // the part of an application that the job is; nil: it is none
 	Choices   []core.EP // the profiles or configurations that it asked for
 	Reading             // what was last read of it
@@ -29,55 +29,55 @@ type Job struct {
 
 // A Reading is what was last read of a job.
 type Reading struct {
-	Seen     *adapter.Job      // the job in the last reading that had it; nil: there was none
-	Parts    []adapter.Part    // the allocations that hold its nodes, if there are several
-	Frozen   core.Time         // second since which the batch system refuses to change it; 0: it does not
-	HaltedAt core.Time         // second of the last reading, if the job was suspended in it; 0: it was not
-	Programs *adapter.Programs // what it ran when that was last read; nil: not known
-	Looked   core.Time         // second in which that was read; 0: never
+	Seen           *adapter.Job      // the job in the last reading that had it; nil: there was none
+	Parts          []adapter.Part    // the allocations that hold its nodes, if there are several
+	FrozenSince    core.Time         // second since which the batch system refuses to change it; 0: it does not
+	SuspendedAt    core.Time         // second of the last reading, if the job was suspended in it; 0: it was not
+	Programs       *adapter.Programs // what it ran when that was last read; nil: not known
+	ProgramsReadAt core.Time         // second in which that was read; 0: never
 }
 
 // An Operation is what is being done to a job, what was done last, and when something may be done again.
 type Operation struct {
-	Touched      Epoch     // when something was last done to it: readings up to this epoch do not show it
-	Busy         string    // the verb of the operation under way; "": none is
-	BeingResized bool      // that operation is a resize
-	NextNodes    []string  // the nodes that it will hold after the resize under way; nil: no resize is under way
-	Returned     Returned  // the nodes that it released last
-	Retry        time.Time // no operation begins before this
-	Failures     int       // operations that failed in a row, for reasons without a name
-	Straggles    time.Time // until then a release that timed out may still be carried out; zero: none may
-	Refused      []string  // the nodes of a growth that the batch system refused
-	Released     time.Time // when it was released to start; zero after a restart of the sidecar
-	Ready        time.Time // when all nodes of a due growth were first seen free
-	Unwritten    int       // times in a row that its hosts file could not be written
-	Longer       core.Time // seconds, the time limit to ask for; 0: the limit stays
+	LastEpoch     Epoch         // when something was last done to it: readings up to this epoch do not show it
+	Underway      string        // the verb of the operation under way; "": none is
+	BeingResized  bool          // that operation is a resize
+	NextNodes     []string      // the nodes that it will hold after the resize under way; nil: no resize is under way
+	ReleasedLast  ReleasedNodes // the nodes that it released last
+	RetryAt       time.Time     // no operation begins before this
+	Failures      int           // operations that failed in a row, for reasons without a name
+	LateCallUntil time.Time     // until then a release that timed out may still be carried out; zero: none may
+	RefusedNodes  []string      // the nodes of a growth that the batch system refused
+	ReleasedAt    time.Time     // when it was released to start; zero after a restart of the sidecar
+	NodesReadyAt  time.Time     // when all nodes of a due growth were first seen free
+	HostsFailures int           // times in a row that its hosts file could not be written
+	WantedLimit   core.Time     // seconds, the time limit to ask for; 0: the limit stays
 }
 
-// A Plan is what the plan says of a job. plan.World.Apply writes it.
+// A Plan is what the plan says of a job. plan.World.Apply writes all of it but LimitRegained.
 type Plan struct {
-	Course      *Course   // its place in the present plan; nil: it has none
-	NamedBefore *Course   // its last place: a plan keeps these nodes if it can
-	TriedEarly  core.Time // second in which going on early was last tried
-	Regained    bool      // its time limit was raised again in its present step: promises to other jobs come first
+	Course        *Course   // its place in the present plan; nil: it has none
+	NamedBefore   *Course   // its last place: a plan keeps these nodes if it can
+	TriedEarly    core.Time // second in which going on early was last tried
+	LimitRegained bool      // its time limit was raised again in its present step: promises to other jobs come first
 }
 
 // A Wait is what a job waits for, and what delayed it.
 type Wait struct {
-	Blocked    string    // what its next operation waits for, for status
-	MetLimit   string    // the [limits] key that its next operation waits for; "": none
-	WaitsFor   Obstacle  // what a due growth waits for
-	WaitsSince core.Time // second since which it waits for that
-	Missed     core.Time // seconds after its next step was due in which the sidecar stood still
-	MovedBy    Obstacle  // what moved its promise last
+	WaitReason        string    // what its next operation waits for, for status
+	LimitMet          string    // the [limits] key that its next operation waits for; "": none
+	Obstacle          Obstacle  // what a due growth waits for
+	ObstacleSince     core.Time // second since which it waits for that
+	StandstillSeconds core.Time // seconds after its next step was due in which the sidecar stood still
+	PromiseMovedBy    Obstacle  // what moved its promise last
 }
 
 // A Dialog is what a job's application asks, and what its user is still to be told.
 type Dialog struct {
-	Asks  *Question // the application is at the end of its step, and waits for the answer
-	Late  bool      // its step should have ended
-	Heard bool      // this sidecar told the application that its present step began
-	Mover Mover     // why its planned start moved; its user is still to be told
+	Question  *Question // the application is at the end of its step, and waits for the answer
+	Late      bool      // its step should have ended
+	StepTold  bool      // this sidecar told the application that its present step began
+	StartMove StartMove // why its planned start moved; its user is still to be told
 }
 
 // New returns a waiting job that was just accepted.
@@ -92,14 +92,14 @@ func New(seen *adapter.Job, request string, choices []core.EP) *Job {
 func Restore(data []byte) (*Job, error) {
 	r := &Job{}
 	if err := json.Unmarshal(data, &r.Record); err != nil {
-		return nil, fmt.Errorf("journal: a job's record: %w", err)
+		return nil, fmt.Errorf("read journal record of a job: %w", err)
 	}
 	var err error
 	if r.Choices, err = adapter.ParseRequest(r.Request); err != nil {
-		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("read journal record of job %d: %w", r.ID, err)
 	}
 	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("journal: record of job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("read journal record of job %d: %w", r.ID, err)
 	}
 	return r, nil
 }
@@ -108,32 +108,32 @@ func Restore(data []byte) (*Job, error) {
 func (r *Job) Encode() ([]byte, error) {
 	data, err := json.Marshal(&r.Record)
 	if err != nil {
-		return nil, fmt.Errorf("journal: job %d: %w", r.ID, err)
+		return nil, fmt.Errorf("encode journal record of job %d: %w", r.ID, err)
 	}
 	return data, nil
 }
 
 // WaitFor records what a due growth waits for.
 func (r *Job) WaitFor(o Obstacle, now core.Time) {
-	if r.WaitsFor != o {
-		r.WaitsSince = now
+	if r.Obstacle != o {
+		r.ObstacleSince = now
 	}
-	r.WaitsFor = o
+	r.Obstacle = o
 }
 
 // BackToQueue undoes a decided start: the job waits again, with its whole profile.
 func (r *Job) BackToQueue() {
-	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
-	r.Short, r.Cut, r.Whole, r.Word = 0, nil, nil, ""
-	r.Delayed, r.Extended = 0, 0
-	r.ForgetStall()
-	r.Straggles = time.Time{}
+	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.UntoldLosses, r.SidecarDelay = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
+	r.ShortLimit, r.CutProfile, r.WholePromise, r.Message = 0, nil, nil, ""
+	r.PastOutageCost, r.LimitExtended = 0, 0
+	r.ResetStepCosts()
+	r.LateCallUntil = time.Time{}
 }
 
 // EP returns the chosen profile, as much of it as the time limit leaves.
 func (r *Job) EP() core.EP {
-	if r.Cut != nil {
-		return r.Cut
+	if r.CutProfile != nil {
+		return r.CutProfile
 	}
 	return r.Choices[r.Choice]
 }
@@ -144,18 +144,18 @@ func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }
 // Rigid reports whether the job made no request, and is managed only until it is admitted (adapter.Gatekeeper).
 func (r *Job) Rigid() bool { return adapter.IsRigidRequest(r.Request) }
 
-// Stopped reports whether the owner or an operator holds a waiting rigid job.
-func (r *Job) Stopped() bool {
+// HeldByOther reports whether the owner or an operator holds a waiting rigid job.
+func (r *Job) HeldByOther() bool {
 	return r.Seen.HeldByUser || r.Seen.Held && r.Seen.Priority == 0
 }
 
-// StoppedBy returns who, other than the sidecar, holds a waiting job, and "" if no one does.
-func (r *Job) StoppedBy() string {
+// OtherHolder returns who, other than the sidecar, holds a waiting job, and "" if no one does.
+func (r *Job) OtherHolder() string {
 	switch {
 	case r.Seen == nil || r.Seen.State != adapter.Pending:
 		return ""
 	case r.Rigid():
-		if r.Seen.HeldBy == "" && r.Stopped() {
+		if r.Seen.HeldBy == "" && r.HeldByOther() {
 			return "its owner or an operator"
 		}
 		return r.Seen.HeldBy
@@ -165,19 +165,19 @@ func (r *Job) StoppedBy() string {
 	return r.Seen.HeldBy
 }
 
-// StoppedText returns why a job held by others waits, and which command releases it.
-func (r *Job) StoppedText() string {
-	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.StoppedBy(), r.ID)
+// HeldText returns why a job held by others waits, and which command releases it.
+func (r *Job) HeldText() string {
+	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.OtherHolder(), r.ID)
 }
 
-// AskFor updates the request of a waiting rigid job, which its owner may change.
-func (r *Job) AskFor(seen *adapter.Job) {
+// UpdateRequest updates the request of a waiting rigid job, which its owner may change.
+func (r *Job) UpdateRequest(seen *adapter.Job) {
 	request := adapter.RequestOfRigid(seen)
 	if request == r.Request {
 		return
 	}
 	if choices, err := adapter.ParseRequest(request); err == nil {
-		r.Request, r.Choices, r.Dirty = request, choices, true
+		r.Request, r.Choices, r.Unsaved = request, choices, true
 	}
 }
 
@@ -217,21 +217,21 @@ func (r *Job) Reservation(step int) string {
 	return fmt.Sprintf("%s%d-%d", adapter.Prefix, r.ID, step)
 }
 
-// Current returns the index of the step with which a plan begins. It assumes that a resize under way succeeds.
-func (r *Job) Current() int {
+// PlanStep returns the index of the step with which a plan begins. It assumes that a resize under way succeeds.
+func (r *Job) PlanStep() int {
 	if r.NextNodes != nil {
 		return r.Target
 	}
 	return r.Step
 }
 
-// Holds returns the nodes with which a plan begins.
-func (r *Job) Holds() []string {
+// NodesForPlan returns the nodes with which a plan begins.
+func (r *Job) NodesForPlan() []string {
 	switch {
 	case r.NextNodes != nil:
 		return r.NextNodes
-	case r.Again != nil:
-		return r.Again
+	case r.NodesForgotten != nil:
+		return r.NodesForgotten
 	}
 	return r.Nodes
 }
@@ -241,8 +241,8 @@ func (r *Job) Holds() []string {
 // stays managed if it runs anyway.
 func (r *Job) Escaped() bool { return r.Phase == Waiting && !r.Decided }
 
-// Shown returns the job's phase in the words of status.
-func (r *Job) Shown() string {
+// PhaseText returns the job's phase in the words of status.
+func (r *Job) PhaseText() string {
 	switch {
 	case r.Phase == Running && r.Resizing() && r.EP()[r.Target].Nodes > len(r.Nodes):
 		return "growing"
@@ -317,24 +317,24 @@ func (r *Job) Kinds() []string {
 	return r.Seen.Kinds
 }
 
-// A job that the batch system refuses to change (adapter.ErrFrozen) is tried again every TryFrozen. After thawing seconds it is set aside: it
-// has no place in the plan, so that no nodes are kept free for it, and is tried again every TryStiff.
+// A job that the batch system refuses to change (adapter.ErrFrozen) is tried again every RetryFrozen. After freezePatience seconds it is set aside: it
+// has no place in the plan, so that no nodes are kept free for it, and is tried again every RetryLongFrozen.
 const (
-	thawing   core.Time = 30 // seconds
-	TryFrozen           = 5 * time.Second
-	TryStiff            = time.Minute
+	freezePatience  core.Time = 30 // seconds
+	RetryFrozen               = 5 * time.Second
+	RetryLongFrozen           = time.Minute
 )
 
-// Stiff reports whether the batch system has refused to change the job for long.
-func (r *Job) Stiff(now time.Time) bool { return Stiff(r.Frozen, now) }
+// LongFrozen reports whether the batch system has refused to change the job for long.
+func (r *Job) LongFrozen(now time.Time) bool { return LongFrozen(r.FrozenSince, now) }
 
-// Stiff reports whether the batch system has refused for long to change a job that it refuses to change since the given second. 0 means that
+// LongFrozen reports whether the batch system has refused for long to change a job that it refuses to change since the given second. 0 means that
 // it does not refuse.
-func Stiff(frozen core.Time, now time.Time) bool {
-	return frozen > 0 && now.Unix() >= frozen+thawing
+func LongFrozen(frozen core.Time, now time.Time) bool {
+	return frozen > 0 && now.Unix() >= frozen+freezePatience
 }
 
 // SetAside reports whether the job has no place in the plan now.
 func (r *Job) SetAside(now time.Time) bool {
-	return r.Stiff(now) && now.Before(r.Retry) || r.Rejected.Lasts(now)
+	return r.LongFrozen(now) && now.Before(r.RetryAt) || r.Rejected.InForce(now)
 }

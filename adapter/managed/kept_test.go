@@ -22,7 +22,7 @@ func TestTheNodeOfTheScriptAndTheOneThatTheBatchSystemTakesForItBothStay(t *test
 		{"nothing is known of its nodes", nil, 2, []string{"n3", "n5"}},
 	} {
 		r := &Job{Record: Record{Nodes: []string{"n3", "n5", "n1"}}, Reading: Reading{Seen: &adapter.Job{Nodes: c.seen}}}
-		if got := r.Kept(c.next); !slices.Equal(got, c.want) {
+		if got := r.NodesKeptByShrink(c.next); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v stay, want %v", c.name, got, c.want)
 		}
 		if !slices.Equal(r.Nodes, []string{"n3", "n5", "n1"}) {

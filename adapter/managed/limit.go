@@ -6,27 +6,27 @@ import (
 	"accordion/core"
 )
 
-// Relimit applies the limit, in seconds, that the batch system has for a running job now. It
+// ApplyLimit applies the limit, in seconds, that the batch system has for a running job now. It
 // reports whether the profile changed. The batch system may end the job before its profile does:
 // the limit was shortened, or steps began late. Then steps that would begin later are cut off, and
 // a step that lasts longer is shortened. If the whole profile fits again, it is restored. A job
 // that started without the sidecar keeps the limit of its user.
-func (r *Job) Relimit(limit core.Time) bool {
+func (r *Job) ApplyLimit(limit core.Time) bool {
 	if r.Limit == 0 || r.Resizing() {
 		return false
 	}
 	if limit >= core.Forever || limit >= r.Limit && (!r.Decided || r.WholeEnd() <= r.ends(limit)+Tolerance) {
 		limit = 0
 	}
-	if limit == r.Short && (limit == 0 || r.End() <= r.ends(limit)+Tolerance) {
+	if limit == r.ShortLimit && (limit == 0 || r.End() <= r.ends(limit)+Tolerance) {
 		return false
 	}
 	was := slices.Clone(r.Promise)
-	r.uncut()
-	if r.Short = limit; limit > 0 {
-		r.cut(r.ends(limit))
+	r.restoreProfile()
+	if r.ShortLimit = limit; limit > 0 {
+		r.cutAt(r.ends(limit))
 	}
-	r.Dirty = true
+	r.Unsaved = true
 	return !slices.Equal(was, r.Promise)
 }
 
@@ -36,10 +36,10 @@ func (r *Job) ends(limit core.Time) core.Time { return r.Began + r.Clock + limit
 
 // WholeEnd returns the second in which the job would end if nothing of its profile were cut off.
 func (r *Job) WholeEnd() core.Time {
-	if r.Cut == nil {
+	if r.CutProfile == nil {
 		return r.End()
 	}
-	return r.Whole[len(r.Whole)-1] + r.slipped()
+	return r.WholePromise[len(r.WholePromise)-1] + r.slipped()
 }
 
 // slipped returns by how many seconds the steps before a cut have slipped since.
@@ -48,7 +48,7 @@ func (r *Job) slipped() core.Time {
 	if last == 0 {
 		return 0
 	}
-	return max(0, r.Promise[last-1]-r.Whole[last-1])
+	return max(0, r.Promise[last-1]-r.WholePromise[last-1])
 }
 
 // UntilLimit returns in how many seconds the batch system ends the running job for its limit. It returns core.Forever if the job has no limit or
@@ -60,8 +60,8 @@ func (r *Job) UntilLimit(now core.Time) core.Time {
 	return max(0, r.Began+r.Seen.Limit-now)
 }
 
-// cut ends the profile at the given second. The present step stays in any case.
-func (r *Job) cut(end core.Time) {
+// cutAt ends the profile at the given second. The present step stays in any case.
+func (r *Job) cutAt(end core.Time) {
 	last := r.Step
 	for last+1 < len(r.Promise) && r.Promise[last] < end {
 		last++
@@ -71,21 +71,21 @@ func (r *Job) cut(end core.Time) {
 	}
 	ep, off := slices.Clone(r.EP()[:last+1]), max(0, r.Promise[last]-end)
 	ep[last].Duration = max(1, ep[last].Duration-off)
-	r.Whole, r.Cut, r.Promise = r.Promise, ep, slices.Clone(r.Promise[:last+1])
+	r.WholePromise, r.CutProfile, r.Promise = r.Promise, ep, slices.Clone(r.Promise[:last+1])
 	r.Promise[last] -= off
 }
 
-// uncut restores what was cut off, as it was promised then, plus the seconds by which earlier steps have slipped since. This is a new promise:
+// restoreProfile restores what was cut off, as it was promised then, plus the seconds by which earlier steps have slipped since. This is a new promise:
 // promises made to other jobs in the meantime come first.
-func (r *Job) uncut() {
-	if r.Cut == nil {
+func (r *Job) restoreProfile() {
+	if r.CutProfile == nil {
 		return
 	}
 	last, later := len(r.Promise)-1, r.slipped()
 	r.Promise = r.Promise[:last]
-	for _, end := range r.Whole[last:] {
+	for _, end := range r.WholePromise[last:] {
 		r.Promise = append(r.Promise, end+later)
 	}
-	r.Cut, r.Whole, r.Regained = nil, nil, true
-	r.Vowed, r.Slipped, r.Broke = 0, 0, ""
+	r.CutProfile, r.WholePromise, r.LimitRegained = nil, nil, true
+	r.BestEnd, r.SlipLogged, r.SlipCause = 0, 0, ""
 }

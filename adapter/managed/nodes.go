@@ -9,22 +9,22 @@ import (
 	"accordion/shim/wire"
 )
 
-// Returned has the nodes that a job released last, and the second in which it did. Slurm revokes the job's credentials on a released node by
+// ReleasedNodes has the nodes that a job released last, and the second in which it did. Slurm revokes the job's credentials on a released node by
 // whole seconds. If the node came back to the job in the same second, a job step that starts there in that second would fail with "Job
 // credential revoked". So a node comes back in a later second than that of its release.
-type Returned struct {
+type ReleasedNodes struct {
 	nodes []string
 	at    core.Time
 }
 
-// Hold sets the nodes that the job holds from now on.
-func (r *Job) Hold(nodes []string, now core.Time) {
+// SetNodes sets the nodes that the job holds from now on.
+func (r *Job) SetNodes(nodes []string, now core.Time) {
 	left := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
 	if len(left) > 0 {
-		if r.Returned.at == now {
-			left = append(left, r.Returned.nodes...)
+		if r.ReleasedLast.at == now {
+			left = append(left, r.ReleasedLast.nodes...)
 		}
-		r.Returned = Returned{left, now}
+		r.ReleasedLast = ReleasedNodes{left, now}
 	}
 	r.Nodes = nodes
 }
@@ -32,33 +32,33 @@ func (r *Job) Hold(nodes []string, now core.Time) {
 // Found sets the nodes that the job was found to hold, which may differ from what the record says. The application will be told of lost nodes.
 func (r *Job) Found(nodes []string, now core.Time) {
 	lost := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
-	r.Hold(nodes, now)
-	r.Lack(lost)
+	r.SetNodes(nodes, now)
+	r.LoseNodes(lost)
 }
 
-// Lack records nodes that the job lost. They make a new generation of its hosts file. A job that was
+// LoseNodes records nodes that the job lost. They make a new generation of its hosts file. A job that was
 // informed of a coming shrink has seen a generation that will not come true, and is informed again.
-func (r *Job) Lack(lost []string) {
+func (r *Job) LoseNodes(lost []string) {
 	if len(lost) == 0 {
 		return
 	}
-	r.Untold = append(r.Untold, lost...)
-	if r.Resizes++; r.Noticed {
-		r.Resizes++
-		r.Noticed = false
+	r.UntoldLosses = append(r.UntoldLosses, lost...)
+	if r.Generation++; r.ShrinkTold {
+		r.Generation++
+		r.ShrinkTold = false
 	}
 }
 
-// Has reports whether the job released one of the nodes in this second, so that it may not come back before the next.
-func (p Returned) Has(nodes []string, now core.Time) bool {
+// Includes reports whether the job released one of the nodes in this second, so that it may not come back before the next.
+func (p ReleasedNodes) Includes(nodes []string, now core.Time) bool {
 	return now <= p.at && slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(p.nodes, n) })
 }
 
-// Kept returns the nodes that stay when the job shrinks to next nodes: the node that runs its script, then those that its application prefers.
+// NodesKeptByShrink returns the nodes that stay when the job shrinks to next nodes: the node that runs its script, then those that its application prefers.
 // After a restart or a reconfiguration slurmctld takes the first node of the job's list for the node of the script, even if the job grew
 // by that node later, and refuses to release it. Releasing the true node would end the script. So both stay, even if that is one node
 // too many.
-func (r *Job) Kept(next int) []string {
+func (r *Job) NodesKeptByShrink(next int) []string {
 	keep := slices.Clone(r.Nodes[:next])
 	if len(r.Seen.Nodes) == 0 {
 		return keep
@@ -74,8 +74,8 @@ func (r *Job) Kept(next int) []string {
 	return keep
 }
 
-// stays returns the nodes that the job can never release, beginning with the one that runs its script.
-func (r *Job) stays() []string {
+// fixedNodes returns the nodes that the job can never release, beginning with the one that runs its script.
+func (r *Job) fixedNodes() []string {
 	stays := []string{r.Nodes[0]}
 	if r.Seen == nil {
 		return stays
@@ -88,9 +88,9 @@ func (r *Job) stays() []string {
 	return stays
 }
 
-// Choose orders the job's nodes as the application asks for its next shrink: first the nodes that it can never release, then those to
+// OrderForShrink orders the job's nodes as the application asks for its next shrink: first the nodes that it can never release, then those to
 // keep. It returns why the request cannot be met, and "" if it can.
-func (r *Job) Choose(q wire.Request) string {
+func (r *Job) OrderForShrink(q wire.Request) string {
 	if q.Keep == "" && q.Release == "" {
 		return ""
 	}
@@ -116,7 +116,7 @@ func (r *Job) Choose(q wire.Request) string {
 			leave = append(leave, n)
 		}
 	}
-	stays := r.stays()
+	stays := r.fixedNodes()
 	stuck := slices.DeleteFunc(slices.Clone(leave), func(n string) bool { return !slices.Contains(stays, n) })
 	switch {
 	case next >= len(r.Nodes):
@@ -138,7 +138,7 @@ func (r *Job) Choose(q wire.Request) string {
 		}
 	}
 	r.Nodes = order
-	r.Dirty = true
+	r.Unsaved = true
 	return ""
 }
 

@@ -186,21 +186,21 @@ func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 
 func overlap(from, to, begin, end core.Time) core.Time { return max(0, min(to, end)-max(from, begin)) }
 
-// Excuse applies outages to a running job: the seconds that they cost it in its present step do not
+// ApplyOutages applies outages to a running job: the seconds that they cost it in its present step do not
 // count as late. They stay excused after the outage is forgotten.
-func (r *Job) Excuse(o Outages, now core.Time) {
+func (r *Job) ApplyOutages(o Outages, now core.Time) {
 	if r.Phase != Running || len(o.Known) == 0 {
 		return
 	}
-	if cost := o.Cost(r.working(), r.until(now), r.Programs); cost > r.Stalled {
-		r.Stalled, r.Dirty = cost, true
+	if cost := o.Cost(r.working(), r.until(now), r.Programs); cost > r.OutageCost {
+		r.OutageCost, r.Unsaved = cost, true
 	}
 }
 
 // working returns the second since which the application works on its present step. An application
 // that never calls `accordion step` works without a break from its start.
 func (r *Job) working() core.Time {
-	if r.Step == 0 || r.Voice == SilentVoice {
+	if r.Step == 0 || r.StepCalls == StepCallsNever {
 		return r.Began + r.Clock
 	}
 	return r.Promise[r.Step-1]
@@ -208,8 +208,8 @@ func (r *Job) working() core.Time {
 
 // until returns the second up to which it works on the step: now, or when it asked for the next.
 func (r *Job) until(now core.Time) core.Time {
-	if r.Asks != nil {
-		return r.Asks.At.Unix()
+	if r.Question != nil {
+		return r.Question.At.Unix()
 	}
 	return now
 }
@@ -226,35 +226,35 @@ const lookEvery core.Time = 5
 // starting, or its cost is not known yet.
 func (r *Job) LooksDue(o Outages, now core.Time) bool {
 	last, touched := r.Outage(o, now)
-	return touched && r.Asks == nil && now >= r.Looked+lookEvery && r.Looked < last.end(now)+Stall
+	return touched && r.Question == nil && now >= r.ProgramsReadAt+lookEvery && r.ProgramsReadAt < last.end(now)+Stall
 }
 
-// Extend returns by how many more seconds the job's limit has to be raised for what outages have
+// LimitExtension returns by how many more seconds the job's limit has to be raised for what outages have
 // cost it, in whole minutes.
-func (r *Job) Extend(now core.Time) core.Time {
+func (r *Job) LimitExtension(now core.Time) core.Time {
 	if r.Phase != Running || r.Limit == 0 || r.Seen == nil || r.Seen.Limit >= core.Forever || r.Resizing() {
 		return 0
 	}
-	lost := r.Delayed
-	if now > r.Due()+r.Owed {
-		lost += r.Stalled
+	lost := r.PastOutageCost
+	if now > r.Due()+r.SidecarDelay {
+		lost += r.OutageCost
 	}
-	return max(0, (lost+59)/60*60-r.Extended)
+	return max(0, (lost+59)/60*60-r.LimitExtended)
 }
 
-// ForgetStall resets what outages and suspensions cost the present step, when the next one begins.
-func (r *Job) ForgetStall() {
-	r.Stalled, r.Excused, r.Programs, r.Looked = 0, false, nil, 0
-	r.Halted = 0
+// ResetStepCosts resets what outages and suspensions cost the present step, when the next one begins.
+func (r *Job) ResetStepCosts() {
+	r.OutageCost, r.OutageTold, r.Programs, r.ProgramsReadAt = 0, false, nil, 0
+	r.SuspendedFor = 0
 }
 
-// Halt counts the seconds for which a running job was suspended. They do not count as late.
-func (r *Job) Halt(now core.Time) {
-	if r.HaltedAt > 0 && now > r.HaltedAt {
-		r.Halted, r.Dirty = r.Halted+now-r.HaltedAt, true
+// CountSuspension counts the seconds for which a running job was suspended. They do not count as late.
+func (r *Job) CountSuspension(now core.Time) {
+	if r.SuspendedAt > 0 && now > r.SuspendedAt {
+		r.SuspendedFor, r.Unsaved = r.SuspendedFor+now-r.SuspendedAt, true
 	}
-	if r.HaltedAt = 0; r.Phase == Running && r.Seen != nil && r.Seen.Suspended {
-		r.HaltedAt = now
+	if r.SuspendedAt = 0; r.Phase == Running && r.Seen != nil && r.Seen.Suspended {
+		r.SuspendedAt = now
 	}
 }
 

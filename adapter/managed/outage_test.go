@@ -109,9 +109,9 @@ func TestLimitIsRaisedByWholeMinutesForCostOfOutages(t *testing.T) {
 		"it lost more":            {65, 66, 120, 10, 60},
 		"an earlier step was":     {0, 66, 0, -10, 120},
 	} {
-		r := &Job{Record: Record{Phase: Running, Limit: 600, Began: 1000, Promise: []core.Time{1100}, Stalled: c.stalled, Delayed: c.delayed, Extended: c.extended},
+		r := &Job{Record: Record{Phase: Running, Limit: 600, Began: 1000, Promise: []core.Time{1100}, OutageCost: c.stalled, PastOutageCost: c.delayed, LimitExtended: c.extended},
 			Reading: Reading{Seen: &adapter.Job{Limit: 600}}}
-		if got := r.Extend(1100 + c.late); got != c.want {
+		if got := r.LimitExtension(1100 + c.late); got != c.want {
 			t.Errorf("%s: %d s, want %d", name, got, c.want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestSecondsOfSuspensionDoNotCountAsLate(t *testing.T) {
 		late      core.Time // second from which the job is late
 	}{{1000, false, 1100}, {1010, true, 1100}, {1020, true, 1110}, {1050, true, 1140}, {1055, false, 1145}, {1200, false, 1145}} {
 		r.Seen.Suspended = c.suspended
-		if r.Halt(c.now); r.LateFrom() != c.late {
+		if r.CountSuspension(c.now); r.LateFrom() != c.late {
 			t.Errorf("in second %d it is late from %d on, want %d", c.now, r.LateFrom(), c.late)
 		}
 	}

@@ -15,7 +15,7 @@ type Limits struct {
 
 // TooShort returns a message for the user if a step of a new job is shorter than the bound, and "" otherwise.
 func (l Limits) TooShort(r *Job) string {
-	if !r.Judged || l.ShortestStep == 0 {
+	if !r.StepLengthChecked || l.ShortestStep == 0 {
 		return ""
 	}
 	piece := 0
@@ -48,12 +48,12 @@ func (l Limits) NextResize(r *Job) (second core.Time, why string) {
 	if l.between() == 0 {
 		return 0, ""
 	}
-	return r.Paced - 3600/ahead, fmt.Sprintf("it changed its size too often: %d times an hour in the long run ([limits] resizes_per_hour)", l.ResizesPerHour)
+	return r.PacedUntil - 3600/ahead, fmt.Sprintf("it changed its size too often: %d times an hour in the long run ([limits] resizes_per_hour)", l.ResizesPerHour)
 }
 
-// Pace counts a resize of the job.
-func (l Limits) Pace(r *Job, now core.Time) {
+// CountResize counts a resize of the job.
+func (l Limits) CountResize(r *Job, now core.Time) {
 	if l.between() > 0 {
-		r.Paced = max(r.Paced, now) + l.between()
+		r.PacedUntil = max(r.PacedUntil, now) + l.between()
 	}
 }

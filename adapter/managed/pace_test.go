@@ -11,7 +11,7 @@ func TestJobOfOlderSidecarKeepsItsShortSteps(t *testing.T) {
 	limits := Limits{ShortestStep: 10}
 	choices := []core.EP{{{Duration: 5, Nodes: 1}, {Duration: 20, Nodes: 2}}}
 	fresh := New(&adapter.Job{}, "ep=1x5s,2x20s", choices)
-	fresh.Judged = true
+	fresh.StepLengthChecked = true
 	if limits.TooShort(fresh) == "" {
 		t.Error("a new job with a short step may come in")
 	}
@@ -27,7 +27,7 @@ func TestJobOfOlderSidecarKeepsItsShortSteps(t *testing.T) {
 func resizes(l Limits, r *Job, from, every core.Time) (n int) {
 	for now := from; now < from+3600; now += every {
 		if second, _ := l.NextResize(r); now >= second {
-			l.Pace(r, now)
+			l.CountResize(r, now)
 			n++
 		}
 	}

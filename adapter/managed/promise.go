@@ -16,20 +16,20 @@ func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	}
 }
 
-// GoOn begins the target step now. A promise that was moved while the previous step was late contains the delay
+// BeginTargetStep begins the target step now. A promise that was moved while the previous step was late contains the delay
 // already.
-func (r *Job) GoOn(now core.Time) {
+func (r *Job) BeginTargetStep(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)
 	r.Step = r.Target
 	for i := r.Step; i < len(r.Promise); i++ {
-		now = r.follow(i, now)
+		now = r.stepEnd(i, now)
 		r.Promise[i] = now
 	}
 }
 
-// follow returns the end of a step that begins at the given second. The step lasts as long as requested. Before a growth it lasts until the
+// stepEnd returns the end of a step that begins at the given second. The step lasts as long as requested. Before a growth it lasts until the
 // promised second, if that is later.
-func (r *Job) follow(step int, begin core.Time) core.Time {
+func (r *Job) stepEnd(step int, begin core.Time) core.Time {
 	ep, end := r.EP(), begin+r.EP()[step].Duration
 	if step+1 < len(ep) && ep[step+1].Nodes > ep[step].Nodes {
 		end = max(end, r.Promise[step])
@@ -37,47 +37,47 @@ func (r *Job) follow(step int, begin core.Time) core.Time {
 	return end
 }
 
-// Owe sets for how many seconds the application does not count as late because the sidecar delayed it. Up to Tolerance seconds, which a
+// SetSidecarDelay sets for how many seconds the application does not count as late because the sidecar delayed it. Up to Tolerance seconds, which a
 // reading and an answer take, do not count.
-func (r *Job) Owe(seconds core.Time) {
-	if r.Owed = seconds; seconds <= Tolerance {
-		r.Owed = 0
+func (r *Job) SetSidecarDelay(seconds core.Time) {
+	if r.SidecarDelay = seconds; seconds <= Tolerance {
+		r.SidecarDelay = 0
 	}
 }
 
-// Return updates a job that an earlier sidecar managed. If its step should have ended, its application may have asked while no sidecar ran,
+// ResumeAfterRestart updates a job that an earlier sidecar managed. If its step should have ended, its application may have asked while no sidecar ran,
 // and will ask again soon. So it counts as late only from now on, unless it was warned already.
-func (r *Job) Return(now core.Time) {
-	if r.Phase == Running && !r.Final() && r.Warned == 0 && now > r.LateFrom() {
-		r.Owe(now - r.Due())
-		r.Dirty = true
+func (r *Job) ResumeAfterRestart(now core.Time) {
+	if r.Phase == Running && !r.Final() && r.WarnedAt == 0 && now > r.LateFrom() {
+		r.SetSidecarDelay(now - r.Due())
+		r.Unsaved = true
 	}
 }
 
-// Forgiven returns for how many seconds after the promised end of its step the application does not count as late. The sidecar's delay and
+// NotLateFor returns for how many seconds after the promised end of its step the application does not count as late. The sidecar's delay and
 // the cost of outages are mostly the same seconds, so the larger counts.
-func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) + r.Halted }
+func (r *Job) NotLateFor() core.Time { return max(r.SidecarDelay, r.OutageCost) + r.SuspendedFor }
 
-// LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus Forgiven.
-func (r *Job) LateFrom() core.Time { return r.Due() + r.Forgiven() }
+// LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus NotLateFor.
+func (r *Job) LateFrom() core.Time { return r.Due() + r.NotLateFor() }
 
 // Remaining returns what the job occupies from now on, as promised. If it is late, its later steps last as long as requested. A step that
-// should have ended lasts another second. A resize under way ends the wait that was promised before it, so the rest is what GoOn will
+// should have ended lasts another second. A resize under way ends the wait that was promised before it, so the rest is what BeginTargetStep will
 // write.
 func (r *Job) Remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
-	for i := r.Current(); i < len(r.Promise); i++ {
+	for i := r.PlanStep(); i < len(r.Promise); i++ {
 		to := max(r.Promise[i], from+1)
 		switch {
 		case r.NextNodes != nil:
-			to = r.follow(i, from)
+			to = r.stepEnd(i, from)
 		case i > r.Step:
 			to = max(to, from+r.EP()[i].Duration)
 		}
 		n := r.EP()[i].Nodes
-		if i == r.Current() {
-			n = len(r.Holds())
+		if i == r.PlanStep() {
+			n = len(r.NodesForPlan())
 		}
 		ep = append(ep, core.Step{Duration: to - from, Nodes: n})
 		from = to
@@ -88,31 +88,33 @@ func (r *Job) Remaining(now core.Time) core.EP {
 // Remainder returns the rest of a running job, for a new promise.
 func (r *Job) Remainder(now core.Time) sched.Remainder {
 	ep := r.Remaining(now)
-	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
+	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.PlanStep()+1:]}
 }
 
-// Tardy reports whether the application itself is late, by more than a resize takes. Its step should have ended, and the job neither waits for
+// ApplicationLate reports whether the application itself is late, by more than a resize takes. Its step should have ended, and the job neither waits for
 // the next step nor is being resized.
-func (r *Job) Tardy(now core.Time) bool {
-	return r.Phase == Running && r.Busy == "" && r.Asks == nil && r.Voice != SilentVoice && now > r.LateFrom()+Tolerance
+func (r *Job) ApplicationLate(now core.Time) bool {
+	return r.Phase == Running && r.Underway == "" && r.Question == nil && r.StepCalls != StepCallsNever && now > r.LateFrom()+Tolerance
 }
 
 // PutOff reports whether the application waits at the end of its step because the promised begin of the next step was put off.
-func (r *Job) PutOff(now core.Time) bool { return r.Asks != nil && r.Meant <= now && now < r.Due() }
+func (r *Job) PutOff(now core.Time) bool {
+	return r.Question != nil && r.PlannedEnd <= now && now < r.Due()
+}
 
-// Shift moves the job's promise, and the times from which waits are counted, after the clock was set by the given number of seconds. CouldRun
+// ShiftTimes moves the job's promise, and the times from which waits are counted, after the clock was set by the given number of seconds. CouldRun
 // stays, because the batch system returns it with each reading by its own clock.
-func (r *Job) Shift(by int64) {
+func (r *Job) ShiftTimes(by int64) {
 	for i := r.Step; i < len(r.Promise); i++ {
 		r.Promise[i] += by
 	}
-	for i := r.Step; i < len(r.Whole); i++ {
-		r.Whole[i] += by
+	for i := r.Step; i < len(r.WholePromise); i++ {
+		r.WholePromise[i] += by
 	}
 	if r.Began > 0 {
 		r.Clock += by
 	}
-	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.Frozen, &r.HaltedAt, &r.WaitsSince, &r.Paced, &r.Returned.at, &r.Rejected.At, &r.Rejected.Until} {
+	for _, second := range []*int64{&r.PlannedEnd, &r.WarnedAt, &r.ResizedAt, &r.ForgottenAt, &r.StartTold, &r.BestEnd, &r.FrozenSince, &r.SuspendedAt, &r.ObstacleSince, &r.PacedUntil, &r.ReleasedLast.at, &r.Rejected.At, &r.Rejected.Until} {
 		if *second > 0 {
 			*second += by
 		}
@@ -120,8 +122,8 @@ func (r *Job) Shift(by int64) {
 	if r.Phase == Starting && r.Planned > 0 {
 		r.Planned += by
 	}
-	if !r.Straggles.IsZero() {
-		r.Straggles = r.Straggles.Add(time.Duration(by) * time.Second)
+	if !r.LateCallUntil.IsZero() {
+		r.LateCallUntil = r.LateCallUntil.Add(time.Duration(by) * time.Second)
 	}
 	r.TriedEarly = 0
 }
@@ -145,8 +147,8 @@ func (r *Job) Lateness(late core.Time) string {
 // Tolerance is how many seconds a step may take to begin or end before its job counts as late.
 const Tolerance core.Time = 2
 
-// A Mover is why a planned start moved since its user was told.
-type Mover struct {
+// A StartMove is why a planned start moved since its user was told.
+type StartMove struct {
 	Why   string
 	Later bool
 }

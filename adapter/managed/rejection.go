@@ -14,12 +14,12 @@ import (
 // set aside for a while: it has no place in the plan, so it holds no nodes and costs no calls. The
 // zero value means that the last start was not rejected.
 type Rejection struct {
-	Times int       // in a row
-	Said  string    // the batch system's message
-	At    core.Time // second of the last rejection
-	Until core.Time // second before which it is not tried again
-	Kinds string    // the kinds of nodes that there were then (KindsOf)
-	Asks  string    // what the job asked for in the next reading (AsksOf); "": there was none yet
+	Times     int       // in a row
+	Message   string    `json:"Said"` // the batch system's message
+	At        core.Time // second of the last rejection
+	Until     core.Time // second before which it is not tried again
+	Kinds     string    // the kinds of nodes that there were then (KindsOf)
+	Requested string    `json:"Asks"` // what the job asked for in the next reading (RequestedBy); "": there was none yet
 }
 
 // A job that was sent back is tried again after 10 s. Each further pause is twice as long, up to 10
@@ -40,7 +40,7 @@ func PauseAfter(times int) core.Time {
 func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.BackToQueue()
 	times := r.Rejected.Times + 1
-	r.Rejected = Rejection{Times: times, Said: ShortReason(said), At: now, Until: now + PauseAfter(times), Kinds: kinds}
+	r.Rejected = Rejection{Times: times, Message: ShortReason(said), At: now, Until: now + PauseAfter(times), Kinds: kinds}
 	r.Course = nil
 }
 
@@ -52,10 +52,10 @@ func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false
 	}
-	asks := AsksOf(seen)
-	if r.Rejected.Kinds == kinds && (r.Rejected.Asks == asks || r.Rejected.Asks == "") {
-		r.Dirty = r.Dirty || r.Rejected.Asks == ""
-		r.Rejected.Asks = asks
+	asks := RequestedBy(seen)
+	if r.Rejected.Kinds == kinds && (r.Rejected.Requested == asks || r.Rejected.Requested == "") {
+		r.Unsaved = r.Unsaved || r.Rejected.Requested == ""
+		r.Rejected.Requested = asks
 		return false
 	}
 	if now < r.Rejected.At+firstPause {
@@ -71,14 +71,14 @@ func (j Rejection) Text() string {
 	if j.Times > 1 {
 		times = fmt.Sprintf("%d times", j.Times)
 	}
-	return fmt.Sprintf("the batch system sent it back %s (%s); tried again at %s", times, j.Said, adapter.Instant(j.Until).Format(time.TimeOnly))
+	return fmt.Sprintf("the batch system sent it back %s (%s); tried again at %s", times, j.Message, adapter.Instant(j.Until).Format(time.TimeOnly))
 }
 
-// Lasts reports whether the job is still set aside.
-func (j Rejection) Lasts(now time.Time) bool { return now.Unix() < j.Until }
+// InForce reports whether the job is still set aside.
+func (j Rejection) InForce(now time.Time) bool { return now.Unix() < j.Until }
 
-// AsksOf returns a text that changes when what the job asks for changes.
-func AsksOf(j *adapter.Job) string {
+// RequestedBy returns a text that changes when what the job asks for changes.
+func RequestedBy(j *adapter.Job) string {
 	return fmt.Sprintf("%s %s %d tasks %d CPUs %q %s", j.Partition, j.QOS, j.Tasks, j.CPUs, j.Kinds, j.Needs)
 }
 

@@ -29,9 +29,9 @@ type Settings struct {
 	Limits   Limits
 }
 
-// Straggles is how long after its deadline a call may still be carried out. It may undo what is
+// LateCall is how long after its deadline a call may still be carried out. It may undo what is
 // done for the same job in the meantime.
-const Straggles = 5 * time.Second
+const LateCall = 5 * time.Second
 
 // Unused bounds what may be reserved ahead and left unused. It applies to a user with more unused
 // node-seconds than the whole pool has in Pool seconds: no later steps are reserved ahead. The

@@ -12,9 +12,9 @@ import (
 func TestSetClockMovesTimesButNotCouldRun(t *testing.T) {
 	for _, since := range []core.Time{500, adapter.NotYet, 0} {
 		for _, by := range []core.Time{3600, -3600} {
-			r := &Job{Record: Record{Phase: Waiting, CouldRun: since, Expected: 9000}, Choices: []core.EP{{{Duration: 60, Nodes: 1}}}}
-			if r.Shift(by); r.CouldRun != since || r.Expected != 9000+by {
-				t.Errorf("a clock set by %d s: it could run since %d, want %d; it is expected at %d, want %d", by, r.CouldRun, since, r.Expected, 9000+by)
+			r := &Job{Record: Record{Phase: Waiting, CouldRun: since, StartTold: 9000}, Choices: []core.EP{{{Duration: 60, Nodes: 1}}}}
+			if r.ShiftTimes(by); r.CouldRun != since || r.StartTold != 9000+by {
+				t.Errorf("a clock set by %d s: it could run since %d, want %d; it is expected at %d, want %d", by, r.CouldRun, since, r.StartTold, 9000+by)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func (r *Job) Ask(q Question) {
 		return
 	}
 	if r.Phase != Starting { // a starting job chooses when it is seen to run: before that its nodes are not known
-		if why := r.Choose(q.Request); why != "" {
+		if why := r.OrderForShrink(q.Request); why != "" {
 			q.Reply(r.Reply(wire.Refused, why))
 			return
 		}
@@ -42,64 +42,64 @@ func (r *Job) Ask(q Question) {
 	if q.Request.Waits > 0 {
 		q.Until = q.At.Add(time.Duration(q.Request.Waits) * time.Second)
 	}
-	if r.Asks != nil {
-		q.At = r.Asks.At // the same boundary, asked again
-		r.Asks.Reply(r.Reply(wire.Late, "asked again by another process of the job"))
+	if r.Question != nil {
+		q.At = r.Question.At // the same boundary, asked again
+		r.Question.Reply(r.Reply(wire.Late, "asked again by another process of the job"))
 	}
-	r.Asks = &q
+	r.Question = &q
 }
 
-// patience is for how many seconds a shim tries to reach a sidecar that went away.
-const patience core.Time = 120
+// shimPatience is for how many seconds a shim tries to reach a sidecar that went away.
+const shimPatience core.Time = 120
 
 // answerAgain excuses the delay of an application that learns only now that its present step began, because the sidecar died before it
 // answered. It does so once per step.
 func (r *Job) answerAgain(over int, now time.Time) {
-	if over == r.Step && !r.Heard && r.Resized > 0 {
-		r.Owe(min(now.Unix()-r.Resized, patience))
-		r.Heard, r.Dirty = true, true
+	if over == r.Step && !r.StepTold && r.ResizedAt > 0 {
+		r.SetSidecarDelay(min(now.Unix()-r.ResizedAt, shimPatience))
+		r.StepTold, r.Unsaved = true, true
 	}
 }
 
-// Listen updates a running job: whether its question still stands, whether it is late, and whether it calls `accordion step` at all.
-func (r *Job) Listen(now time.Time, second core.Time) {
+// UpdateDialog updates a running job: whether its question still stands, whether it is late, and whether it calls `accordion step` at all.
+func (r *Job) UpdateDialog(now time.Time, second core.Time) {
 	if r.Phase != Running || r.Attached {
 		return
 	}
 	r.DropQuestion(now)
-	r.Late = second > r.LateFrom() && (r.Final() || r.Asks == nil && r.Voice != SilentVoice)
-	if len(r.EP()) > 1 && r.Voice == UnheardVoice && r.Asks != nil {
-		r.Voice, r.Dirty = SpeakingVoice, true
+	r.Late = second > r.LateFrom() && (r.Final() || r.Question == nil && r.StepCalls != StepCallsNever)
+	if len(r.EP()) > 1 && r.StepCalls == StepCallsUnknown && r.Question != nil {
+		r.StepCalls, r.Unsaved = StepCallsMade, true
 	}
 }
 
 // DropQuestion drops a question whose shim disconnected or gave up. The application goes on with its step.
 func (r *Job) DropQuestion(now time.Time) {
-	if r.Asks == nil {
+	if r.Question == nil {
 		return
 	}
 	select {
-	case <-r.Asks.Gone:
-		r.Asks = nil
+	case <-r.Question.Gone:
+		r.Question = nil
 		return
 	default:
 	}
-	if !r.Asks.Until.IsZero() && !now.Before(r.Asks.Until) {
-		r.Answer(wire.Late, "not yet: "+r.Blocked)
+	if !r.Question.Until.IsZero() && !now.Before(r.Question.Until) {
+		r.Answer(wire.Late, "not yet: "+r.WaitReason)
 	}
 }
 
 // Answer answers the waiting application, if there is one.
 func (r *Job) Answer(status wire.Status, why string) {
-	if r.Asks != nil {
-		r.Asks.Reply(r.Reply(status, why))
-		r.Asks = nil
+	if r.Question != nil {
+		r.Question.Reply(r.Reply(status, why))
+		r.Question = nil
 	}
 }
 
 // Reply returns an answer to the application, with the nodes and the step of the job.
 func (r *Job) Reply(status wire.Status, why string) wire.Reply {
-	p := wire.Reply{Status: status, Why: why, Nodes: hostlist.Compact(r.Nodes), Count: len(r.Nodes), Step: r.Step + 1, Steps: len(r.EP()), Generation: r.Resizes}
+	p := wire.Reply{Status: status, Why: why, Nodes: hostlist.Compact(r.Nodes), Count: len(r.Nodes), Step: r.Step + 1, Steps: len(r.EP()), Generation: r.Generation}
 	if len(r.Promise) > r.Step {
 		p.Until = r.Due()
 	}

@@ -109,7 +109,7 @@ func (m *machine) addTaken(s sched.State, in func(node int) bool) {
 		}
 	}
 	for _, r := range m.drafts {
-		add(r.Holds(), m.Now, r.End())
+		add(r.NodesForPlan(), m.Now, r.End())
 	}
 	for _, r := range m.Snapshot.Reservations {
 		if r.Ours() {
@@ -160,7 +160,7 @@ func (m *machine) addRunning(all *sched.SystemLoad, in func(node int) bool) {
 		}
 	}
 	for i, r := range m.drafts {
-		run(r.ID, r.Holds(), m.kept[i].End(), choicesOf(r))
+		run(r.ID, r.NodesForPlan(), m.kept[i].End(), choicesOf(r))
 	}
 	for i, r := range m.Snapshot.Reservations {
 		if !r.Ours() && r.Start <= m.Now && m.Now < r.End {

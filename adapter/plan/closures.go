@@ -82,18 +82,18 @@ func (v *World) claimsForWaiting() []place.Claim {
 	return v.claims
 }
 
-// Closes returns the first foreign reservation that begins on one of the nodes at the given second or later, and its begin. It returns nil
+// NextReservation returns the first foreign reservation that begins on one of the nodes at the given second or later, and its begin. It returns nil
 // if there is none.
-func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
-	return v.closes(nodes, from, func(*adapter.Reservation) bool { return true })
+func (v *World) NextReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.nextReservation(nodes, from, func(*adapter.Reservation) bool { return true })
 }
 
-// ClosesStrictly does what Closes does for reservations into which no time limit may reach.
-func (v *World) ClosesStrictly(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
-	return v.closes(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
+// NextStrictReservation does what NextReservation does for reservations into which no time limit may reach.
+func (v *World) NextStrictReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.nextReservation(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
 }
 
-func (v *World) closes(nodes []string, from core.Time, counts func(*adapter.Reservation) bool) (first *adapter.Reservation, at core.Time) {
+func (v *World) nextReservation(nodes []string, from core.Time, counts func(*adapter.Reservation) bool) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	for r := range v.over(nodes) {
 		if !counts(r) {
@@ -134,9 +134,9 @@ func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	}
 }
 
-// Before returns the foreign reservation that keeps a job of this profile from starting on idle nodes now, and its begin. It returns nil if
+// BlockingReservation returns the foreign reservation that keeps a job of this profile from starting on idle nodes now, and its begin. It returns nil if
 // there is none.
-func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
+func (v *World) BlockingReservation(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	until := v.Now + v.Settings.StartLead + ep.Total() + Approach(v.Settings)
 	idle, lasting := 0, 0
@@ -145,7 +145,7 @@ func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
 			continue
 		}
 		idle++
-		r, begins := v.Closes([]string{name}, v.Now+1)
+		r, begins := v.NextReservation([]string{name}, v.Now+1)
 		if begins >= until {
 			lasting++
 		} else if begins < at {
@@ -158,8 +158,8 @@ func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	return first, at
 }
 
-// Repeating returns a foreign reservation that repeats and that leaves too few nodes for each of the job's choices, and nil if there is none.
-func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
+// RepeatingReservation returns a foreign reservation that repeats and that leaves too few nodes for each of the job's choices, and nil if there is none.
+func (v *World) RepeatingReservation(r *managed.Job) *adapter.Reservation {
 	fewest := len(v.Nodes)
 	for _, ep := range r.Choices {
 		fewest = min(fewest, ep.Peak())

@@ -73,8 +73,8 @@ func TestPromiseIsNotMovedByReservationThatBeginsWhenItEnds(t *testing.T) {
 	r := s.Jobs[0]
 	r.Promise[0] = 1590
 	s.Snapshot.Reservations = []adapter.Reservation{class(590, "DAILY", 86400, 28)}
-	if v := makePlan(s.Input); r.Promise[0] != 1590 || len(v.Said) > 0 {
-		t.Errorf("the job is promised to end at %d, want 1590; said: %+v", r.Promise[0], v.Said)
+	if v := makePlan(s.Input); r.Promise[0] != 1590 || len(v.Notes) > 0 {
+		t.Errorf("the job is promised to end at %d, want 1590; said: %+v", r.Promise[0], v.Notes)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestForeignReservationAheadIsWhyJobDoesNotStart(t *testing.T) {
 		}
 		r := s.waits(c.request)
 		got := ""
-		if before, at := makePlan(s.Input).Before(r.Choices[0]); before != nil {
+		if before, at := makePlan(s.Input).BlockingReservation(r.Choices[0]); before != nil {
 			got = fmt.Sprint(before.Name, " ", at)
 		}
 		if got != c.want {
@@ -133,7 +133,7 @@ func TestRepeatingReservationIsWhyJobHasNoPlace(t *testing.T) {
 		s := newSituation(8, nil)
 		s.Snapshot.Reservations = []adapter.Reservation{class(-60, "HOURLY", 3600, 168)}
 		r := s.waits(request)
-		if got := makePlan(s.Input).Repeating(r) != nil; got != want {
+		if got := makePlan(s.Input).RepeatingReservation(r) != nil; got != want {
 			t.Errorf("%s: %v, want %v", request, got, want)
 		}
 	}

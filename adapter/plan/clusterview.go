@@ -150,13 +150,13 @@ func (v *World) quietClaims() []place.Claim {
 // quietProfile returns the profile that a running job is promised. The step of a late job is taken to end at the next half minute.
 func (v *World) quietProfile(r *managed.Job) core.EP {
 	ep := r.Remaining(v.Now)
-	if ep[0].Duration > freeing || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
+	if ep[0].Duration > freeing || r.NextNodes != nil || len(ep) != len(r.Promise)-r.PlanStep() {
 		return ep
 	}
 	from := HalfMinute(v.Now)
 	ep[0].Duration = from - v.Now
 	for k := 1; k < len(ep); k++ {
-		i := r.Current() + k
+		i := r.PlanStep() + k
 		to := max(r.Promise[i], from+r.EP()[i].Duration)
 		ep[k].Duration, from = to-from, to
 	}

@@ -20,7 +20,7 @@ func (v *machine) advance() bool {
 		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
 		}
-		if r.Phase != managed.Running || r.Asks == nil || r.Busy != "" || r.Final() || r.Due() <= v.Now+1 || v.resizedTooOften(r) || r.TriedEarly == v.Now || v.advances == triesPerPlan {
+		if r.Phase != managed.Running || r.Question == nil || r.Underway != "" || r.Final() || r.Due() <= v.Now+1 || v.resizedTooOften(r) || r.TriedEarly == v.Now || v.advances == triesPerPlan {
 			continue
 		}
 		v.advances++
@@ -45,8 +45,8 @@ func (v *machine) advance() bool {
 			second += step.Duration
 			r.Promise[r.Step+1+k] = second
 		}
-		r.Dirty = true
-		v.Said = append(v.Said, Note{r.ID, false, "goes on early", []any{"step", r.Step + 2, "end", r.End()}})
+		r.Unsaved = true
+		v.Notes = append(v.Notes, Note{r.ID, false, "goes on early", []any{"step", r.Step + 2, "end", r.End()}})
 		return true
 	}
 	return false

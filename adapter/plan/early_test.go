@@ -32,9 +32,9 @@ func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			job, _ := twoInTurn()
-			job.Promise, job.Meant = []core.Time{moved, moved + 27}, c.meant
+			job.Promise, job.PlannedEnd = []core.Time{moved, moved + 27}, c.meant
 			if c.asks {
-				job.Asks = &managed.Question{}
+				job.Question = &managed.Question{}
 			}
 			in := Input{Now: c.now, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: c.allowed}}
 			like := core.Machine{Nodes: 16}
@@ -56,7 +56,7 @@ func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 // If a later step needs more nodes than the machine has left, the application would hold the nodes of the next step forever.
 func TestEarlyApplicationDoesNotGoOnIntoStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
-	job.Asks = &managed.Question{}
+	job.Question = &managed.Question{}
 	in := Input{Now: 10, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: true}}
 	m := &machine{World: &World{Input: in, Nodes: make([]string, 8), drafts: []*managed.Job{job}}}
 	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.Remaining(10)}}

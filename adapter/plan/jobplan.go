@@ -43,7 +43,7 @@ func (p JobPlan) apply() {
 	if p.TriedEarly != 0 {
 		r.TriedEarly = p.TriedEarly
 	}
-	r.Dirty = r.Dirty || p.Save
+	r.Unsaved = r.Unsaved || p.Save
 }
 
 // draftsOf copies running jobs, so that the planner can move their promises and courses.
@@ -62,7 +62,7 @@ func (v *World) jobPlans() []JobPlan {
 	all := make([]JobPlan, 0, len(v.Running)+len(v.Queue))
 	for i, r := range v.Running {
 		d := v.drafts[i]
-		p := JobPlan{Job: r, Course: d.Course, TriedEarly: d.TriedEarly, Save: d.Dirty}
+		p := JobPlan{Job: r, Course: d.Course, TriedEarly: d.TriedEarly, Save: d.Unsaved}
 		if !slices.Equal(d.Promise, r.Promise) {
 			p.Promise = d.Promise
 		}

@@ -88,7 +88,7 @@ func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 
 // homeOf returns the machine of a running job's first node, and whether that machine has all of the job's nodes in the pool.
 func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
-	nodes := slices.Clone(r.Holds())
+	nodes := slices.Clone(r.NodesForPlan())
 	if r.Course != nil {
 		for _, l := range r.Course.Layers {
 			nodes = append(nodes, l.Nodes...)
@@ -107,7 +107,7 @@ func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 		}
 	}
 	if home != nil && r.Course == nil { // after a restart of the sidecar the names of its future nodes are not known
-		alone = alone && core.EP(r.EP()[r.Current():]).Peak() <= len(home.Nodes)
+		alone = alone && core.EP(r.EP()[r.PlanStep():]).Peak() <= len(home.Nodes)
 	}
 	return home, alone
 }
@@ -116,10 +116,10 @@ func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 // returns nil if a node has no name.
 func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 	c := &managed.Course{Start: now, Choice: r.Choice, EP: r.Remaining(now)}
-	named := map[int][]string{0: slices.Clone(r.Holds())} // by the step in which nodes are added; 0 is the present step
+	named := map[int][]string{0: slices.Clone(r.NodesForPlan())} // by the step in which nodes are added; 0 is the present step
 	if r.Course != nil {
 		for _, l := range r.Course.Layers {
-			if step := l.Step - r.Current(); step > 0 {
+			if step := l.Step - r.PlanStep(); step > 0 {
 				named[step] = append(named[step], l.Nodes...)
 			}
 		}
@@ -128,7 +128,7 @@ func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 		if len(named[l.Step]) < l.Count {
 			return nil
 		}
-		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: r.Current() + l.Step, Nodes: named[l.Step][:l.Count]})
+		c.Layers = append(c.Layers, managed.Layer{From: l.From, To: l.To, Step: r.PlanStep() + l.Step, Nodes: named[l.Step][:l.Count]})
 		named[l.Step] = named[l.Step][l.Count:]
 	}
 	return c

@@ -55,8 +55,8 @@ func (v *World) planOnce() bool {
 		m.advances = v.advances
 		improved := m.advance()
 		v.advances = m.advances
-		v.Said = append(v.Said, m.Said...)
-		m.Said = nil
+		v.Notes = append(v.Notes, m.Notes...)
+		m.Notes = nil
 		if improved {
 			return false
 		}
@@ -153,7 +153,7 @@ func (v *World) refitOrder() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
 		one, other := v.drafts[a], v.drafts[b]
-		if x, y := one.Tardy(v.Now) || one.Regained, other.Tardy(v.Now) || other.Regained; x != y {
+		if x, y := one.ApplicationLate(v.Now) || one.LimitRegained, other.ApplicationLate(v.Now) || other.LimitRegained; x != y {
 			if y {
 				return -1
 			}
@@ -175,8 +175,8 @@ func (v *World) movePromise(r *managed.Job, a core.Allocation) {
 		r.Promise[r.Step] = was[r.Step]
 	}
 	if later := r.End() - was[len(was)-1]; later != 0 {
-		v.Said = append(v.Said, Note{r.ID, true, "promise moved", []any{"end", r.End(), "seconds", later}})
-		r.Dirty = true
+		v.Notes = append(v.Notes, Note{r.ID, true, "promise moved", []any{"end", r.End(), "seconds", later}})
+		r.Unsaved = true
 	}
 }
 
@@ -194,7 +194,7 @@ func (m *machine) nameNodes() {
 	wishes := make([]place.Request, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Request{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.drafts[i].Holds()), Prefer: m.preferred(m.drafts[i]), Firm: true,
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.drafts[i].NodesForPlan()), Prefer: m.preferred(m.drafts[i]), Firm: true,
 		})
 	}
 	for _, p := range m.Planned.Jobs {
@@ -211,7 +211,7 @@ func (m *machine) nameNodes() {
 	}
 	named := m.namingsOf(wishes)
 	for i, r := range m.drafts {
-		r.Course = m.courseOf(wishes[i], named[i], r.Current())
+		r.Course = m.courseOf(wishes[i], named[i], r.PlanStep())
 	}
 	for i, p := range m.Planned.Jobs {
 		if w := waiters[p.Job]; w.Managed != nil {

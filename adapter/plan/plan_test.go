@@ -34,7 +34,7 @@ func keep(now core.Time, running ...*managed.Job) {
 
 func TestPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
 	first, second := twoInTurn()
-	second.Asks = &managed.Question{}
+	second.Question = &managed.Question{}
 	keep(45, first, second)
 	if want := []core.Time{45, 82, 119}; !slices.Equal(second.Promise, want) {
 		t.Errorf("the job that is about to grow is promised %v, want %v", second.Promise, want)

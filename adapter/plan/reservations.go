@@ -45,7 +45,7 @@ func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 // or begins after it. The batch system would refuse an overlap.
 func (v *World) fitBetween(r *adapter.Reservation, second core.Time) {
 	r.Start = max(r.Start, v.lastEnd(r.Nodes, second))
-	if _, at := v.Closes(r.Nodes, second+1); at < r.End {
+	if _, at := v.NextReservation(r.Nodes, second+1); at < r.End {
 		r.End = at
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // addRigid puts a rigid job into the queue, unless its owner or an operator holds it.
 func (v *World) addRigid(r *managed.Job) {
-	if r.Seen == nil || r.Stopped() || r.SetAside(v.Instant) {
+	if r.Seen == nil || r.HeldByOther() || r.SetAside(v.Instant) {
 		return
 	}
 	within := v.Settings.Round
@@ -56,11 +56,11 @@ func (v *World) admitRigid() {
 	}
 }
 
-// Lets reports whether a rigid job belongs in the batch system's queue.
-func (v *World) Lets(r *managed.Job) bool { return v.admitted[r.ID] }
+// Admits reports whether a rigid job belongs in the batch system's queue.
+func (v *World) Admits(r *managed.Job) bool { return v.admitted[r.ID] }
 
-// Passes reports whether a job that is submitted now would start at once. Then there is no use in holding it first.
-func (v *World) Passes() bool {
+// StartsAtOnce reports whether a job that is submitted now would start at once. Then there is no use in holding it first.
+func (v *World) StartsAtOnce() bool {
 	soon := v.Now + v.Settings.StartLead
 	free := 0
 	for i := range v.Nodes {

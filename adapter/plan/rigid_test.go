@@ -57,7 +57,7 @@ func TestRigidJobsAreAdmittedWhenTheyStartAndAFewAhead(t *testing.T) {
 			v := makePlan(in)
 			var lets []bool
 			for _, r := range in.Jobs {
-				lets = append(lets, v.Lets(r))
+				lets = append(lets, v.Admits(r))
 			}
 			if got := fmt.Sprint(lets); got != c.want {
 				t.Errorf("admitted: %s, want %s", got, c.want)
@@ -76,7 +76,7 @@ func TestJobsPassWhileNoneWaitsAndNodesAreFree(t *testing.T) {
 	}{
 		{nil, true}, {[]int{1}, true}, {[]int{-1}, true}, {[]int{2}, false}, {[]int{1, 1}, false}, {[]int{4}, false},
 	} {
-		if got := makePlan(gated(c.sizes...)).Passes(); got != c.want {
+		if got := makePlan(gated(c.sizes...)).StartsAtOnce(); got != c.want {
 			t.Errorf("with two free nodes and %v that wait they pass: %v", c.sizes, got)
 		}
 	}

@@ -26,7 +26,7 @@ func makePlan(in Input) *World {
 }
 
 func diffInputs(before, after any) string {
-	return cmp.Diff(before, after, cmp.AllowUnexported(managed.Returned{}), cmpopts.IgnoreFields(Input{}, "OutOfService", "Fresh", "OverLimit"),
+	return cmp.Diff(before, after, cmp.AllowUnexported(managed.ReleasedNodes{}), cmpopts.IgnoreFields(Input{}, "OutOfService", "Fresh", "OverLimit"),
 		cmpopts.IgnoreFields(managed.Question{}, "Reply", "Gone"), cmpopts.EquateErrors())
 }
 
@@ -102,7 +102,7 @@ func TestMakeChangesNoneOfItsInputs(t *testing.T) {
 		}
 		for range 2 {
 			v := s.plan()
-			for _, n := range v.Said {
+			for _, n := range v.Notes {
 				switch n.Text {
 				case "promise moved":
 					moved++
@@ -127,9 +127,9 @@ func (s *situation) runsEvolving(ep core.EP, began core.Time, asks bool) {
 	r.Request, r.Choices = "ep=", []core.EP{ep}
 	r.Phase, r.Planned, r.Began, r.Nodes, r.Promise = managed.Running, began, began, s.take(ep[0].Nodes), make([]core.Time, len(ep))
 	r.SetPromise(began, ep)
-	r.Meant = r.Due()
+	r.PlannedEnd = r.Due()
 	r.Seen.State, r.Seen.Nodes, r.Seen.Held = adapter.Running, r.Nodes, false
 	if asks {
-		r.Asks = &managed.Question{}
+		r.Question = &managed.Question{}
 	}
 }

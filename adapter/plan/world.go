@@ -51,31 +51,31 @@ type Note struct {
 // sidecar did after that reading began.
 type World struct {
 	Input
-	Managed  map[adapter.Key]*managed.Job
-	Said     []Note // for the log
-	Nodes    []string
-	Index    map[string]int
-	claims   []place.Claim            // what is occupied by others than managed jobs, per node from now on; no two overlap
-	early    []place.Claim            // claims as waiting jobs see them: foreign reservations begin Approach seconds sooner; nil: same as claims
-	guards   []guard                  // per node, for the ordinary job that holds it
-	lost     []bool                   // per node: it is out of service
-	closures [][]*adapter.Reservation // per node: the foreign reservations over it
-	closed   []bool                   // per node: no job holds it, and a foreign reservation covers it now
-	taken    []Holder                 // per node: who holds it now
-	Queue    []Waiter                 // in rank order
-	Planned  core.Plan                // for the queue
-	Turns    map[core.JobID]Turn      // of waiting jobs; nil under a policy that reserves for every job
-	Sizing   []view.Sizing            // the system load by which moldable jobs got their sizes
-	Sizes    map[core.JobID]Size      // of waiting moldable jobs
-	Strays   []*adapter.Job           // orphaned expanders: no operation under way needs them
-	Running  []*managed.Job           // in the order in which they started
-	JobPlans []JobPlan                // of Running and of the managed jobs in Queue; Apply writes them into the records
-	drafts   []*managed.Job           // copies of Running, which the planner may change
-	advances int                      // how many early applications were tried
-	late     map[core.JobID]bool      // managed jobs that would start too late for their deadline
-	admitted map[core.JobID]bool      // rigid jobs that may enter the batch system's queue now
-	LeftOut  int                      // how many reservations Wanted left out because there are too many
-	Awaited  map[core.JobID]uint32    // managed jobs whose nodes a due growth or start waits for, with the user ID of the waiting job
+	Managed         map[adapter.Key]*managed.Job
+	Notes           []Note // for the log
+	Nodes           []string
+	Index           map[string]int
+	claims          []place.Claim            // what is occupied by others than managed jobs, per node from now on; no two overlap
+	early           []place.Claim            // claims as waiting jobs see them: foreign reservations begin Approach seconds sooner; nil: same as claims
+	guards          []guard                  // per node, for the ordinary job that holds it
+	lost            []bool                   // per node: it is out of service
+	closures        [][]*adapter.Reservation // per node: the foreign reservations over it
+	closed          []bool                   // per node: no job holds it, and a foreign reservation covers it now
+	taken           []Holder                 // per node: who holds it now
+	Queue           []Waiter                 // in rank order
+	Planned         core.Plan                // for the queue
+	Turns           map[core.JobID]Turn      // of waiting jobs; nil under a policy that reserves for every job
+	Sizing          []view.Sizing            // the system load by which moldable jobs got their sizes
+	Sizes           map[core.JobID]Size      // of waiting moldable jobs
+	OrphanExpanders []*adapter.Job           // orphaned expanders: no operation under way needs them
+	Running         []*managed.Job           // in the order in which they started
+	JobPlans        []JobPlan                // of Running and of the managed jobs in Queue; Apply writes them into the records
+	drafts          []*managed.Job           // copies of Running, which the planner may change
+	advances        int                      // how many early applications were tried
+	late            map[core.JobID]bool      // managed jobs that would start too late for their deadline
+	admitted        map[core.JobID]bool      // rigid jobs that may enter the batch system's queue now
+	LeftOut         int                      // how many reservations Wanted left out because there are too many
+	Awaited         map[core.JobID]uint32    // managed jobs whose nodes a due growth or start waits for, with the user ID of the waiting job
 }
 
 // A guard is the span in which the ordinary job on a node may end at any moment: from its limit on.
@@ -134,7 +134,7 @@ func (v *World) addJobs(busy spans) {
 		case j.Expands != 0 && v.Growing(j.Expands):
 			continue // its nodes are the parent's in a moment
 		case j.Expands != 0 && j.State == adapter.Running:
-			v.Strays = append(v.Strays, j)
+			v.OrphanExpanders = append(v.OrphanExpanders, j)
 		}
 		until, limit := v.Now+freeing, core.Forever
 		who := Holder{managed.BatchSystem, j.ID}
@@ -157,7 +157,7 @@ func (v *World) addJobs(busy spans) {
 			continue
 		}
 		v.Running = append(v.Running, r)
-		for _, name := range union(r.Nodes, r.Holds()) {
+		for _, name := range union(r.Nodes, r.NodesForPlan()) {
 			if n, ok := v.Index[name]; ok {
 				v.taken[n] = Holder{managed.LateShrinker, r.ID}
 			}
@@ -201,7 +201,7 @@ func (v *World) addQueue() {
 		if r := v.Managed[j.Key]; r != nil {
 			if r.Rigid() {
 				v.addRigid(r)
-			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) && r.StoppedBy() == "" {
+			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) && r.OtherHolder() == "" {
 				v.Queue = append(v.Queue, v.managedWaiter(r))
 			}
 			continue

@@ -55,7 +55,7 @@ func (n *UserNames) Name(ctx context.Context, uid uint32) (string, error) {
 	case <-u.done:
 		return u.name, u.err
 	case <-ctx.Done():
-		return "", fmt.Errorf("the name of user %d was not told within %v", uid, NamePatience)
+		return "", fmt.Errorf("look up user %d: no answer within %v", uid, NamePatience)
 	}
 }
 
@@ -72,7 +72,7 @@ func (n *UserNames) start(uid uint32) *nameLookup {
 		defer close(u.done)
 		u.name, u.err = n.lookup(uid)
 		if u.err == nil && u.name == "" {
-			u.err = fmt.Errorf("user %d has no name", uid)
+			u.err = fmt.Errorf("look up user %d: no such user", uid)
 		}
 		u.at = time.Now()
 	}()

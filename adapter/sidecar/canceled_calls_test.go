@@ -19,9 +19,9 @@ func TestACanceledCallForAReservationCountsAsUnderWayForAWhile(t *testing.T) {
 			if got := s.busy("accordion-app-1"); got != want {
 				t.Errorf("after %v it is under way: %t", err, got)
 			}
-			time.Sleep(managed.Straggles)
+			time.Sleep(managed.LateCall)
 			if s.busy("accordion-app-1") {
-				t.Errorf("%v after %v it is still under way", managed.Straggles, err)
+				t.Errorf("%v after %v it is still under way", managed.LateCall, err)
 			}
 		})
 	}
@@ -32,12 +32,12 @@ func TestACanceledCallForAReservationCountsAsUnderWayForAWhile(t *testing.T) {
 func TestAStartWithACanceledReleaseIsJudgedByAReadingThatBeganAfterItsLastInstant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Journal: nullJournal{}})
-		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Operation: managed.Operation{Straggles: time.Now().Add(managed.Straggles)}}
+		r := &managed.Job{Record: managed.Record{Phase: managed.Starting}, Operation: managed.Operation{LateCallUntil: time.Now().Add(managed.LateCall)}}
 		s.readings.begun, s.readings.taken = 7, 7
 		if s.jobs.settled(r) {
 			t.Error("it is judged while its release may come")
 		}
-		time.Sleep(managed.Straggles)
+		time.Sleep(managed.LateCall)
 		if s.jobs.settled(r) || s.jobs.fresh(r) {
 			t.Error("it is judged by the reading of before")
 		}

@@ -23,20 +23,20 @@ func (s *Sidecar) situation(v *plan.World) decide.Situation {
 // the calls have ended; nil: nothing is.
 func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision, done func()) error {
 	if r.Phase != managed.Ending {
-		r.Blocked = d.Waits
+		r.WaitReason = d.Waits
 	}
 	if d.Obstacle != managed.Nobody {
 		r.WaitFor(d.Obstacle, v.Now)
 	}
-	if d.Limit != "" && d.Limit != r.MetLimit {
+	if d.Limit != "" && d.Limit != r.LimitMet {
 		s.meter.Limited(d.Limit)
 	}
-	r.MetLimit = d.Limit
+	r.LimitMet = d.Limit
 	if d.For != 0 {
 		v.Awaited[d.For] = r.UID
 	}
 	if !d.Again.IsZero() {
-		r.Retry = d.Again
+		r.RetryAt = d.Again
 	}
 	if d.Notice != "" {
 		s.eventLog.notice(r.Key, d.Notice)
@@ -98,7 +98,7 @@ func (s *Sidecar) finish(c result) error {
 		}
 		return s.jobs.apply(r, o)
 	}
-	r.Retry, r.Refused, r.Frozen, r.Failures = time.Time{}, nil, 0, 0
+	r.RetryAt, r.RefusedNodes, r.FrozenSince, r.Failures = time.Time{}, nil, 0, 0
 	return s.jobs.apply(r, decide.Succeeded(r, op, c.got, s.settings, s.eventLog.clock.Now()))
 }
 
@@ -111,14 +111,14 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 		s.shrunk = s.readings.begun
 	}
 	if o.Retry > 0 {
-		r.Retry = s.later(o.Retry)
+		r.RetryAt = s.later(o.Retry)
 	}
 	if err := s.change(r, o.Changes, o.Events); err != nil {
 		return err
 	}
 	if o.Reply != nil {
 		if o.Reply.Status == wire.Resized {
-			r.Heard = r.Asks != nil
+			r.StepTold = r.Question != nil
 		}
 		r.Answer(o.Reply.Status, o.Reply.Why)
 	}

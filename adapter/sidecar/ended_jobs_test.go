@@ -43,7 +43,7 @@ func TestARecordIsDeletedOnlyAfterTheJournalHasTheEndOfItsJob(t *testing.T) {
 	for writes := range 3 {
 		first := managed.New(&adapter.Job{Key: adapter.Key{ID: 1}}, "", []core.EP{{{Duration: 36, Nodes: 2}}})
 		second := managed.New(&adapter.Job{Key: adapter.Key{ID: 2}}, "", []core.EP{{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}})
-		second.Why, second.Phase, second.Began = "it was late", managed.Ending, 1
+		second.EndReason, second.Phase, second.Began = "it was late", managed.Ending, 1
 		b := &limitedJournal{writes: writes}
 		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b}, usage: view.NewUsageLedger(0, nil), readings: &readings{snapshot: &adapter.Snapshot{}}, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}
 		if err := s.forget(second, "ended", nil); (err == nil) != (writes == 2) {

@@ -20,17 +20,17 @@ func (s *jobs) forgot(r *managed.Job, held []string) bool {
 	lost := slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool {
 		return n.Lost && slices.Contains(r.Nodes, n.Name) && !slices.Contains(held, n.Name)
 	})
-	return !lost && r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
+	return !lost && r.NodesForgotten == nil && len(r.NodesBefore) > 0 && managed.SameNodes(held, r.NodesBefore) && adapter.Instant(r.ResizedAt).After(s.readings.before.Add(-memoryLoss))
 }
 
 // repeatResize records that the job's last resize has to be repeated.
 func (s *jobs) repeatResize(r *managed.Job, held []string) error {
-	nodes := managed.KeepOrder(r.Before, held)
-	r.Again, r.Since = slices.Clone(r.Nodes), s.eventLog.clock.Now().Unix()
-	if len(r.Again) < len(held) { // the nodes that stay come first
-		nodes = managed.KeepOrder(r.Again, held)
+	nodes := managed.KeepOrder(r.NodesBefore, held)
+	r.NodesForgotten, r.ForgottenAt = slices.Clone(r.Nodes), s.eventLog.clock.Now().Unix()
+	if len(r.NodesForgotten) < len(held) { // the nodes that stay come first
+		nodes = managed.KeepOrder(r.NodesForgotten, held)
 	}
-	r.Hold(nodes, s.eventLog.clock.Now().Unix())
-	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
-	return s.save(r, decide.Event{Kind: "forgotten", Text: text, Fields: map[string]any{"nodes": names(held), "held": names(r.Again)}})
+	r.SetNodes(nodes, s.eventLog.clock.Now().Unix())
+	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.NodesForgotten))
+	return s.save(r, decide.Event{Kind: "forgotten", Text: text, Fields: map[string]any{"nodes": names(held), "held": names(r.NodesForgotten)}})
 }

@@ -77,26 +77,26 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 }
 
 // fresh reports whether the newest reading began after the last call for the job had ended.
-func (s *jobs) fresh(r *managed.Job) bool { return r.Busy == "" && s.readings.shows(r.Touched) }
+func (s *jobs) fresh(r *managed.Job) bool { return r.Underway == "" && s.readings.shows(r.LastEpoch) }
 
 // settled reports whether it is known if a release that was given up was carried out. That is so when
 // it can no longer be carried out, and a reading that began after that shows the job. Only such a
 // reading distinguishes a job that is still held from one that is about to start.
 func (s *jobs) settled(r *managed.Job) bool {
 	switch {
-	case r.Phase != managed.Starting || r.Straggles.IsZero():
+	case r.Phase != managed.Starting || r.LateCallUntil.IsZero():
 		return true
-	case s.eventLog.clock.Now().Before(r.Straggles):
+	case s.eventLog.clock.Now().Before(r.LateCallUntil):
 		return false
 	}
-	r.Straggles = time.Time{}
+	r.LateCallUntil = time.Time{}
 	s.touch(r)
 	s.readings.refresh()
 	return false
 }
 
 // touch records that the job changes now: readings that have begun do not show that.
-func (s *jobs) touch(r *managed.Job) { r.Touched = s.readings.begun }
+func (s *jobs) touch(r *managed.Job) { r.LastEpoch = s.readings.begun }
 
 // later returns the instant after a pause.
 func (s *jobs) later(d time.Duration) time.Time { return s.eventLog.clock.Now().Add(d) }
@@ -153,10 +153,10 @@ func (s *jobs) countUse(r *managed.Job, state string) core.Time {
 	case r.Began == 0 || taken[state] || s.lost(r.Nodes):
 		return 0
 	case !managed.Grows(r.EP(), r.Step):
-		r.Unpaid = 0
+		r.UncountedUnused = 0
 	default:
-		s.charge(debt{r.User, r.Account, r.Unpaid})
-		r.Unpaid = unused
+		s.charge(debt{r.User, r.Account, r.UncountedUnused})
+		r.UncountedUnused = unused
 	}
 	return unused
 }
@@ -183,7 +183,7 @@ func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	}
 	for _, r := range s.records {
 		if d, ok := s.unpaid[r.ID]; ok && d.user == r.User {
-			r.Unpaid, r.Dirty = r.Unpaid+d.unused, true
+			r.UncountedUnused, r.Unsaved = r.UncountedUnused+d.unused, true
 			delete(s.unpaid, r.ID)
 		}
 	}
@@ -248,7 +248,7 @@ func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	if err != nil {
 		return err
 	}
-	r.Dirty = false
+	r.Unsaved = false
 	events := make([]journal.Event, len(happened))
 	for i, e := range happened {
 		events[i] = s.eventLog.logEvent(r, e)
@@ -259,7 +259,7 @@ func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 // saveDirty writes the records that changed since they were written.
 func (s *jobs) saveDirty() error {
 	for _, r := range s.sorted() {
-		if r.Dirty {
+		if r.Unsaved {
 			if err := s.save(r); err != nil {
 				return err
 			}
@@ -271,8 +271,8 @@ func (s *jobs) saveDirty() error {
 // shift moves what is planned for jobs with a clock that was set.
 func (s *jobs) shift(by time.Duration) error {
 	for _, r := range s.sorted() {
-		r.Shift(int64(by / time.Second))
-		r.Retry = time.Time{}
+		r.ShiftTimes(int64(by / time.Second))
+		r.RetryAt = time.Time{}
 		if err := s.save(r); err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func (s *jobs) shift(by time.Duration) error {
 func (s *jobs) phases() map[string]int {
 	phases := map[string]int{}
 	for _, r := range s.records {
-		phases[r.Shown()]++
+		phases[r.PhaseText()]++
 	}
 	return phases
 }

@@ -24,7 +24,7 @@ const leavesFor = 15 * time.Second
 
 // leave removes a job that has ended or is ending.
 func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
-	if j.State != adapter.Ending || r.Began == 0 || r.Why != "" { // a job that the sidecar ends is not requeued
+	if j.State != adapter.Ending || r.Began == 0 || r.EndReason != "" { // a job that the sidecar ends is not requeued
 		return s.forget(r, "ended", j)
 	}
 	if s.leaving == nil {

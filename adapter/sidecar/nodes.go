@@ -109,10 +109,10 @@ func (s *nodes) stuck(v *plan.World) []string {
 	for _, r := range s.jobs.sorted() {
 		switch {
 		case r.Seen != nil && r.Seen.Blocked: // it waits for something else than nodes
-		case r.Phase == managed.Starting && r.Busy == "" && !now.Before(r.Released.Add(stuckAfter)):
+		case r.Phase == managed.Starting && r.Underway == "" && !now.Before(r.ReleasedAt.Add(stuckAfter)):
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
-		case r.Refused != nil:
-			all = append(all, s.idleFor(stuckAfter, r.Refused)...)
+		case r.RefusedNodes != nil:
+			all = append(all, s.idleFor(stuckAfter, r.RefusedNodes)...)
 		}
 	}
 	for n, since := range s.lost {
@@ -130,7 +130,7 @@ func (s *nodes) passedOver(v *plan.World) []string {
 	if len(v.Queue) == 0 {
 		return nil
 	}
-	if r := v.Queue[0].Managed; r != nil && (!r.Rigid() || r.Seen.Held || v.Now-max(r.Submitted, r.Let) < core.Time(idleAfter/time.Second)) {
+	if r := v.Queue[0].Managed; r != nil && (!r.Rigid() || r.Seen.Held || v.Now-max(r.Submitted, r.AdmittedAt) < core.Time(idleAfter/time.Second)) {
 		return nil // not the batch system's to start, or not for long
 	}
 	reserved := map[string]bool{}

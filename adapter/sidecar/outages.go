@@ -62,10 +62,10 @@ func (s *outages) view() (known []view.Outage, booted core.Time) {
 // lengthen requests a longer limit for a job that outages have delayed, so that the batch system does
 // not end it for that.
 func (s *jobs) lengthen(r *managed.Job, now core.Time) {
-	more := r.Extend(now)
-	if more == 0 || r.Longer > 0 {
+	more := r.LimitExtension(now)
+	if more == 0 || r.WantedLimit > 0 {
 		return
 	}
-	r.Extended += more
-	r.Longer, r.Asked, r.Dirty = r.Seen.Limit+more, max(r.Asked, r.Limit)+more, true
+	r.LimitExtended += more
+	r.WantedLimit, r.LimitAsked, r.Unsaved = r.Seen.Limit+more, max(r.LimitAsked, r.Limit)+more, true
 }

@@ -46,7 +46,7 @@ func (s *pacing) pause() (lasts time.Duration, reads bool) {
 		wake, reads = t, false
 	}
 	for _, r := range s.jobs.records {
-		if r.Busy != "" {
+		if r.Underway != "" {
 			continue
 		}
 		for _, t := range s.moments(r) {
@@ -60,27 +60,27 @@ func (s *pacing) pause() (lasts time.Duration, reads bool) {
 
 // moments returns the instants at which a decision about the job may change without a new reading.
 func (s *pacing) moments(r *managed.Job) []time.Time {
-	all := []time.Time{r.Retry}
+	all := []time.Time{r.RetryAt}
 	add := func(second core.Time) { all = append(all, adapter.Instant(second)) }
 	switch {
 	case r.Phase == managed.Waiting && r.Course != nil && r.Course.Err == nil:
 		add(r.Course.Start - s.settings.StartLead - s.ahead())
 	case r.Phase == managed.Running:
 		due, late, o := r.Due(), r.LateFrom(), s.settings.Overrun
-		allowance := r.Allowance(s.settings.Overrun) - r.Overran
+		allowance := r.Allowance(s.settings.Overrun) - r.OverrunUsed
 		add(due - s.ahead())
 		add(due)
-		if r.Asks != nil && r.Meant < due { // the step was postponed, and may begin from the second that was promised first
-			add(r.Meant)
+		if r.Question != nil && r.PlannedEnd < due { // the step was postponed, and may begin from the second that was promised first
+			add(r.PlannedEnd)
 		}
 		add(due - s.settings.Silent.Notice)
-		add(late + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.Overran)
+		add(late + max(r.Allowance(s.settings.Overrun)-o.Grace, r.Allowance(s.settings.Overrun)/2) - r.OverrunUsed)
 		add(late + allowance + 1)
-		if r.Warned > 0 {
-			add(r.Warned + o.Grace)
+		if r.WarnedAt > 0 {
+			add(r.WarnedAt + o.Grace)
 		}
-		if r.Asks != nil {
-			all = append(all, r.Asks.Until)
+		if r.Question != nil {
+			all = append(all, r.Question.Until)
 		}
 	}
 	return all
@@ -121,18 +121,18 @@ func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 		case managed.Starting:
 			soon = true
 		case managed.Ending:
-			if _, awaited := s.jobs.awaited[r.ID]; awaited && r.Busy == "" && r.Seen != nil {
+			if _, awaited := s.jobs.awaited[r.ID]; awaited && r.Underway == "" && r.Seen != nil {
 				hurried = pauseFirst
 			}
 			soon = true
 		case managed.Running:
 			late := now - r.Due()
-			soon = soon || r.Attached || r.Busy != "" || r.Resizing() ||
-				!r.Final() && late >= -s.ahead() && (late <= s.ahead() || r.Asks != nil || r.Voice == managed.SilentVoice)
-			if r.Final() || late < 0 || r.Busy != "" || r.Asks == nil && r.Voice != managed.SilentVoice || !s.depends(r) {
+			soon = soon || r.Attached || r.Underway != "" || r.Resizing() ||
+				!r.Final() && late >= -s.ahead() && (late <= s.ahead() || r.Question != nil || r.StepCalls == managed.StepCallsNever)
+			if r.Final() || late < 0 || r.Underway != "" || r.Question == nil && r.StepCalls != managed.StepCallsNever || !s.depends(r) {
 				continue
 			}
-			switch waited := now - max(r.Due(), r.WaitsSince); {
+			switch waited := now - max(r.Due(), r.ObstacleSince); {
 			case waited <= firstFor:
 				hurried = pauseFirst
 			case waited <= waitsFor && hurried == 0:
@@ -145,7 +145,7 @@ func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 
 // depends reports whether a due growth waits for something that only a reading can show.
 func (s *pacing) depends(r *managed.Job) bool {
-	return r.WaitsFor == managed.OrdinaryOverrun || r.WaitsFor == managed.BatchSystem || r.Refused != nil
+	return r.Obstacle == managed.OrdinaryOverrun || r.Obstacle == managed.BatchSystem || r.RefusedNodes != nil
 }
 
 // next returns when the next reading begins.

@@ -64,7 +64,7 @@ func (s *jobs) reconcile(j *adapter.Job) error {
 		return s.reconcilePending(r, j)
 	case adapter.Running:
 		if restored {
-			r.Return(s.eventLog.clock.Now().Unix())
+			r.ResumeAfterRestart(s.eventLog.clock.Now().Unix())
 		}
 		if r.Escaped() {
 			if err := s.becomeRigid(r, j); err != nil {
@@ -105,7 +105,7 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 		return nil
 	}
 	r := managed.New(j, request, choices)
-	r.Judged, r.Adopted = s.settings.Limits.ShortestStep > 0, j.Adopted && j.HeldBy == ""
+	r.StepLengthChecked, r.Adopted = s.settings.Limits.ShortestStep > 0, j.Adopted && j.HeldBy == ""
 	s.records[j.Key] = r
 	text, fields := request, map[string]any{"user": j.User}
 	if before, ok := s.requeuedFrom(j); ok {
@@ -132,18 +132,18 @@ func (s *jobs) reconcilePending(r *managed.Job, j *adapter.Job) error {
 		}
 	}
 	if r.CouldRun != j.CouldRun {
-		r.CouldRun, r.Dirty = j.CouldRun, true
+		r.CouldRun, r.Unsaved = j.CouldRun, true
 	}
 	if j.Adopted && j.HeldBy == "" && !r.Adopted {
-		r.Adopted, r.Dirty = true, true
+		r.Adopted, r.Unsaved = true, true
 	}
 	if err := s.noteHold(r); err != nil {
 		return err
 	}
 	switch {
 	case r.Rigid():
-		if r.AskFor(j); j.Held && r.Let > 0 { // it was put back before the gate
-			r.Let, r.Dirty = 0, true
+		if r.UpdateRequest(j); j.Held && r.AdmittedAt > 0 { // it was put back before the gate
+			r.AdmittedAt, r.Unsaved = 0, true
 		}
 	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
 		// Its owner released it before it was adopted: from now on it is an ordinary job.
@@ -159,15 +159,15 @@ func (s *jobs) reconcilePending(r *managed.Job, j *adapter.Job) error {
 
 // noteHold records that its owner or an operator holds a waiting job, or does not any more.
 func (s *jobs) noteHold(r *managed.Job) error {
-	by := r.StoppedBy()
-	if by == r.HeldBy {
+	by := r.OtherHolder()
+	if by == r.HolderTold {
 		return nil
 	}
-	e := decide.Event{Kind: "stopped", Text: r.StoppedText(), Fields: map[string]any{"by": by}}
+	e := decide.Event{Kind: "stopped", Text: r.HeldText(), Fields: map[string]any{"by": by}}
 	if by == "" {
-		e = decide.Event{Kind: "let go", Text: "not held by others any more: it waits as before", Fields: map[string]any{"by": r.HeldBy}}
+		e = decide.Event{Kind: "let go", Text: "not held by others any more: it waits as before", Fields: map[string]any{"by": r.HolderTold}}
 	}
-	if r.HeldBy = by; by != "" {
+	if r.HolderTold = by; by != "" {
 		r.Course = nil
 	}
 	return s.save(r, e)
@@ -183,8 +183,8 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 	if err := s.relimit(r, j); err != nil {
 		return err
 	}
-	if r.Halts != j.Suspended {
-		r.Halts = j.Suspended
+	if r.SuspensionTold != j.Suspended {
+		r.SuspensionTold = j.Suspended
 		e := decide.Event{Kind: "suspended", Text: r.SuspendedText()}
 		if !j.Suspended {
 			e = decide.Event{Kind: "resumed", Text: "goes on; the time for which it was suspended does not count as late"}
@@ -200,7 +200,7 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 	}
 	if r.Resizing() { // the last sidecar ended during the resize
 		done := len(held) == r.EP()[r.Target].Nodes
-		r.Hold(held, s.eventLog.clock.Now().Unix())
+		r.SetNodes(held, s.eventLog.clock.Now().Unix())
 		if done {
 			return s.apply(r, decide.NextStep(r, r.Nodes, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
 		}
@@ -210,7 +210,7 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 	if s.forgot(r, held) {
 		return s.repeatResize(r, held)
 	}
-	r.Again = nil
+	r.NodesForgotten = nil
 	text, fields := fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{"nodes": names(held), "held": names(r.Nodes)}
 	r.Found(held, s.eventLog.clock.Now().Unix())
 	return s.save(r, decide.Event{Kind: "changed", Text: text, Fields: fields})
@@ -219,10 +219,10 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 // relimit records that the limit of a running job was changed, and what is left of its profile.
 func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	before := r.End()
-	if r.Asked > 0 && j.Limit > r.Limit && j.Limit < core.Forever {
-		r.Limit, r.Dirty = max(r.Limit, min(j.Limit, r.Asked)), true
+	if r.LimitAsked > 0 && j.Limit > r.Limit && j.Limit < core.Forever {
+		r.Limit, r.Unsaved = max(r.Limit, min(j.Limit, r.LimitAsked)), true
 	}
-	if !r.Relimit(j.Limit) {
+	if !r.ApplyLimit(j.Limit) {
 		return nil
 	}
 	kind, how := "shortened", "shortened"
@@ -231,8 +231,8 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	}
 	if j.Limit >= r.Limit && r.End() <= before {
 		kind = "capped"
-		r.Asked = r.WholeEnd() - r.Began - r.Clock + s.settings.Margin([]core.EP{r.Choices[r.Choice]})
-		r.Longer = r.Asked
+		r.LimitAsked = r.WholeEnd() - r.Began - r.Clock + s.settings.Margin([]core.EP{r.Choices[r.Choice]})
+		r.WantedLimit = r.LimitAsked
 	}
 	was := fmt.Sprintf("was %s to %s: it ends at %s, in step %d of %d", how, core.FormatDuration(j.Limit),
 		adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
@@ -240,9 +240,9 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 		was = fmt.Sprintf("is %s, and steps of it began late: it ends at %s, in step %d of %d", core.FormatDuration(j.Limit),
 			adapter.Instant(r.End()).Format(time.TimeOnly), len(r.EP()), len(r.Choices[r.Choice]))
 	}
-	r.Word = "the limit of this job " + was
+	r.Message = "the limit of this job " + was
 	if r.Final() {
-		r.Answer(wire.Over, r.Word)
+		r.Answer(wire.Over, r.Message)
 	}
 	return s.save(r, decide.Event{Kind: kind, Text: "its limit " + was, Fields: map[string]any{"limit": j.Limit, "end": r.End(), "before": before}})
 }
@@ -262,22 +262,22 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	}
 	r.Rejected = managed.Rejection{}
 	r.Phase, r.Began, r.Attached = managed.Running, j.Started, j.Reservation != ""
-	r.Hold(slices.Clone(j.Nodes), s.eventLog.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
+	r.SetNodes(slices.Clone(j.Nodes), s.eventLog.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
 	}
 	if late > 0 {
-		r.MovedBy = managed.BatchSystem
+		r.PromiseMovedBy = managed.BatchSystem
 	}
 	for i := range r.Promise {
 		r.Promise[i] += late
 	}
-	r.Meant = r.Due()
-	r.Owe(s.eventLog.clock.Now().Unix() - j.Started)
+	r.PlannedEnd = r.Due()
+	r.SetSidecarDelay(s.eventLog.clock.Now().Unix() - j.Started)
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
-	if r.Asks != nil {
-		if why := r.Choose(r.Asks.Request); why != "" {
+	if r.Question != nil {
+		if why := r.OrderForShrink(r.Question.Request); why != "" {
 			r.Answer(wire.Refused, why)
 		}
 	}
@@ -298,8 +298,8 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	if kind == "escaped" {
 		text = "released by its owner before it was adopted; scheduled as an ordinary job"
 	}
-	if r.Why != "" {
-		text += ": " + r.Why
+	if r.EndReason != "" {
+		text += ": " + r.EndReason
 	}
 	fields := map[string]any{}
 	state := ""
@@ -313,12 +313,12 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 		fields["state"] = j.Why
 		text += " (" + j.Why + ")"
 	}
-	if r.Unpaid > 0 {
+	if r.UncountedUnused > 0 {
 		s.charge(s.unpaid[r.ID]) // of an earlier run of that number
 		if s.unpaid == nil {
 			s.unpaid = unpaid{}
 		}
-		s.unpaid[r.ID] = debt{r.User, r.Account, r.Unpaid}
+		s.unpaid[r.ID] = debt{r.User, r.Account, r.UncountedUnused}
 	}
 	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)

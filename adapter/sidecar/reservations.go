@@ -203,7 +203,7 @@ func (s *reservations) mayTend(name string) bool {
 // leaves reports whether the job of the reservation is being untied from it. Until that is done the batch system does not delete it.
 func (s *reservations) leaves(name string) bool {
 	r := s.jobs.records[s.owner(name)]
-	return r != nil && r.Busy == "hold"
+	return r != nil && r.Underway == "hold"
 }
 
 // clockSet adapts to a clock that was set: calls that failed may be made again at once.
@@ -252,7 +252,7 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	}
 	t = tended{retry: s.jobs.later(pause)}
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.unsure = s.jobs.later(managed.Straggles)
+		t.unsure = s.jobs.later(managed.LateCall)
 	}
 	s.tending[r.Name] = t
 	s.readings.refresh()

@@ -310,7 +310,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	s.jobs.usage.Limit = s.settings.Unused.Pool * core.Time(len(s.readings.snapshot.Nodes))
 	v := plan.Make(s.input())
 	v.Apply()
-	for _, n := range v.Said {
+	for _, n := range v.Notes {
 		log := s.eventLog.Info
 		if n.Warns {
 			log = s.eventLog.Warn
@@ -358,21 +358,21 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	var resizes []*managed.Job
 	s.tasks.begin()
 	for _, r := range inOrder(s.jobs.sorted(), v.Queue) {
-		if !s.jobs.fresh(r) || r.Seen == nil || s.time.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
+		if !s.jobs.fresh(r) || r.Seen == nil || s.time.clock.Now().Before(r.RetryAt) || !s.jobs.settled(r) {
 			s.tasks.note(r, v.Now+s.settings.StartLead, s.time.clock.Now())
 			continue
 		}
-		r.Halt(v.Now)
-		r.Excuse(s.outages.Outages, v.Now)
+		r.CountSuspension(v.Now)
+		r.ApplyOutages(s.outages.Outages, v.Now)
 		s.jobs.lengthen(r, v.Now)
-		r.Listen(s.time.clock.Now(), v.Now)
+		r.UpdateDialog(s.time.clock.Now(), v.Now)
 		d := decide.About(r, s.situation(v))
 		if d.Do != nil && d.Do.Resize {
 			resizes = append(resizes, r)
 			continue
 		}
 		if starts := d.Do != nil && d.Do.Starts; starts && s.tasks.waits(r, s.time.clock.Now()) {
-			r.Blocked = "an earlier task of its array, which starts first"
+			r.WaitReason = "an earlier task of its array, which starts first"
 			continue
 		} else if !starts {
 			s.tasks.note(r, v.Now+s.settings.StartLead, s.time.clock.Now())
@@ -388,9 +388,9 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		return err
 	}
 	s.reservations.tend(ctx, v)
-	s.orphans.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
+	s.orphans.sweep(ctx, v.OrphanExpanders, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
 	s.nodes.repair(ctx, v)
 	s.nodes.wake(ctx, v)
-	s.gate.set(ctx, v.Passes())
+	s.gate.set(ctx, v.StartsAtOnce())
 	return s.jobs.saveDirty()
 }

@@ -35,7 +35,7 @@ func (s *standstill) end(set bool) {
 func (s *standstill) note(from, to core.Time) {
 	for _, r := range s.jobs.records {
 		if r.Phase == managed.Running && !r.Final() && r.Due() < to {
-			r.Missed += to - max(from, r.Due())
+			r.StandstillSeconds += to - max(from, r.Due())
 		}
 	}
 }

@@ -33,7 +33,7 @@ type result struct {
 // begin makes the calls of an operation in another goroutine, which sends the result to the loop. done is called when the calls have
 // ended; nil: nothing is.
 func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation, done func()) {
-	r.Busy, r.BeingResized = op.Verb, op.Resize
+	r.Underway, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {
 		c.resizes++
 	}
@@ -102,7 +102,7 @@ func waitFor(ctx context.Context, closed <-chan struct{}) {
 
 // ended records that a job's operation has ended.
 func (c *workers) ended(r *managed.Job, op *decide.Operation) {
-	r.Busy, r.BeingResized = "", false
+	r.Underway, r.BeingResized = "", false
 	if op.Resize {
 		c.resizes--
 	}

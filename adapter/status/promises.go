@@ -21,7 +21,7 @@ func (p *Publisher) CheckPromises(v *plan.World) error {
 	var spared int64
 	for _, r := range v.Jobs {
 		if r.Phase == managed.Waiting {
-			r.Vowed, r.Slipped, r.Broke = 0, 0, ""
+			r.BestEnd, r.SlipLogged, r.SlipCause = 0, 0, ""
 			continue
 		}
 		if r.Phase == managed.Running {
@@ -41,21 +41,21 @@ func (p *Publisher) CheckPromises(v *plan.World) error {
 
 // checkPromise records that a promise could not be kept: the first time, and again whenever the delay has doubled.
 func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
-	slip := expectedEnd(v, r) - r.Vowed
-	if r.Vowed == 0 || slip < 0 { // the promise is new or was improved: it is the one to keep from now on
-		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
+	slip := expectedEnd(v, r) - r.BestEnd
+	if r.BestEnd == 0 || slip < 0 { // the promise is new or was improved: it is the one to keep from now on
+		r.BestEnd, r.SlipLogged, r.Unsaved = r.End(), 0, true
 		return nil
 	}
-	if slip <= max(punctual, 2*r.Slipped) {
+	if slip <= max(punctual, 2*r.SlipLogged) {
 		return nil
 	}
 	cause := string(p.likelyCause(v, r))
-	if cause != r.Broke {
+	if cause != r.SlipCause {
 		p.Meter.Broke(cause)
 	}
-	r.Slipped, r.Broke, r.MovedBy, r.Dirty = slip, cause, managed.Nobody, true
+	r.SlipLogged, r.SlipCause, r.PromiseMovedBy, r.Unsaved = slip, cause, managed.Nobody, true
 	return p.Event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
-		map[string]any{"promised": r.Vowed, "end": r.Vowed + slip, "seconds": slip, "cause": cause})
+		map[string]any{"promised": r.BestEnd, "end": r.BestEnd + slip, "seconds": slip, "cause": cause})
 }
 
 // punctual is the number of seconds by which the promised end may move before the promise counts as broken. With PrologFlags=Alloc or
@@ -69,7 +69,7 @@ const overdue core.Time = 30
 // expectedEnd returns the second at which the job is expected to end. A job that waits for the overdue nodes of a step ends later than
 // its promise says, because a promise moves only when other nodes are found.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
-	if r.Phase != managed.Running || r.WaitsFor == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
+	if r.Phase != managed.Running || r.Obstacle == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()
 	}
 	return max(r.End(), v.Now+r.Remaining(v.Now).Total())
@@ -80,8 +80,8 @@ func (p *Publisher) likelyCause(v *plan.World, r *managed.Job) managed.Obstacle 
 	switch {
 	case r.Late:
 		return managed.LateApplication
-	case r.MovedBy != managed.Nobody:
-		return r.MovedBy
+	case r.PromiseMovedBy != managed.Nobody:
+		return r.PromiseMovedBy
 	case slices.ContainsFunc(v.Snapshot.Jobs, func(j adapter.Job) bool { return overran(v, &j) }):
 		return managed.OrdinaryOverrun
 	case p.GoneSince(r.Planned):

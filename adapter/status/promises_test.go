@@ -44,8 +44,8 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	r := s.manages(7, managed.Running, nil)
 	end := func(second core.Time) { r.Promise[1] = second; s.ok(s.CheckPromises(s.v)) }
 	end(t0 + 300)
-	if r.Vowed != t0+300 || !r.Dirty {
-		t.Errorf("promised %d, dirty %t", r.Vowed, r.Dirty)
+	if r.BestEnd != t0+300 || !r.Unsaved {
+		t.Errorf("promised %d, dirty %t", r.BestEnd, r.Unsaved)
 	}
 	end(t0 + 304)
 	s.wantEvents()
@@ -58,20 +58,20 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	s.wantEvents() // it has not doubled
 	end(t0 + 311)
 	s.wantEvents("7 promise broken: its end moves by 11s: batch system")
-	if !slices.Equal(s.broke, []string{"batch system"}) || r.Slipped != 11 || r.Broke != "batch system" {
-		t.Errorf("counted %v, slipped %d, cause %q", s.broke, r.Slipped, r.Broke)
+	if !slices.Equal(s.broke, []string{"batch system"}) || r.SlipLogged != 11 || r.SlipCause != "batch system" {
+		t.Errorf("counted %v, slipped %d, cause %q", s.broke, r.SlipLogged, r.SlipCause)
 	}
-	r.MovedBy = managed.LostNode
+	r.PromiseMovedBy = managed.LostNode
 	end(t0 + 323)
 	s.wantEvents("7 promise broken: its end moves by 23s: lost node")
-	if !slices.Equal(s.broke, []string{"batch system", "lost node"}) || r.MovedBy != managed.Nobody {
-		t.Errorf("counted %v, moved by %q", s.broke, r.MovedBy)
+	if !slices.Equal(s.broke, []string{"batch system", "lost node"}) || r.PromiseMovedBy != managed.Nobody {
+		t.Errorf("counted %v, moved by %q", s.broke, r.PromiseMovedBy)
 	}
-	r.Dirty = false
+	r.Unsaved = false
 	end(t0 + 290) // a better promise counts from now on
 	s.wantEvents()
-	if r.Vowed != t0+290 || r.Slipped != 0 || !r.Dirty {
-		t.Errorf("promised %d, slipped %d, dirty %t", r.Vowed, r.Slipped, r.Dirty)
+	if r.BestEnd != t0+290 || r.SlipLogged != 0 || !r.Unsaved {
+		t.Errorf("promised %d, slipped %d, dirty %t", r.BestEnd, r.SlipLogged, r.Unsaved)
 	}
 	s.fails = errors.New("the disk is full")
 	if r.Promise[1] = t0 + 400; !errors.Is(s.CheckPromises(s.v), s.fails) {
@@ -90,12 +90,12 @@ func sameFields(got, want map[string]any) bool {
 
 func TestRequeuedJobHasNoPromise(t *testing.T) {
 	s := newFixture(t)
-	r := s.manages(7, managed.Waiting, func(r *managed.Job) { r.Vowed, r.Slipped, r.Broke = 1, 2, "x" })
-	e := s.manages(8, managed.Ending, func(r *managed.Job) { r.Vowed = t0 })
+	r := s.manages(7, managed.Waiting, func(r *managed.Job) { r.BestEnd, r.SlipLogged, r.SlipCause = 1, 2, "x" })
+	e := s.manages(8, managed.Ending, func(r *managed.Job) { r.BestEnd = t0 })
 	started := s.manages(9, managed.Starting, nil)
 	s.ok(s.CheckPromises(s.v))
-	if r.Vowed != 0 || r.Slipped != 0 || r.Broke != "" || e.Vowed != t0 || started.Vowed != t0+300 {
-		t.Errorf("promised %d, slipped %d, broke %q; one that ends %d; one that starts %d", r.Vowed, r.Slipped, r.Broke, e.Vowed, started.Vowed)
+	if r.BestEnd != 0 || r.SlipLogged != 0 || r.SlipCause != "" || e.BestEnd != t0 || started.BestEnd != t0+300 {
+		t.Errorf("promised %d, slipped %d, broke %q; one that ends %d; one that starts %d", r.BestEnd, r.SlipLogged, r.SlipCause, e.BestEnd, started.BestEnd)
 	}
 	s.wantEvents()
 }
@@ -109,14 +109,14 @@ func TestExpectedEndIsLaterWhenNodesAreOverdue(t *testing.T) {
 	}{
 		{"thirty seconds", nil, t0 + 130, t0 + 331}, // a second more of the step, then 200 s
 		{"a second less", nil, t0 + 129, t0 + 300},
-		{"there is no obstacle", func(r *managed.Job) { r.WaitsFor = managed.Nobody }, t0 + 130, t0 + 300},
+		{"there is no obstacle", func(r *managed.Job) { r.Obstacle = managed.Nobody }, t0 + 130, t0 + 300},
 		{"it is being resized", func(r *managed.Job) { r.Target = 1 }, t0 + 130, t0 + 300},
 		{"it starts", func(r *managed.Job) { r.Phase = managed.Starting }, t0 + 130, t0 + 300},
 		{"the promise is later", func(r *managed.Job) { r.Promise[1] = t0 + 900 }, t0 + 130, t0 + 900},
 	} {
 		s := newFixture(t)
 		r := s.manages(7, managed.Running, func(r *managed.Job) {
-			r.WaitsFor = managed.BatchSystem
+			r.Obstacle = managed.BatchSystem
 			if c.change != nil {
 				c.change(r)
 			}
@@ -136,8 +136,8 @@ func TestLikelyCauseOfABrokenPromise(t *testing.T) {
 		want   managed.Obstacle
 	}{
 		{"nobody is known", func(*fixture, *managed.Job) {}, managed.BatchSystem},
-		{"its application", func(_ *fixture, r *managed.Job) { r.Late, r.MovedBy = true, managed.LostNode }, managed.LateApplication},
-		{"what moved it", func(s *fixture, r *managed.Job) { r.MovedBy = managed.Outaged; s.seen(ordinary) }, managed.Outaged},
+		{"its application", func(_ *fixture, r *managed.Job) { r.Late, r.PromiseMovedBy = true, managed.LostNode }, managed.LateApplication},
+		{"what moved it", func(s *fixture, r *managed.Job) { r.PromiseMovedBy = managed.Outaged; s.seen(ordinary) }, managed.Outaged},
 		{"an ordinary job past its limit", func(s *fixture, _ *managed.Job) { s.gone = t0 + 50; s.seen(ordinary) }, managed.OrdinaryOverrun},
 		{"… within its guard", func(s *fixture, _ *managed.Job) { j := ordinary; j.Limit = 71; s.seen(j) }, managed.BatchSystem},
 		{"… that ends", func(s *fixture, _ *managed.Job) { j := ordinary; j.State = adapter.Ending; s.seen(j) }, managed.BatchSystem},

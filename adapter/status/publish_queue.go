@@ -200,7 +200,7 @@ func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key
 				switch {
 				case r.Seen == nil || r.Seen.Blocked:
 					e.Phase = "blocked"
-				case r.StoppedBy() != "":
+				case r.OtherHolder() != "":
 					e.Phase = "held"
 				}
 				if e.Size == 0 {

@@ -53,8 +53,8 @@ func (p *Publisher) publishSnapshot(v *plan.World, status *view.Status) {
 		}
 	}
 	for _, r := range v.Jobs {
-		if r.Slipped > 0 {
-			snapshot.Broken[r.Key] = view.Breach{Promised: r.Vowed, Slipped: r.Slipped, Cause: r.Broke}
+		if r.SlipLogged > 0 {
+			snapshot.Broken[r.Key] = view.Breach{Promised: r.BestEnd, Slipped: r.SlipLogged, Cause: r.SlipCause}
 		}
 	}
 	p.Subscriber.Receive(snapshot)

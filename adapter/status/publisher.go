@@ -112,11 +112,11 @@ func (p *Publisher) publishStatus(v *plan.World, status view.Status) error {
 // JobOf returns a managed job as it is shown.
 func JobOf(r *managed.Job) view.Job {
 	j := view.Job{
-		ID: r.ID, Submitted: r.Submitted, User: r.User, Name: r.Name, Kind: r.Kind(), Phase: r.Shown(), Request: r.Request,
-		Steps: len(r.EP()), Nodes: hostlist.Compact(r.Nodes), Size: len(r.Nodes), Why: r.Blocked,
+		ID: r.ID, Submitted: r.Submitted, User: r.User, Name: r.Name, Kind: r.Kind(), Phase: r.PhaseText(), Request: r.Request,
+		Steps: len(r.EP()), Nodes: hostlist.Compact(r.Nodes), Size: len(r.Nodes), Why: r.WaitReason,
 	}
-	if r.Why != "" {
-		j.Why = r.Why
+	if r.EndReason != "" {
+		j.Why = r.EndReason
 	}
 	if r.Seen != nil {
 		j.Grows, j.Limit = r.Seen.Grows, r.Limited()

@@ -100,8 +100,8 @@ func TestJobOf(t *testing.T) {
 			j.Priority, j.Rank, j.Deadline, j.Latest = 70, []adapter.RankPart{{Name: "age", Points: 3}}, t0+900, t0+600
 		}},
 		{"its deadline has passed", managed.Waiting, func(r *managed.Job) { r.Seen.Deadline = t0 + 900 }, func(j *view.Job) { j.Priority, j.Rank = 70, []adapter.RankPart{{Name: "age", Points: 3}} }},
-		{"it is blocked", managed.Running, func(r *managed.Job) { r.Blocked = "n3" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "n3" }},
-		{"it is ended", managed.Ending, func(r *managed.Job) { r.Blocked, r.Why = "n3", "late" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "late" }},
+		{"it is blocked", managed.Running, func(r *managed.Job) { r.WaitReason = "n3" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "n3" }},
+		{"it is ended", managed.Ending, func(r *managed.Job) { r.WaitReason, r.EndReason = "n3", "late" }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Why = t0, t0+300, 1, twice, "late" }},
 		{"it may have two nodes", managed.Running, func(r *managed.Job) { r.Seen.MostNow = adapter.NodeLimit{Nodes: 2, Why: "QOS"} }, func(j *view.Job) {
 			j.Start, j.Promised, j.Step, j.Plan, j.Limit = t0, t0+300, 1, twice, &view.Limit{Nodes: 2, Why: "QOS"}
 		}},
@@ -155,7 +155,7 @@ func TestSubscriberReceivesSnapshotOnlyIfItWantsOne(t *testing.T) {
 		{Name: "far", Nodes: []string{"n1"}, Start: t0 + 2*drawn, End: t0 + 3*drawn},
 		{Name: "elsewhere", Nodes: []string{"elsewhere"}, Start: t0, End: t0 + 900},
 	}
-	r := s.manages(40, managed.Running, func(r *managed.Job) { r.Slipped, r.Vowed, r.Broke = 9, t0+290, "lost node" })
+	r := s.manages(40, managed.Running, func(r *managed.Job) { r.SlipLogged, r.BestEnd, r.SlipCause = 9, t0+290, "lost node" })
 	s.manages(41, managed.Running, nil)
 	s.ok(s.Publish(s.v))
 	if len(g.seen) != 1 {

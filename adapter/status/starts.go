@@ -33,15 +33,15 @@ func (p *Publisher) AnnounceStarts(v *plan.World) error {
 			continue
 		}
 		start, ahead := r.Course.Start, r.Course.Start-v.Now
-		later := start - r.Expected
+		later := start - r.StartTold
 		switch {
-		case r.Expected == 0 && ahead <= smallestMove:
+		case r.StartTold == 0 && ahead <= smallestMove:
 			continue
-		case r.Expected != 0 && max(later, -later) < max(smallestMove, ahead/10):
-			r.Mover = managed.Mover{}
+		case r.StartTold != 0 && max(later, -later) < max(smallestMove, ahead/10):
+			r.StartMove = managed.StartMove{}
 			continue
-		case r.Expected != 0 && (r.Mover.Why == "" || r.Mover.Later != (later > 0)): // the reason is visible only in the cycle of the move
-			r.Mover = managed.Mover{Why: p.whyMoved(v, r, later > 0), Later: later > 0}
+		case r.StartTold != 0 && (r.StartMove.Why == "" || r.StartMove.Later != (later > 0)): // the reason is visible only in the cycle of the move
+			r.StartMove = managed.StartMove{Why: p.whyMoved(v, r, later > 0), Later: later > 0}
 		}
 		if announced == announcedPerCycle {
 			continue
@@ -50,22 +50,22 @@ func (p *Publisher) AnnounceStarts(v *plan.World) error {
 		if err := p.announceStart(v, r, start); err != nil {
 			return err
 		}
-		r.Expected, r.Mover, r.Dirty = start, managed.Mover{}, true
+		r.StartTold, r.StartMove, r.Unsaved = start, managed.StartMove{}, true
 	}
 	return nil
 }
 
 // announceStart records the planned start of a waiting job. If another start was announced before, it records why it moved.
 func (p *Publisher) announceStart(v *plan.World, r *managed.Job, start core.Time) error {
-	if r.Expected == 0 {
+	if r.StartTold == 0 {
 		return p.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
 	}
-	distance := core.FormatDuration(start-r.Expected) + " later"
-	if start < r.Expected {
-		distance = core.FormatDuration(r.Expected-start) + " earlier"
+	distance := core.FormatDuration(start-r.StartTold) + " later"
+	if start < r.StartTold {
+		distance = core.FormatDuration(r.StartTold-start) + " earlier"
 	}
-	return p.Event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
-		map[string]any{"start": start, "before": r.Expected, "cause": r.Mover.Why})
+	return p.Event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.StartMove.Why),
+		map[string]any{"start": start, "before": r.StartTold, "cause": r.StartMove.Why})
 }
 
 // whyMoved returns what moved a planned start in this cycle.

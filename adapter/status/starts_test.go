@@ -35,17 +35,17 @@ func TestFirstPlannedStartIsAnnouncedOnce(t *testing.T) {
 		{"it starts", t0 + 100, func(r *managed.Job) { r.Phase = managed.Starting }, nil},
 		{"it is rigid", t0 + 100, func(r *managed.Job) { r.Request = "rigid=2x100s" }, nil},
 		{"it is an application's part", t0 + 100, func(r *managed.Job) { r.Part = &managed.Part{} }, nil},
-		{"it was announced", t0 + 100, func(r *managed.Job) { r.Expected = t0 + 100 }, nil},
+		{"it was announced", t0 + 100, func(r *managed.Job) { r.StartTold = t0 + 100 }, nil},
 	} {
 		s := newFixture(t)
 		r := s.waits(7, c.start)
 		if c.change != nil {
 			c.change(r)
 		}
-		before := r.Expected
+		before := r.StartTold
 		s.ok(s.AnnounceStarts(s.v))
-		if len(c.want) > 0 && (r.Expected != c.start || !r.Dirty || s.fields[0]["start"] != c.start) || len(c.want) == 0 && r.Expected != before {
-			t.Errorf("%s: expected at %d, dirty %t, fields %v", c.name, r.Expected, r.Dirty, s.fields)
+		if len(c.want) > 0 && (r.StartTold != c.start || !r.Unsaved || s.fields[0]["start"] != c.start) || len(c.want) == 0 && r.StartTold != before {
+			t.Errorf("%s: expected at %d, dirty %t, fields %v", c.name, r.StartTold, r.Unsaved, s.fields)
 		}
 		s.wantEvents(c.want...)
 	}
@@ -71,8 +71,8 @@ func TestAtMostFourStartsAreAnnouncedInACycle(t *testing.T) {
 	s = newFixture(t)
 	s.fails = errors.New("the disk is full")
 	r := s.waits(10, t0+100)
-	if err := s.AnnounceStarts(s.v); !errors.Is(err, s.fails) || r.Expected != 0 {
-		t.Errorf("%v, and expected at %d", err, r.Expected)
+	if err := s.AnnounceStarts(s.v); !errors.Is(err, s.fails) || r.StartTold != 0 {
+		t.Errorf("%v, and expected at %d", err, r.StartTold)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestMoveIsAnnouncedFromAMinuteAndATenthOfTheWait(t *testing.T) {
 	} {
 		s := newFixture(t)
 		r := s.waits(7, t0+c.now)
-		r.Expected, r.Mover = t0+c.before, managed.Mover{}
+		r.StartTold, r.StartMove = t0+c.before, managed.StartMove{}
 		s.ok(s.AnnounceStarts(s.v))
 		if c.want == "" {
 			s.wantEvents()
@@ -101,8 +101,8 @@ func TestMoveIsAnnouncedFromAMinuteAndATenthOfTheWait(t *testing.T) {
 			t.Errorf("%s: fields %v", c.name, s.fields[0])
 		}
 		s.wantEvents(c.want)
-		if r.Expected != t0+c.now || r.Mover != (managed.Mover{}) {
-			t.Errorf("%s: expected in %d s, mover %v", c.name, r.Expected-t0, r.Mover)
+		if r.StartTold != t0+c.now || r.StartMove != (managed.StartMove{}) {
+			t.Errorf("%s: expected in %d s, mover %v", c.name, r.StartTold-t0, r.StartMove)
 		}
 	}
 }
@@ -114,21 +114,21 @@ func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 		s.waits(10+id, t0+1000)
 	}
 	r := s.waits(20, t0+500)
-	r.Expected, r.Mover = t0+300, managed.Mover{Why: "n1 burned", Later: true}
+	r.StartTold, r.StartMove = t0+300, managed.StartMove{Why: "n1 burned", Later: true}
 	s.ok(s.AnnounceStarts(s.v)) // four others come first
 	s.events = nil
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s later: n1 burned")
 
-	r.Expected, r.Mover = t0+700, managed.Mover{Why: "n1 burned", Later: true} // now it is earlier
+	r.StartTold, r.StartMove = t0+700, managed.StartMove{Why: "n1 burned", Later: true} // now it is earlier
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
 
-	r.Expected, r.Mover = t0+500, managed.Mover{Why: "n1 burned", Later: true} // it moved back
+	r.StartTold, r.StartMove = t0+500, managed.StartMove{Why: "n1 burned", Later: true} // it moved back
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents()
-	if r.Mover != (managed.Mover{}) {
-		t.Errorf("the mover is still %v", r.Mover)
+	if r.StartMove != (managed.StartMove{}) {
+		t.Errorf("the mover is still %v", r.StartMove)
 	}
 }
 
@@ -147,8 +147,8 @@ func moved(t *testing.T, before, after func(*fixture), later bool) string {
 	s.world()
 	after(s)
 	r := s.waits(7, t0+2000)
-	if r.Expected = t0 + 1000; !later {
-		r.Expected = t0 + 3000
+	if r.StartTold = t0 + 1000; !later {
+		r.StartTold = t0 + 3000
 	}
 	s.ok(s.AnnounceStarts(s.v))
 	if len(s.fields) != 1 {

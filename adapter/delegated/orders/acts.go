@@ -155,10 +155,10 @@ func (k *Keeper) failed(e *entry, err error) {
 	if errors.Is(err, adapter.ErrFrozen) && !errors.Is(err, adapter.ErrTrap) {
 		now := k.Clock.Now()
 		e.memory.Frozen = cmp.Or(e.memory.Frozen, now.Unix())
-		e.memory.Stiff = managed.Stiff(e.memory.Frozen, now)
+		e.memory.Stiff = managed.LongFrozen(e.memory.Frozen, now)
 	}
 	if e.step.Verb == Start && errors.Is(err, context.DeadlineExceeded) {
-		e.unsure, e.settled, e.memory.Unsure = k.Clock.Now().Add(managed.Straggles), 0, true
+		e.unsure, e.settled, e.memory.Unsure = k.Clock.Now().Add(managed.LateCall), 0, true
 	}
 	refuses := errors.Is(err, adapter.ErrBusy) || errors.Is(err, adapter.ErrLimit) || errors.Is(err, adapter.ErrFrozen)
 	if e.step.Verb == Prepare || e.step.Verb == Start && refuses {
@@ -179,7 +179,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	running := e.job != nil && e.job.State == adapter.Running
 	if t := (try{o: o, s: Observation{Job: e.job}, m: e.memory}); t.unsure() {
 		if r, there := k.Reserved(managed.PartReservation(o.Application)); there && k.idle(r.Nodes) {
-			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
+			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.LateCall/time.Second))
 			return true
 		}
 	}
@@ -229,7 +229,7 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p := &e.plan
 	p.Phase, p.Decided, p.Nodes, p.Planned, p.Began = phase, true, nodes, from, from
 	p.Choices[0][0].Nodes = len(nodes)
-	p.Promise, p.Meant, p.Voice = []core.Time{until}, until, managed.SilentVoice
+	p.Promise, p.PlannedEnd, p.StepCalls = []core.Time{until}, until, managed.StepCallsNever
 }
 
 // reservedFor returns the nodes that are reserved for a part's start, or are just being reserved. Nodes of an earlier try do not count, also

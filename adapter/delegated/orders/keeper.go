@@ -185,7 +185,7 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 
 // inherit marks a part as unsure whose job is held and tied to its reservation: a sidecar that died may have been releasing it.
 func (k *Keeper) inherit(e *entry) {
-	if until := k.begun.Add(k.Settings.Deadline + managed.Straggles); k.Clock.Now().Before(until) {
+	if until := k.begun.Add(k.Settings.Deadline + managed.LateCall); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
@@ -414,7 +414,7 @@ func (k *Keeper) ClockSet() {
 	for _, e := range k.parts {
 		e.retry = time.Time{}
 		if !e.unsure.IsZero() {
-			e.unsure = k.Clock.Now().Add(managed.Straggles)
+			e.unsure = k.Clock.Now().Add(managed.LateCall)
 		}
 	}
 }

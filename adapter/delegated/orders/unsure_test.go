@@ -30,7 +30,7 @@ func TestAReleaseThatWasGivenUpIsTakenForUnderWayUntilAReadingOfLater(t *testing
 		what         string
 		unsure       bool
 	}{
-		{managed.Straggles - time.Second, 4, 4, "it may still come", true},
+		{managed.LateCall - time.Second, 4, 4, "it may still come", true},
 		{time.Second, 5, 6, "no reading began since", true},
 		{time.Second, 6, 6, "the newest began before it was too late", true},
 		{time.Second, 7, 7, "a reading of later is there", false},
