@@ -149,7 +149,7 @@ func (b forgetful) Look(viewer int, now core.Time, into []delegated.Change) []de
 
 // Only changes are sent. So an exchange with launchers that answer each message with another request ends. If each pass sent a message, it
 // would end only with an application.
-func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
+func TestExchangeNeverEndsIfUnchangedViewsAreSent(t *testing.T) {
 	const many = 20 * 9 * 9
 	exchanged := func(rule bool) int {
 		x := newExchange(t, 3, standard)
@@ -200,7 +200,7 @@ func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 }
 
 // A launcher that never answers keeps its last request, and applications after it get what is left.
-func TestASilentLauncherDelaysNobody(t *testing.T) {
+func TestSilentLauncherDelaysNoOther(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
 	w.wake(0)
 	must(t, w.Done(20, 1)) // the third does not answer its changed view

@@ -85,7 +85,7 @@ func (w *twins) places(cluster int) []core.Planned {
 	return places
 }
 
-func TestWithoutApplicationsLocalJobsArePlannedAsAlways(t *testing.T) {
+func TestWithoutApplicationsLocalJobsArePlannedAsUsual(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(21, seed))
 		s := someSite(random, 4+random.IntN(8))
@@ -184,7 +184,7 @@ func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing
 }
 
 // Local jobs are planned around the RMS's applications and ghosts, and around other occupations.
-func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
+func TestLocalJobsArePlannedAroundRunningApplications(t *testing.T) {
 	placed := 0
 	for seed := range uint64(1000) {
 		random := rand.New(rand.NewPCG(23, seed))
@@ -254,7 +254,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 	}
 }
 
-func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
+func TestLocalJobOfALowerRankGoesFirst(t *testing.T) {
 	s := &site{nodes: 10, waiting: []sched.Ranked{
 		{Job: core.Job{ID: 1, Choices: []core.EP{{{Duration: 40, Nodes: 10}}}}, Rank: 2},
 		{Job: core.Job{ID: 2, Choices: []core.EP{{{Duration: 7, Nodes: 4}}}}, Rank: 9},

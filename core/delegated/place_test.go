@@ -30,7 +30,7 @@ func starts(messages []delegated.Message) (ids []core.JobID) {
 }
 
 // An application whose start failed goes back to its rank, before those that subscribed after it.
-func TestOneThatLeftJoinsAtItsRank(t *testing.T) {
+func TestApplicationThatLeftJoinsAtItsRank(t *testing.T) {
 	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 3; id++ {
 		_, err := r.Join(10, id, 10-core.Time(id)%2) // applications 1 and 3 have second 9, 2 has second 10

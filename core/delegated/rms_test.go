@@ -95,7 +95,7 @@ func TestPassesAreATimerApart(t *testing.T) {
 }
 
 // The application that subscribed first is considered first, however late its request comes.
-func TestTheOrderIsThatOfTheSubscriptions(t *testing.T) {
+func TestApplicationsAreOrderedByTheirSubscriptions(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 10, 50))
 	w.wake(0)
 	must(t, w.Request(10, 2, on(0, 10, 50)))
@@ -124,7 +124,7 @@ func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 	}
 }
 
-func TestGhostsKeepTheirHostsFromThoseBehind(t *testing.T) {
+func TestGhostsKeepTheirHostsOccupied(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
@@ -137,7 +137,7 @@ func TestGhostsKeepTheirHostsFromThoseBehind(t *testing.T) {
 	}
 }
 
-func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
+func TestEarlyGhostsEndWhenNoLauncherAnswersAnyMore(t *testing.T) {
 	w := subscribed(t, delegated.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
@@ -178,7 +178,7 @@ func TestOnlyFunctionsThatDifferAreChanges(t *testing.T) {
 	}
 }
 
-func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
+func TestApplicationsBeyondTheLimitGetNoView(t *testing.T) {
 	w := subscribed(t, delegated.Options{Timer: 1, Limit: 2}, 1, on(0, 10, 50), on(0, 10, 50), on(0, 10, 50))
 	w.wake(0) // the first starts, the second waits, the third is beyond the limit
 	messages, err := w.Subscribe(1, 4)
@@ -202,7 +202,7 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 
 // A request that was made for now, and fits only now, is a second late when the pass comes. Its view has not changed: only the estimate
 // shows that.
-func TestALateEstimateIsTold(t *testing.T) {
+func TestLateEstimateIsSent(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		w := subscribed(t, delegated.Options{FairStart: 5, Timer: 10, TellEstimates: tell}, 1)
 		must(t, w.Occupy(0, []delegated.Stretch{{From: 20, To: 100, Hosts: 10}}))
@@ -221,7 +221,7 @@ func TestALateEstimateIsTold(t *testing.T) {
 	}
 }
 
-func TestWhoIsLateIsEndedAndKeepsItsHostsUntilItIsDone(t *testing.T) {
+func TestLateApplicationIsEndedAndKeepsItsHostsUntilDone(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 20), on(0, 4, 10))
 	w.wake(0)
 	messages := w.wake(20)
@@ -276,7 +276,7 @@ func TestAClusterThatShrinksOrGoes(t *testing.T) {
 	refused(t, "fewer than no hosts", w.Resize(6, []int{10, -1, 3}), delegated.ErrNoHosts)
 }
 
-func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
+func TestWrongEventsAreRefusedAndChangeNothing(t *testing.T) {
 	w := subscribed(t, standard, 2, on(0, 10, 50), on(0, 5, 50), moldable.Request{})
 	w.wake(0)
 	part := func(c, n int) moldable.Part { return moldable.Part{Cluster: c, Hosts: n} }
@@ -324,7 +324,7 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 }
 
 // A refused event does not advance the time, either: an event of an earlier second is still accepted after it.
-func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
+func TestRefusedEventDoesNotAdvanceTheTime(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 5, 50))
 	w.wake(0)
 	_, again := w.Subscribe(30, 1)

@@ -119,7 +119,7 @@ func TestAnEstimateIsTheFirstSecondForWhichHostsCanBeNamed(t *testing.T) {
 }
 
 // Requests that start in one pass can get hosts by name together.
-func TestWhatStartsTogetherCanBeNamedTogether(t *testing.T) {
+func TestRequestsThatStartTogetherGetDifferentHosts(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n := drawNamed(rt)

@@ -26,7 +26,7 @@ func Example() {
 }
 
 // An agenda returns each value once, by due time. A plain map is compared with it.
-func TestWhatIsDueIsGivenOnceTheFirstFirst(t *testing.T) {
+func TestAgendaReturnsEachValueOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda[int]
 		all := make([]entry[int], 6)

@@ -26,7 +26,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 }
 
 // After five failed tries in a minute there is only one a minute, until a try succeeds or the request changes.
-func TestTries(t *testing.T) {
+func TestOnlyOneTryAMinuteAfterFiveFailures(t *testing.T) {
 	a := &Application{}
 	for _, c := range []struct{ now, next int64 }{{0, 0}, {10, 0}, {20, 0}, {61, 0}, {65, 0}, {70, 0}, {72, 132}, {132, 192}, {192, 252}} {
 		a.countFailure(c.now)
@@ -36,7 +36,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-func TestWhatAPartTakes(t *testing.T) {
+func TestHostsHeldByAPart(t *testing.T) {
 	a := &Application{Phase: Running, By: 500}
 	for _, c := range []struct {
 		what  string

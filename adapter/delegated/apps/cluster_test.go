@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
+func TestFilterExcludesClustersWithLessOrUnknownResources(t *testing.T) {
 	known := &cluster{Cluster: Cluster{Name: "a", Attrs: map[string]string{"fabric": "ib"}}}
 	bare := &cluster{Cluster: Cluster{Name: "b"}}
 	known.setState(&mailbox.ClusterState{Hosts: 10, HostResources: adapter.HostResources{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
@@ -43,7 +43,7 @@ func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestWhatAClusterHasIsTold(t *testing.T) {
+func TestDescriptionHasTheClustersResources(t *testing.T) {
 	c := &cluster{Cluster: Cluster{Name: "a", Speed: 1, Site: "lyon"}}
 	c.setState(&mailbox.ClusterState{Hosts: 10, HostResources: adapter.HostResources{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
 	d := (&Machine{clusters: []*cluster{c}}).describe(0)
@@ -101,7 +101,7 @@ func TestAPartIsFoundByItsJobAndOnAnEmbeddedClusterByItsApplication(t *testing.T
 	}
 }
 
-func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
+func TestMadeReturnsTheUsersNewestJob(t *testing.T) {
 	for _, c := range []struct {
 		embedded    bool
 		application int64
@@ -116,7 +116,7 @@ func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
 	}
 }
 
-func TestANewBoardReplacesTheOneBefore(t *testing.T) {
+func TestNewStateReplacesTheOneBefore(t *testing.T) {
 	k := &cluster{}
 	if k.hosts() != 0 || k.mostHosts() != core.MaxNodes || k.info() != (clusterInfo{}) || !k.passes(launcher.Filter{MinHosts: 1 << 20}) {
 		t.Errorf("before the first state %d hosts are there, and %d may be asked for: %+v", k.hosts(), k.mostHosts(), k.info())
@@ -131,7 +131,7 @@ func TestANewBoardReplacesTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
+func TestEachLinkBetweenListedClustersIsListedOnce(t *testing.T) {
 	m := &Machine{
 		clusters: []*cluster{{Cluster: Cluster{Name: "a", Site: "x"}}, {Cluster: Cluster{Name: "b", Site: "x"}}, {Cluster: Cluster{Name: "c"}}},
 		links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900 * time.Microsecond, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100 * time.Microsecond}},

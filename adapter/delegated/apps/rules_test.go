@@ -68,7 +68,7 @@ func count[M launcher.Message](all []launcher.Message) (n int) {
 var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}
 
 // The 20th request in excess within ten seconds closes the session.
-func TestFlood(t *testing.T) {
+func TestTooManyRequestsCloseTheSession(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
 	for i := 1; i <= mostExcess+1; i++ { // one a second is allowed
@@ -93,7 +93,7 @@ func TestFlood(t *testing.T) {
 }
 
 // A pass considers a limited number of requests: a quarter of them of one user, but at least one of each.
-func TestAUsersShare(t *testing.T) {
+func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 	b := box(t, 4, usual30)
 	for i := range uint64(5) {
 		b.wants(1+i, "ann", 4, 60)
@@ -122,7 +122,7 @@ func TestAUsersShare(t *testing.T) {
 	}
 }
 
-func TestAUserHasSoManyApplications(t *testing.T) {
+func TestNumberOfApplicationsOfAUserIsLimited(t *testing.T) {
 	few := usual30
 	few.PerUser = 2
 	b := box(t, 4, few)
@@ -177,7 +177,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 }
 
 // On a quiet machine a launcher receives at most two changes a minute. If unknown ends moved with the time, there would be one a second.
-func TestViewsAreQuiet(t *testing.T) {
+func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
 	if n := noisy(t, plan.HalfMinute); n > 22 { // plus the view that it begins with, and its estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
@@ -187,7 +187,7 @@ func TestViewsAreQuiet(t *testing.T) {
 }
 
 // An application that is ended while its parts come up has nothing to clean up. Its parts end at once, and no others begin.
-func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
+func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
 	now, stand := core.Time(1000), mailbox.Waiting
 	var orders [2][]mailbox.Order
@@ -231,7 +231,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 }
 
 // A part that is cancelled runs its EXIT trap, too. The status that this reports does not mean that the part ended by itself.
-func TestOnlyItsOwnFailureExcusesAPart(t *testing.T) {
+func TestOnlyAReportedFailureExplainsAFailedPart(t *testing.T) {
 	for _, c := range []struct {
 		done bool
 		code int
@@ -330,7 +330,7 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T) {
+func TestClusterSeenLaterIsListedWithItsLinks(t *testing.T) {
 	const clusters = 4
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
 		var all []Cluster

@@ -33,7 +33,7 @@ func used(points []profile.Point, t core.Time) (n int) {
 }
 
 // The old occupation with the difference on [from, to) is the new one. A difference is never longer than the whole.
-func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
+func TestOldOccupationWithDifferenceIsTheNewOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")
 		old := clip(drawPoints(t, now, "old"), 3, now)

@@ -162,7 +162,7 @@ func (l *applications) say(s *session, seq int64, m launcher.Message) {
 	l.events <- server.Event{Session: s, Seq: seq, Message: m}
 }
 
-func TestAnApplicationStartsAndIsOver(t *testing.T) {
+func TestApplicationStartsAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &applications{t: t, path: filepath.Join(t.TempDir(), "delegate.db"), events: make(chan server.Event)}
 		l.begin()
@@ -223,7 +223,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 
 // The clock is set while one application runs and another waits. Both reconnect, the first keeps the rest of its walltime, and the second
 // follows.
-func TestTheClockIsSet(t *testing.T) {
+func TestApplicationsContinueWhenTheClockIsSet(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": -time.Hour, "forward": 30 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ type stopped struct{ at time.Time }
 func (c stopped) Now() time.Time                     { return c.at }
 func (stopped) After(time.Duration) <-chan time.Time { return nil }
 
-func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
+func TestRepeatedStepIsDelayedMoreAndMore(t *testing.T) {
 	clock := stopped{time.Unix(int64(now), 0)}
 	k := New(nil, sidecar.PartsHost{Clock: clock})
 	e := &entry{step: Step{Verb: Adopt}}
@@ -39,7 +39,7 @@ func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
 	}
 }
 
-func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
+func TestDelayedStepNeedsNoEarlyReading(t *testing.T) {
 	clock := stopped{time.Unix(int64(now), 0)}
 	k := New(nil, sidecar.PartsHost{Clock: clock})
 	e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Wait}, ordered: true, step: Step{Verb: Adopt}}
@@ -52,7 +52,7 @@ func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
 	}
 }
 
-func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testing.T) {
+func TestPreparationIsNotMissedInAReadingThatBeganBeforeIt(t *testing.T) {
 	begun, taken := managed.Epoch(3), managed.Epoch(0)
 	k := New(nil, sidecar.PartsHost{
 		Clock: stopped{time.Unix(int64(now), 0)}, Acts: &actions.Caller{}, Take: func(adapter.Reservation) { taken = begun },
@@ -68,7 +68,7 @@ func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testi
 }
 
 // A try may be given up while its reservation is being written. Its nodes may belong to another job when the next try comes.
-func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
+func TestNodesBeingPreparedBelongToTheirTryOnly(t *testing.T) {
 	for _, c := range []struct {
 		wrote int
 		want  managed.Phase
@@ -85,7 +85,7 @@ func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 }
 
 // A call of an earlier try may arrive after that of the next one, even after its sidecar was killed.
-func TestNodesThatAnEarlierTryReservedLateAreNotThePartsInThePlan(t *testing.T) {
+func TestNodesReservedLateByAnEarlierTryAreNotInThePlan(t *testing.T) {
 	late := []string{"n4", "n5"}
 	k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})
 	for _, want := range []mailbox.Want{mailbox.Prepare, mailbox.Start} {
@@ -135,7 +135,7 @@ func TestAJobThatCannotBeChangedForHalfAMinuteIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsMadeInPlaceOfOneThatCouldNotBeChangedIsNotEndedForIt(t *testing.T) {
+func TestReplacementOfAnUnchangeableJobIsNotEnded(t *testing.T) {
 	k := New(nil, sidecar.PartsHost{Epochs: func() (managed.Epoch, managed.Epoch) { return 0, 0 }})
 	e := &entry{order: mailbox.Order{Application: 7, User: "ada"}, ordered: true, job: &adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Pending}, memory: Memory{Frozen: now - 60, Stiff: true}}
 	k.parts[name{7, 0}] = e

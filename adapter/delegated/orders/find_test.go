@@ -16,7 +16,7 @@ import (
 // ofUser returns an order for the user's application 7.
 func ofUser(name string) *entry { return &entry{order: mailbox.Order{Application: 7, User: name}} }
 
-func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
+func TestAnotherUsersJobWithNumberAndMarkIsNoPart(t *testing.T) {
 	jobs := []*adapter.Job{
 		{Key: adapter.Key{ID: 5}, User: "eve", Comment: "launch=7", Mark: "accordion:launch=7", State: adapter.Pending},
 		{Key: adapter.Key{ID: 6}, User: "eve", Mark: "accordion:launch=7", State: adapter.Pending}, // as if the batch system had made it
@@ -59,7 +59,7 @@ func running(user string, uid uint32) adapter.Job {
 	return j
 }
 
-func TestAPartRunsOnWhileTheDirectoryOfUsersIsAway(t *testing.T) {
+func TestPartContinuesWhileTheDirectoryOfUsersIsDown(t *testing.T) {
 	again := running("1001", 1001)
 	again.Submitted = 950 // requeued meanwhile
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestAPartRunsOnWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	}
 }
 
-func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsAway(t *testing.T) {
+func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsDown(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		order    int64 // second of the submission that the order names
@@ -111,7 +111,7 @@ type inspected struct {
 
 func (s inspected) Inspect(context.Context, adapter.Key) (*adapter.Job, error) { return &s.job, nil }
 
-func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T) {
+func TestUnseenPartHasEndedOnlyIfTheBatchSystemConfirmsIt(t *testing.T) {
 	for _, c := range []struct {
 		state adapter.State
 		want  mailbox.Stand
@@ -132,7 +132,7 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 
 // A sidecar that was killed may still write the reservation of an earlier try, over nodes that other jobs have got since. The next sidecar
 // does not remember which nodes were prepared; the order names them.
-func TestAReservationOverOtherNodesThanTheOrderNamesStartsNothing(t *testing.T) {
+func TestReservationOverOtherNodesThanOrderedStartsNothing(t *testing.T) {
 	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
 	for _, c := range []struct {
 		reserved []string

@@ -30,7 +30,7 @@ func reserved(nodes []string) *adapter.Reservation {
 	return &adapter.Reservation{Name: "accordion-app-7", Nodes: nodes}
 }
 
-func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
+func TestNextStepOfEachOrder(t *testing.T) {
 	ready := Memory{Prepared: 3, Nodes: two}
 	for _, c := range []struct {
 		name  string
@@ -120,7 +120,7 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsOverSaysWhy(t *testing.T) {
+func TestStandingOfAnEndedJobHasTheReason(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want mailbox.Want
@@ -142,7 +142,7 @@ func TestAJobThatIsOverSaysWhy(t *testing.T) {
 	}
 }
 
-func TestNextOfAJobThatTheBatchSystemMakes(t *testing.T) {
+func TestNextStepForAJobMadeByTheBatchSystem(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		want  mailbox.Want
@@ -176,7 +176,7 @@ func TestAJobThatNoOrderNamesDoesNotStartByItself(t *testing.T) {
 	}
 }
 
-func TestABatchSystemsWordTellsWhetherAJobFailed(t *testing.T) {
+func TestFailureIsRecognizedByTheBatchSystemsWord(t *testing.T) {
 	for why, want := range map[string]bool{"COMPLETED": false, "": false, "None": false, "CANCELLED by 0": true, "FAILED": true, "NODE_FAIL": true, "Error": true, "Terminated": false} {
 		if failed(why) != want {
 			t.Errorf("%q: failed is %t", why, !want)
@@ -184,7 +184,7 @@ func TestABatchSystemsWordTellsWhetherAJobFailed(t *testing.T) {
 	}
 }
 
-func TestAGhostLastsAsLongAsItsOrderWhateverBecomesOfItsJob(t *testing.T) {
+func TestGhostLastsAsLongAsItsOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		sight Observation
 		know  Memory

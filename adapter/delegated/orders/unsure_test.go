@@ -18,7 +18,7 @@ type set struct{ at time.Time }
 func (c *set) Now() time.Time                     { return c.at }
 func (*set) After(time.Duration) <-chan time.Time { return nil }
 
-func TestAReleaseThatWasGivenUpIsTakenForUnderWayUntilAReadingOfLater(t *testing.T) {
+func TestReleaseThatTimedOutCountsAsUnderWayUntilALaterReading(t *testing.T) {
 	clock := &set{time.Unix(int64(now), 0)}
 	var taken, begun managed.Epoch = 3, 3
 	k := New(mailbox.New(), sidecar.PartsHost{Clock: clock, Refresh: func() {}, Epochs: func() (managed.Epoch, managed.Epoch) { return taken, begun }})
@@ -46,7 +46,7 @@ func TestAReleaseThatWasGivenUpIsTakenForUnderWayUntilAReadingOfLater(t *testing
 }
 
 // A sidecar that died may have been releasing the job.
-func TestAJobThatIsTiedWhenTheSidecarBeginsMayBeReleasedByTheOneBefore(t *testing.T) {
+func TestJobTiedAtTheStartOfASidecarMayStillBeReleasedByTheLastOne(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		job   adapter.Job

@@ -14,7 +14,7 @@ import (
 )
 
 // The launchers' end and the sidecar's end of a session work together, on the socket and over TCP.
-func TestALinkMeetsTheServer(t *testing.T) {
+func TestLinkAndServerWorkTogether(t *testing.T) {
 	for name, dial := range map[string]func(s *served) func(context.Context) (net.Conn, error){
 		"socket": func(s *served) func(context.Context) (net.Conn, error) {
 			return func(ctx context.Context) (net.Conn, error) {

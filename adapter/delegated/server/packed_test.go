@@ -13,7 +13,7 @@ import (
 )
 
 // The loop sends and receives messages as without packing. The Meter counts bytes as they are sent.
-func TestFramesArePackedWhereThePeerKnowsHow(t *testing.T) {
+func TestFramesArePackedIfThePeerCanUnpackThem(t *testing.T) {
 	bytes := map[int]int{}
 	for _, deflate := range []int{0, packed.Version, packed.Version + 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestFramesArePackedWhereThePeerKnowsHow(t *testing.T) {
 	}
 }
 
-func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
+func TestFrameThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		send func(p *peer)
 		code string

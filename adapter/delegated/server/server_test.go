@@ -26,7 +26,7 @@ func bubble(t *testing.T, test func(t *testing.T, s *side)) {
 	})
 }
 
-func TestMessagesReachTheLoopInOrderWithWhoSaidThem(t *testing.T) {
+func TestMessagesReachTheLoopInOrderWithTheirUser(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		hello := &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "app"}
 		p := s.connect(context.Background(), 1001, frame(t, 1, hello))
@@ -95,7 +95,7 @@ func raw(body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-func TestWhatIsNoMessageIsRefusedAndNeverReachesTheLoop(t *testing.T) {
+func TestInvalidFramesAreRefusedAndDoNotReachTheLoop(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes []byte
 		code  string
@@ -169,7 +169,7 @@ func TestAFirstFrameThatIsNoHelloIsRefused(t *testing.T) {
 	}
 }
 
-func TestOneForWhomThereIsNoPlaceIsTold(t *testing.T) {
+func TestSessionBeyondTheLimitIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		ours, theirs := net.Pipe()
 		p := &peer{t: t, conn: theirs}
@@ -241,7 +241,7 @@ func TestMessagesAreCopiedOnceTheyAreSent(t *testing.T) {
 	})
 }
 
-func TestAPartIsToldWhatItsClusterIsCalled(t *testing.T) {
+func TestPartReceivesTheNameOfItsCluster(t *testing.T) {
 	s := newSide(t)
 	defer s.end()
 	for says, want := range map[string]string{"": "a", "b": "b"} {

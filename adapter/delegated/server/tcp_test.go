@@ -167,7 +167,7 @@ func TestASessionOverTCPIsProvedFrameByFrame(t *testing.T) {
 	}
 }
 
-func TestFramesOverTCPThatAreNotThePeersAreRefused(t *testing.T) {
+func TestForgedFramesOverTCPAreRefused(t *testing.T) {
 	good := func(t *testing.T) []byte { return frame(t, 2, &launcher.Ack{View: 1}) }
 	for name, forge := range map[string]func(t *testing.T, raw *recorder, stream *seal.Stream){
 		"without a code": func(t *testing.T, raw *recorder, _ *seal.Stream) {
@@ -206,7 +206,7 @@ func TestASessionOverTCPNeedsAKey(t *testing.T) {
 	}
 }
 
-func TestOneTooManyOverTCPIsTold(t *testing.T) {
+func TestSessionBeyondTheLimitIsRefusedOverTCP(t *testing.T) {
 	s := serve(t, t.Context(), session.Options{MaxPerUser: 1})
 	s.welcomed(t.Context())
 	s.greeted(t)

@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-func TestAQuietPeerIsAskedAndADeadOneIsLeft(t *testing.T) {
+func TestQuietPeerIsPingedAndDeadPeerIsDisconnected(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		begin := time.Now()
 		p, of := s.open()
@@ -31,7 +31,7 @@ func TestAQuietPeerIsAskedAndADeadOneIsLeft(t *testing.T) {
 	})
 }
 
-func TestAPeerThatAsksIsAnswered(t *testing.T) {
+func TestPingIsAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		p, of := s.open()
 		for range 100 {
@@ -44,7 +44,7 @@ func TestAPeerThatAsksIsAnswered(t *testing.T) {
 	})
 }
 
-func TestOneWhoIsNotWelcomedYetIsNotAsked(t *testing.T) {
+func TestPeerIsNotPingedBeforeItsWelcome(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2}))
 		of := s.event().Session
@@ -54,7 +54,7 @@ func TestOneWhoIsNotWelcomedYetIsNotAsked(t *testing.T) {
 	})
 }
 
-func TestAFrameThatIsBegunAndNotWholeIsGivenUp(t *testing.T) {
+func TestIncompleteFrameTimesOut(t *testing.T) {
 	whole := frame(t, 2, &launcher.Ack{View: 1})
 	for name, drip := range map[string]func(p *peer){
 		"one byte":             func(p *peer) { p.write(whole[:1]) },
@@ -91,7 +91,7 @@ func dripped(p *peer, b []byte, every time.Duration) {
 	}
 }
 
-func TestAFrameThatIsCutIsRefusedToWhoeverStillReads(t *testing.T) {
+func TestTruncatedFrameIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		p, of := s.open()
 		p.write(frame(t, 2, &launcher.Ack{View: 1})[:5])
@@ -100,7 +100,7 @@ func TestAFrameThatIsCutIsRefusedToWhoeverStillReads(t *testing.T) {
 	})
 }
 
-func TestAReaderWhoReadsNothingIsCutOffAndOthersGoOn(t *testing.T) {
+func TestPeerThatReadsNothingIsCutOffAndOthersContinue(t *testing.T) {
 	for name, send := range map[string]func(of Session){
 		"one message, and not within 5 s": func(of Session) { of.Send(&launcher.Okay{To: 1}) },
 		"more messages than may wait": func(of Session) {
@@ -139,7 +139,7 @@ func TestAReaderWhoReadsNothingIsCutOffAndOthersGoOn(t *testing.T) {
 	}
 }
 
-func TestTheLastMessageToOneWhoReadsNothingHoldsNothingUp(t *testing.T) {
+func TestLastMessageToPeerThatReadsNothingDoesNotBlock(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		_, of := s.open()
 		begin := time.Now()
@@ -157,7 +157,7 @@ func TestTheLastMessageToOneWhoReadsNothingHoldsNothingUp(t *testing.T) {
 	})
 }
 
-func TestAMessageThatNobodyWouldTakeEndsTheSession(t *testing.T) {
+func TestMessageThatIsTooLongEndsTheSession(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		p, of := s.open()
 		of.Send(&launcher.Change{View: 1, All: []launcher.ClusterChange{{Steps: make([]int64, launcher.MostToClient)}}})
@@ -166,7 +166,7 @@ func TestAMessageThatNobodyWouldTakeEndsTheSession(t *testing.T) {
 	})
 }
 
-func TestALoopThatIsSlowDoesNotMakeItsPeersDead(t *testing.T) {
+func TestSlowLoopDoesNotDisconnectPeers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *side) {
 		p, _ := s.open()
 		p.send(&launcher.Ack{View: 1})

@@ -46,7 +46,7 @@ func split(on string) []string {
 	return strings.Split(on, "|")
 }
 
-func TestCommandLinesThatCannotBe(t *testing.T) {
+func TestImpossibleCommandLines(t *testing.T) {
 	for _, c := range []struct{ on, words, want string }{
 		{"", "", "there is nothing to run"},
 		{"a|b", "", "there is nothing to run"},

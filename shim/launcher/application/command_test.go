@@ -49,7 +49,7 @@ func TestJobNumbersAreRead(t *testing.T) {
 	}
 }
 
-func TestCommandsThatCannotBe(t *testing.T) {
+func TestImpossibleCommands(t *testing.T) {
 	dir := t.TempDir()
 	with, without, other := filepath.Join(dir, "with"), filepath.Join(dir, "without"), filepath.Join(dir, "other")
 	for path, text := range map[string]string{

@@ -129,7 +129,7 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 	)
 }
 
-func TestALostJobIsSubmittedAgainOnce(t *testing.T) {
+func TestLostJobIsSubmittedAgainOnce(t *testing.T) {
 	l := waitsForBoth(t)
 	lost := &launcher.Lost{C: 1, Job: 22, Why: "b1 did not start it"}
 	again := "send parts {Jobs:[{Cluster:b Job:23}]}"
@@ -149,7 +149,7 @@ func TestALostJobIsSubmittedAgainOnce(t *testing.T) {
 	)
 }
 
-func TestJobsAreToldOfUntilTheSidecarTakesThem(t *testing.T) {
+func TestJobsAreReportedUntilTheSidecarAcceptsThem(t *testing.T) {
 	l := waitsForBoth(t)
 	play(t, l,
 		hear(&launcher.Lost{C: 0, Job: 11, Why: "x"}, "say job 11 on a is lost (x): it is submitted again", "submit on a for 7"),
@@ -186,7 +186,7 @@ func inVain(all *launcher.Clusters, gone []string, why string) []turn {
 	return append(turns, turn{Expired{}, []string{"send list {}"}}, hear(all, append([]string{why + "it was asked for during 30s"}, gone...)...))
 }
 
-func TestWhatCannotBeIsSaidAndWithdrawn(t *testing.T) {
+func TestImpossibleApplicationIsReportedAndWithdrawn(t *testing.T) {
 	gone := []string{"send done {Code:1}", "expect"}
 	for name, c := range map[string]struct {
 		places []Place
@@ -227,7 +227,7 @@ func TestWhereThereIsNoClusterYet(t *testing.T) {
 	}
 }
 
-func TestAModelThatAsksForWhatCannotBe(t *testing.T) {
+func TestModelWithImpossibleAnswers(t *testing.T) {
 	for want, a := range map[string]selector.Answer{
 		"the model asks for no hosts":                                {Walltime: 1},
 		"the model asks for 9 hosts of a, which has 8":               {Hosts: []moldable.Part{{Cluster: 0, Hosts: 9}}, Walltime: 1},
@@ -262,7 +262,7 @@ func TestARequestThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestAViewThatDoesNotFitIsAskedForAnew(t *testing.T) {
+func TestViewWithAWrongBaseIsRequestedAgain(t *testing.T) {
 	l := waitsForBoth(t)
 	odd := empty(2, start7, 0)
 	odd.Base = 1
@@ -276,7 +276,7 @@ func TestAViewThatDoesNotFitIsAskedForAnew(t *testing.T) {
 	}
 }
 
-func TestComingBackSaysAgainWhatMayBeLost(t *testing.T) {
+func TestReconnectRepeatsMessagesThatMayBeLost(t *testing.T) {
 	l := waitsForBoth(t)
 	request := "send request {View:1 Tag:0 Hosts:[{C:0 N:8}] Walltime:60}"
 	back := welcome()

@@ -259,7 +259,7 @@ func TestAJobThatCannotBeSubmitted(t *testing.T) {
 }
 
 // A sidecar that has just started does not see all of its clusters yet.
-func TestALaunchAsksForItsClusterUntilItIsSeen(t *testing.T) {
+func TestLaunchListsClustersUntilItsOwnAppears(t *testing.T) {
 	only := &launcher.Clusters{All: both.All[:1]}
 	for name, c := range map[string]struct {
 		seen  time.Duration // when b appears

@@ -173,7 +173,7 @@ func TestPingsAreAnsweredWhileTheCallerIsBusy(t *testing.T) {
 	})
 }
 
-func TestASilentSidecarIsDeadAfter45SecondsAndTheLinkComesBackAsTheSameApplication(t *testing.T) {
+func TestSilentSidecarIsDeadAfter45SecondsAndTheLinkReconnectsAsTheSameApplication(t *testing.T) {
 	within(t, link.Options{Hello: launcher.Hello{Name: "cem"}}, func(t *testing.T, s *sidecar, l *link.Link) {
 		p, _ := s.greet(7)
 		event[*launcher.Welcome](t, l)
@@ -224,7 +224,7 @@ func TestAMessageThatIsTooLongIsTheCallersErrorAndTheConnectionGoesOn(t *testing
 	})
 }
 
-func TestItGivesUpWhenNobodyComesBackWithinGrace(t *testing.T) {
+func TestLinkEndsIfNoSidecarComesBackWithinGrace(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		p, _ := s.greet(7)
 		event[*launcher.Welcome](t, l)
@@ -240,7 +240,7 @@ func TestItGivesUpWhenNobodyComesBackWithinGrace(t *testing.T) {
 	})
 }
 
-func TestNobodyAtFirstIsToldSoon(t *testing.T) {
+func TestLinkEndsSoonIfThereWasNeverASidecar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &sidecar{t: t, down: true}
 		begin := time.Now()
@@ -252,7 +252,7 @@ func TestNobodyAtFirstIsToldSoon(t *testing.T) {
 }
 
 // A sidecar that welcomes and closes the connection is not asked ten times a second forever.
-func TestConnectionsThatBreakAtOnceAreFewerAndFewerAndThenNone(t *testing.T) {
+func TestConnectionsThatBreakAtOnceBecomeRarerAndEnd(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		begin, connections := time.Now(), 0
 		go func() {
@@ -311,7 +311,7 @@ func TestHelloMayBeRefused(t *testing.T) {
 	}
 }
 
-func TestAFullSidecarIsAskedAgainByWhoComesBack(t *testing.T) {
+func TestReconnectingLauncherAsksAFullSidecarAgain(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		p, _ := s.greet(7)
 		event[*launcher.Welcome](t, l)
@@ -326,7 +326,7 @@ func TestAFullSidecarIsAskedAgainByWhoComesBack(t *testing.T) {
 	})
 }
 
-func TestWhoWasEndedDoesNotComeBack(t *testing.T) {
+func TestEndedApplicationDoesNotReconnect(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		p, _ := s.greet(7)
 		event[*launcher.Welcome](t, l)
@@ -340,7 +340,7 @@ func TestWhoWasEndedDoesNotComeBack(t *testing.T) {
 	})
 }
 
-func TestAPartSaysThatItIsOneEachTime(t *testing.T) {
+func TestPartSendsItsJobInEachHello(t *testing.T) {
 	part := &launcher.Part{Cluster: "a", Job: 12}
 	within(t, link.Options{Hello: launcher.Hello{Part: part}}, func(t *testing.T, s *sidecar, l *link.Link) {
 		for range 2 {

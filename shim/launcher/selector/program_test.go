@@ -90,7 +90,7 @@ func TestAProgramAnswersViewAfterView(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsLateSpeaksNonsenseOrEnds(t *testing.T) {
+func TestProgramThatIsLateOrInvalidOrEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		script   string
 		patience time.Duration

@@ -84,7 +84,7 @@ func TestModelsThatFitNowhereSaySo(t *testing.T) {
 	}
 }
 
-func TestModelsThatAreNone(t *testing.T) {
+func TestTextsThatAreNoModels(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "the model is empty",
 		"fast":                     `"fast" is no model: write configurations`,
@@ -189,7 +189,7 @@ func TestAComputingModelAnswersTheNewestView(t *testing.T) {
 	}
 }
 
-func TestSpeedsAndLatenciesThatNobodyKnows(t *testing.T) {
+func TestUnknownSpeedsAndLatencies(t *testing.T) {
 	s := Sight{Clusters: []Seen{seen(1, "a", 1, 0), seen(4, "b", 1, math.NaN())}, Links: []launcher.Link{{A: 1, B: 9, Latency: 3}, {A: 1, B: 1, Latency: 3}}}
 	if d := cmp.Diff([]float64{1, 1}, s.speeds()); d != "" {
 		t.Error(d)
@@ -199,7 +199,7 @@ func TestSpeedsAndLatenciesThatNobodyKnows(t *testing.T) {
 	}
 }
 
-func TestAViewOfTheWireIsSeen(t *testing.T) {
+func TestSightOfAView(t *testing.T) {
 	var v launcher.View
 	v.Know(&launcher.Clusters{All: []launcher.Cluster{{C: 2, Name: "b", Hosts: 4, Speed: 1}, {C: 1, Name: "a", Hosts: 8, Speed: 2}}, Links: []launcher.Link{{A: 1, B: 2, Latency: 7}}})
 	err := v.Apply(&launcher.Change{View: 9, Now: 100, Est: 200, All: []launcher.ClusterChange{{C: 2, Kind: launcher.KindOccupation, From: 100, Steps: []int64{100, 3, 160, 0}}}})
