@@ -44,7 +44,7 @@ var _ sched.Policy = Policy{}
 
 // New implements sched.Policy.
 func (p Policy) New(m core.Machine) sched.State {
-	return &state{policy: p, machine: m, patient: p.Patient.New(m), known: map[core.JobID]core.Job{}}
+	return &state{policy: p, machine: m, patient: p.Patient.New(m), known: map[core.JobID]known{}}
 }
 
 // state is Patient's state until the first malleable job is submitted, and from then on one of its own.
@@ -55,9 +55,8 @@ type state struct {
 	policy  Policy
 	machine core.Machine
 
-	patient sched.State             // before the first malleable job; nil afterwards
-	known   map[core.JobID]core.Job // the jobs that patient knows
-	ranks   []core.JobID            // those by submission, with some that left
+	patient sched.State          // before the first malleable job; nil afterwards
+	known   map[core.JobID]known // the jobs that patient knows
 
 	waiting []*waiter // that are not due, by submission
 	due     []*waiter // by the time at which they became due
@@ -99,6 +98,7 @@ type run struct {
 	before      int       // nodes that it holds until settled
 	settled     core.Time // when its last resize is over
 	heard       bool
+	lends       bool      // the view has what it can give as free from then on
 	next        core.Time // its next point
 	end         core.Time // as requested
 	work        float64   // seconds of the reference that were done at since
@@ -147,33 +147,30 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	s.soonest = min(s.soonest, w.due)
 }
 
+// known is a job that patient knows, in the order in which they came.
+type known struct {
+	core.Job
+	came int
+}
+
 // remember keeps a job that patient knows.
 func (s *state) remember(j core.Job) {
-	if len(s.ranks) > 2*len(s.known)+64 {
-		s.ranks = slices.DeleteFunc(s.ranks, func(id core.JobID) bool { _, ok := s.known[id]; return !ok })
-	}
-	s.known[j.ID] = j
-	s.ranks = append(s.ranks, j.ID)
+	s.known[j.ID] = known{j, s.came}
+	s.came++
 }
 
 // takeOver makes the state from what patient knows.
 func (s *state) takeOver(now core.Time) {
-	promises := s.patient.(sched.Promiser)
-	s.patient = nil
+	promises, all := s.patient.(sched.Promiser), slices.SortedFunc(maps.Values(s.known), func(a, b known) int { return cmp.Compare(a.came, b.came) })
+	s.patient, s.known = nil, nil
 	s.begin()
-	for _, id := range s.ranks {
-		j, ok := s.known[id]
-		if !ok {
-			continue
-		}
-		delete(s.known, id)
-		if a, runs := promises.Promise(id); runs {
+	for _, j := range all {
+		if a, runs := promises.Promise(j.ID); runs {
 			s.Running(now, a)
 		} else {
-			s.Submit(now, j)
+			s.Submit(now, j.Job)
 		}
 	}
-	s.known, s.ranks = nil, nil
 }
 
 // becomesDue puts a job behind those that became due before.
@@ -245,7 +242,7 @@ func (s *state) hold(r *run, now core.Time) {
 		return
 	}
 	add(0, max(r.size, r.before), r.settled)
-	if r.heard {
+	if r.lends = r.heard && now >= r.settled; r.lends {
 		add(1, r.size, r.gives(now))
 		add(2, min(r.size, r.Min), r.end)
 		return
@@ -376,7 +373,7 @@ func (s *state) Plan(now core.Time) core.Plan {
 func (s *state) Clone() sched.State {
 	c := *s
 	if s.patient != nil {
-		c.patient, c.known, c.ranks = s.patient.Clone(), maps.Clone(s.known), slices.Clone(s.ranks)
+		c.patient, c.known = s.patient.Clone(), maps.Clone(s.known)
 		return &c
 	}
 	c.waiting, c.due, c.undo, c.places, c.changes = slices.Clone(s.waiting), slices.Clone(s.due), slices.Clone(s.undo), slices.Clone(s.places), slices.Clone(s.changes)

@@ -32,7 +32,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	p := pass{state: s, now: now, hopeless: math.MaxInt, starts: core.Forever, into: into}
 	for _, r := range s.heard {
 		r.told = 0
-		if r.next < now && r.settled <= now { // its point is late
+		if now >= r.settled && (!r.lends || r.next < now) { // its resize is over, or its point is late
 			s.hold(r, now)
 		}
 		if now < r.settled {
@@ -204,8 +204,13 @@ func (p *pass) shrinkFor(ep core.EP) {
 	}
 	p.left -= use
 	p.returning -= min(p.returning, nodes-use)
-	p.add(p.now, core.EP{{Duration: p.horizon, Nodes: use}})
-	p.add(p.now+p.horizon, ep)
+	from := p.now + p.horizon
+	if early := from - p.starts; early > 0 { // it takes nodes from the reservation on: what runs then may have less to give
+		ep = append(core.EP{{Duration: early, Nodes: nodes}}, ep...)
+		from = p.starts
+	}
+	p.add(p.now, core.EP{{Duration: from - p.now, Nodes: use}})
+	p.add(from, ep)
 }
 
 // add enters nodes into the view until the next pass.
