@@ -21,9 +21,18 @@ type event struct {
 	entered int64
 	id      core.JobID
 	job     int32
-	point   bool
+	kind    eventKind
 	version int32 // of the end of a malleable job
 }
+
+// eventKind says what happens to a job.
+type eventKind uint8
+
+const (
+	ends    eventKind = iota
+	point             // a malleable job may change its size
+	settled           // its resize is over
+)
 
 type events []event
 
@@ -49,7 +58,8 @@ func (a *agenda) add(e event) {
 func (a *agenda) first() core.Time {
 	for len(a.events) > 0 {
 		e := &a.events[0]
-		if r := a.running[e.job]; r == nil && e.version == 0 && !e.point || r != nil && r.id == e.id && (e.point || e.version == r.version) {
+		r := a.running[e.job]
+		if r == nil && e.version == 0 && e.kind == ends || r != nil && r.id == e.id && (e.kind != ends || e.version == r.version) {
 			return e.at
 		}
 		heap.Pop(&a.events)
@@ -75,7 +85,7 @@ func (e *engine) beginMalleable(now core.Time, i int32, start *core.Start) {
 	e.agenda.running[i] = r
 	e.schedule(r, i)
 	if j.Range.Every > 0 {
-		e.agenda.add(event{at: now + j.Range.Every, job: i, id: r.id, point: true})
+		e.agenda.add(event{at: now + j.Range.Every, job: i, id: r.id, kind: point})
 	}
 }
 
@@ -95,8 +105,9 @@ func (e *engine) happens() {
 	switch {
 	case r == nil:
 		e.leave(v.at, v.id)
-	case v.point:
+	case v.kind == point:
 		e.point(v, r)
+	case v.kind == settled: // the policy is asked
 	default:
 		o := &e.outcomes[v.job]
 		r.hold(o.End)
@@ -110,7 +121,7 @@ func (e *engine) happens() {
 func (e *engine) point(v event, r *malleable) {
 	j := &e.jobs[v.job]
 	next := v.at + j.Range.Every
-	e.agenda.add(event{at: next, job: v.job, id: v.id, point: true})
+	e.agenda.add(event{at: next, job: v.job, id: v.id, kind: point})
 	nodes := e.resizer.Point(v.at, v.id, next)
 	if nodes == r.size || nodes == 0 {
 		return
@@ -124,6 +135,7 @@ func (e *engine) point(v event, r *malleable) {
 	}
 	r.size = nodes
 	e.schedule(r, v.job)
+	e.agenda.add(event{at: r.since, job: v.job, id: v.id, kind: settled})
 }
 
 // hold notes the present size up to an instant.

@@ -25,7 +25,7 @@ type plainMalleable struct {
 	queue      []int // waiting, by submission
 	running    []*plainJob
 	outcomes   []plainOutcome
-	wakes      map[core.Time]bool
+	looks      []core.Time // of the last pass: when the reservation begins, and when nodes are claimed for it
 	nextSubmit int
 }
 
@@ -99,7 +99,7 @@ func (p *plainMalleable) request(j *workload.Job, nodes int) core.Time {
 }
 
 func (p *plainMalleable) run() {
-	p.outcomes, p.wakes = make([]plainOutcome, len(p.w.Jobs)), map[core.Time]bool{}
+	p.outcomes, p.now = make([]plainOutcome, len(p.w.Jobs)), -1
 	for {
 		for len(p.events) > 0 && p.stale(p.events[0]) {
 			heap.Pop(&p.events)
@@ -111,7 +111,18 @@ func (p *plainMalleable) run() {
 		if len(p.events) == 0 && submit == core.Forever {
 			return
 		}
-		if len(p.events) == 0 || submit <= p.events[0].at {
+		first, look := submit, core.Forever
+		if len(p.events) > 0 {
+			first = min(first, p.events[0].at)
+		}
+		for _, at := range p.looks {
+			if at > p.now {
+				look = min(look, at)
+			}
+		}
+		if look < first {
+			p.now = look
+		} else if len(p.events) == 0 || submit <= p.events[0].at {
 			p.now = submit
 			p.queue = append(p.queue, p.nextSubmit)
 			p.nextSubmit++
@@ -221,6 +232,7 @@ func (p *plainMalleable) give(r *plainJob) core.Time {
 func (p *plainMalleable) pass() {
 	M := p.w.Machine.Nodes
 	left, returning := p.free(), 0
+	p.looks = nil
 	for _, r := range p.running {
 		r.told = 0
 		if p.now < r.until {
@@ -291,10 +303,10 @@ func (p *plainMalleable) pass() {
 				if lo > have {
 					p.claim(lo-have, sh)
 				}
-			} else if at := sh - H; !p.wakes[at] {
-				p.wakes[at] = true
-				p.add(at, 2, nil)
+			} else {
+				p.looks = append(p.looks, sh-H)
 			}
+			p.looks = append(p.looks, sh)
 			continue
 		}
 		if lo < tried && (lo <= extra || p.now+H+p.request(j, lo) <= sh) {
