@@ -63,11 +63,12 @@ type state struct {
 	came    int
 	soonest core.Time // none of waiting becomes due before
 
-	jobs    map[core.JobID]*run
-	heard   []*run // the malleable ones that were at a point, by start
-	ends    sched.Running
-	changes []sched.Changing // of evolving jobs, and of allocations that lie in the future
-	horizon core.Time        // the longest time between two points, and a resize
+	jobs     map[core.JobID]*run
+	heard    []*run // the malleable ones that were at a point, by start
+	ends     sched.RunningByEnd
+	changes  []sched.Active // of evolving jobs, and of allocations that lie in the future
+	promises bool           // some jobs have several steps, or come later: malleable jobs are planned with their latest ends
+	horizon  core.Time      // the longest time between two points, and a resize
 
 	view    *profile.Profile
 	chooser moldable.Chooser
@@ -129,12 +130,16 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	}
 	w := &waiter{Job: j, due: s.policy.Due(j), came: s.came}
 	s.came++
-	if len(j.Choices) == 1 && len(j.Choices[0]) == 1 {
+	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 {
+		s.promises = true
+	} else {
 		w.simple, w.lo, w.hi = true, j.Choices[0][0].Nodes, j.Choices[0][0].Nodes
 	}
 	if r := j.Range; r != nil {
 		w.lo = max(r.Min, (w.hi+startShare-1)/startShare)
-		s.horizon = max(s.horizon, r.Every+r.Cost)
+		if r.Every < core.Forever/2 {
+			s.horizon = max(s.horizon, r.Every+r.Cost)
+		}
 	}
 	if !s.policy.Ages() {
 		w.due = -core.Forever
@@ -209,7 +214,8 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 		s.enter(&run{Allocation: a, end: a.End()}, a.EP[0].Nodes)
 		return
 	}
-	s.changes = append(s.changes, sched.Told(now, a))
+	s.promises = true
+	s.changes = append(s.changes, sched.NewActive(now, a))
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
 
@@ -229,9 +235,10 @@ func (s *state) enter(r *run, nodes int) {
 // hold brings a job's part of the view up to date.
 func (s *state) hold(r *run, now core.Time) {
 	s.release(r, now)
+	r.lends = false
 	from := now
 	add := func(i, nodes int, to core.Time) {
-		if to = min(to, r.end); to > from {
+		if to > from {
 			r.held[i] = stretch{from, to, nodes}
 			s.view.Change(from, to, nodes)
 			from = to
@@ -241,11 +248,18 @@ func (s *state) hold(r *run, now core.Time) {
 		add(0, r.size, r.end)
 		return
 	}
-	add(0, max(r.size, r.before), r.settled)
-	if r.lends = r.heard && now >= r.settled; r.lends {
-		add(1, r.size, r.gives(now))
-		add(2, min(r.size, r.Min), r.end)
-		return
+	add(0, max(r.size, r.before), min(r.settled, r.end))
+	if r.heard && now >= r.settled {
+		end := r.end
+		if s.promises {
+			end = r.latest(now)
+		}
+		if end == r.end || s.view.Max(r.end, end)+min(r.size, r.Min) <= s.machine.Nodes {
+			r.lends = true
+			add(1, r.size, min(r.gives(now), r.end))
+			add(2, min(r.size, r.Min), end)
+			return
+		}
 	}
 	add(1, r.size, r.end)
 }
@@ -280,7 +294,7 @@ func (s *state) End(now core.Time, id core.JobID) {
 		s.heard = slices.DeleteFunc(s.heard, func(o *run) bool { return o == r })
 	}
 	if r.size == 0 {
-		s.changes = slices.DeleteFunc(s.changes, func(c sched.Changing) bool { return c.Job == id })
+		s.changes = slices.DeleteFunc(s.changes, func(c sched.Active) bool { return c.Job == id })
 		at := r.Start
 		for _, step := range r.EP {
 			if to := at + step.Duration; to > now {
@@ -418,24 +432,79 @@ func (s *state) Point(now core.Time, id core.JobID, next core.Time) (nodes int) 
 	return r.size
 }
 
-// resize does what the last pass told a job.
+// resize does what the last pass told a job, unless a promise to another job does not allow it any more.
 func (s *state) resize(r *run, now core.Time) {
 	size := r.told
 	r.told = 0
+	s.takeBack()
 	if size > r.size {
-		s.takeBack()
 		size = min(size, r.size+max(0, s.machine.Nodes-s.view.At(now)))
 	}
-	if size == 0 || size == r.size {
+	if size == 0 || size == r.size || !s.keeps(r, size, now) {
 		return
 	}
+	s.ends.Take(r.Job)
+	r.to(size, now)
+	s.ends.Add(sched.RunningJob{End: r.end, ID: r.Job, Nodes: r.size}, r.Start)
+	r.EP = core.EP{{Duration: r.end - r.Start, Nodes: min(r.size, r.Min)}}
+}
+
+// to gives a job another size at a point.
+func (r *run) to(size int, now core.Time) {
 	r.work += r.done(now)
 	r.before, r.size, r.settled = r.size, size, now+r.Cost
 	r.since = r.settled
-	s.ends.Take(r.Job)
 	r.end = r.since + r.left()
-	s.ends.Add(sched.RunningJob{End: r.end, ID: r.Job, Nodes: r.size}, r.Start)
-	r.EP = core.EP{{Duration: r.end - r.Start, Nodes: min(r.size, r.Min)}}
+}
+
+// latest returns the end of a job that has only its minimum from its next point on: a shrunk job lasts longer.
+func (r *run) latest(now core.Time) core.Time {
+	at := max(r.next, now, r.settled)
+	if r.size <= r.Min || at >= r.end {
+		return r.end
+	}
+	c := *r
+	c.to(r.Min, at)
+	return max(c.end, r.end)
+}
+
+// keeps reports whether all promises still fit when a job has a size from its point at an instant on. It then holds that size until its
+// next point after the resize, and its minimum until its latest end. The start of a waiting job is no promise here: the next pass
+// reserves its place again.
+func (s *state) keeps(r *run, size int, at core.Time) bool {
+	if !s.promises {
+		return true
+	}
+	after := *r
+	if size != r.size {
+		after.to(size, at)
+	}
+	for after.next = at + r.Every; after.next <= after.settled; after.next += r.Every { // it is told nothing before the resize is over
+	}
+	lift := func(sign int) {
+		for _, h := range r.held {
+			if h.to > at {
+				s.view.Change(max(at, h.from), h.to, sign*h.nodes)
+			}
+		}
+		for _, u := range s.undo {
+			s.view.Change(u.from, u.to, sign*u.nodes)
+		}
+	}
+	lift(-1)
+	defer lift(1)
+	from := at
+	for _, h := range []stretch{
+		{to: min(after.settled, after.end), nodes: max(after.size, after.before)},
+		{to: min(after.gives(at), after.end), nodes: after.size},
+		{to: after.latest(at), nodes: min(after.size, after.Min)},
+	} {
+		if from < h.to && s.view.Max(from, h.to)+h.nodes > s.machine.Nodes {
+			return false
+		}
+		from = max(from, h.to)
+	}
+	return true
 }
 
 // done returns the seconds of the reference that a job worked since since.

@@ -40,8 +40,10 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 		}
 	}
 	p.left = s.machine.Nodes - s.view.At(now)
+	p.keepPromises()
 	s.due = p.queue(s.due, true)
 	s.waiting = p.queue(s.waiting, false)
+	p.keepPromises() // also beside what starts
 	p.grow()
 	return p.into
 }
@@ -92,7 +94,7 @@ func (p *pass) look(w *waiter, due bool) bool {
 		p.reserve(w, core.Planned{Allocation: core.Allocation{Job: w.ID, Start: start, EP: ep}})
 		return false
 	}
-	if w.lo < p.hopeless && p.mostFree(min(p.starts, p.now+p.horizon), p.now+p.horizon+request) >= w.lo {
+	if w.lo < p.hopeless && w.lo > p.left && p.leastFree(min(p.starts, p.now+p.horizon), p.now+p.horizon+request) >= w.lo {
 		p.shrinkFor(core.EP{{Duration: request, Nodes: w.lo}})
 	}
 	return false
@@ -123,7 +125,7 @@ func (p *pass) lookShaped(w *waiter, due bool) bool {
 		p.reserve(w, best)
 		return false
 	}
-	if first := best.EP[0].Nodes; first < p.hopeless {
+	if first := best.EP[0].Nodes; first < p.hopeless && first > p.left {
 		if ahead, ok := p.chooser.Earliest(p.view.Without(0, nil), p.now+p.horizon, w.Job, p.now+p.horizon+best.EP.Total()+1); ok && ahead.Start == p.now+p.horizon {
 			p.shrinkFor(ahead.EP)
 		}
@@ -147,9 +149,6 @@ func (p *pass) size(w *waiter) int {
 // leastFree returns how many nodes are free all the time between two instants.
 func (p *pass) leastFree(from, to core.Time) int { return p.machine.Nodes - p.view.Max(from, to) }
 
-// mostFree is leastFree under another name for what a reservation leaves.
-func (p *pass) mostFree(from, to core.Time) int { return p.leastFree(from, to) }
-
 // begin starts a job of one step.
 func (p *pass) begin(w *waiter, size int) {
 	end := p.now + w.lasts(size)
@@ -167,7 +166,7 @@ func (p *pass) begin(w *waiter, size int) {
 
 // beginShaped starts a job of several steps.
 func (p *pass) beginShaped(c core.Planned) {
-	p.changes = append(p.changes, sched.Told(p.now, c.Allocation))
+	p.changes = append(p.changes, sched.NewActive(p.now, c.Allocation))
 	p.enter(&run{Allocation: c.Allocation, end: c.End()}, 0)
 	p.left -= c.EP[0].Nodes
 	p.into = append(p.into, core.Start{Job: c.Job, Choice: c.Choice, Nodes: c.EP[0].Nodes, Begins: true})
@@ -176,20 +175,41 @@ func (p *pass) beginShaped(c core.Planned) {
 // reserve gives a job its place, and claims for it what running malleable jobs have to give, as late as their points allow.
 func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.reserved, p.starts, p.place = true, c.Start, c.Start
-	lent, nodes := 0, c.EP[0].Nodes
-	for _, r := range p.heard {
-		if p.spare(r) > 0 && r.gives(p.now) <= c.Start && c.Start < r.end {
-			lent += p.spare(r)
-		}
-	}
-	missing := nodes - (p.machine.Nodes - p.view.At(c.Start) - lent)
 	p.add(c.Start, c.EP)
 	p.places = append(p.places, c)
-	switch {
-	case c.Start > p.now+p.horizon+1:
-		p.wake = c.Start - p.horizon
-	case missing > 0:
-		p.claim(missing, c.Start)
+	p.claimFor(c.Start)
+}
+
+// keepPromises claims nodes for promises that were made on the assumption that malleable jobs give nodes: later steps of
+// evolving jobs, and allocations that lie in the future.
+func (p *pass) keepPromises() {
+	for i := range p.changes {
+		a := &p.changes[i]
+		at, before := a.Start, 0
+		for _, step := range a.EP {
+			if step.Nodes > before && at > p.now {
+				p.claimFor(at)
+			}
+			at, before = at+step.Duration, step.Nodes
+		}
+	}
+}
+
+// claimFor claims the nodes that the view lacks at an instant as long as no job gives any. Nothing is claimed earlier than the points
+// allow: then a later pass does it.
+func (p *pass) claimFor(at core.Time) {
+	if at > p.now+p.horizon+1 {
+		p.wake = min(p.wake, at-p.horizon)
+		return
+	}
+	lent := 0
+	for _, r := range p.heard {
+		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= at && at < r.end {
+			lent += spare
+		}
+	}
+	if missing := p.view.At(at) + lent - p.machine.Nodes; missing > 0 {
+		p.claim(missing, at)
 	}
 }
 
@@ -224,7 +244,7 @@ func (p *pass) add(from core.Time, ep core.EP) {
 
 // spare returns how many nodes a job can still give.
 func (p *pass) spare(r *run) int {
-	if !r.heard || p.now < r.settled || p.now >= r.end {
+	if !r.lends || p.now < r.settled || p.now >= r.end {
 		return 0
 	}
 	size := r.size
@@ -247,7 +267,7 @@ func (p *pass) claim(n int, by core.Time) bool {
 	var offers []offer
 	total := 0
 	for _, r := range p.heard {
-		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= by && by < r.end {
+		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= by && by < r.end && p.keeps(r, min(r.size, r.Min), max(r.next, p.now)) {
 			offers = append(offers, offer{r, spare})
 			total += spare
 		}
@@ -277,6 +297,9 @@ func (p *pass) grow() {
 	if p.waits && p.starts < p.now+2*p.horizon {
 		room = min(room, p.leastFree(p.starts, p.starts+1))
 	}
+	if p.promises {
+		room = min(room, p.leastFree(p.now, p.now+2*p.horizon))
+	}
 	if room <= 0 {
 		return
 	}
@@ -297,7 +320,7 @@ func (p *pass) grow() {
 			}
 			size := max(r.size, r.told)
 			plus := min(to-size, room)
-			if plus <= 0 || size+plus < to && plus < (r.size+grain-1)/grain {
+			if plus <= 0 || !p.keeps(r, size+plus, max(r.next, p.now)) || size+plus < to && plus < (r.size+grain-1)/grain {
 				continue
 			}
 			r.told = size + plus

@@ -18,7 +18,7 @@ import (
 // drawRanges makes some of the rigid jobs malleable.
 func drawRanges(t *rapid.T, w *workload.Workload, every, cost core.Time) {
 	for i := range w.Jobs {
-		if j := &w.Jobs[i]; rapid.Bool().Draw(t, "malleable") {
+		if j := &w.Jobs[i]; len(j.Choices) == 0 && rapid.Bool().Draw(t, "malleable") {
 			least := rapid.IntRange(1, j.Size).Draw(t, "min")
 			most := rapid.IntRange(j.Size, w.Machine.Nodes).Draw(t, "max")
 			j.Range = &workload.Range{Range: core.Range{Min: least, Max: most, Every: every, Cost: cost, Speed: rapid.SampledFrom([]core.Speed{nil, piecewise}).Draw(t, "speed")}}
