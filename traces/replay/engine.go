@@ -32,6 +32,11 @@ func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Resul
 func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) {
 	const batch, ahead = 1 << 10, 16
 	e := newEngine(w, p)
+	if e.agenda != nil { // the sizes of a malleable job are known at its end only
+		e.run()
+		placement, err := Place(w, e.result(p))
+		return e.result(p), placement, err
+	}
 	begun, placed := make(chan []int32, ahead), make(chan struct{})
 	placer := newPlacer(w, e.outcomes) // it reads only outcomes of jobs that began, which no longer change
 	go func() {

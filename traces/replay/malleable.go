@@ -3,6 +3,7 @@ package replay
 import (
 	"container/heap"
 	"math"
+	"slices"
 
 	"accordion/core"
 	"accordion/traces/workload"
@@ -146,12 +147,40 @@ func (r *malleable) hold(until core.Time) {
 	}
 }
 
-// Resizes returns how often malleable jobs changed their size.
-func Resizes(w workload.Workload, r Result) (n int) {
+// Resizes are the changes of size of all malleable jobs.
+type Resizes struct {
+	All    int     `json:"all"`
+	PerDay float64 `json:"per_day"`     // mean
+	Hour   int     `json:"most_hour"`   // in any hour that begins with one
+	Minute int     `json:"most_minute"` // in any minute that begins with one
+}
+
+// resizes counts the changes of size. A change counts at the second at which the nodes are taken or released.
+func resizes(w workload.Workload, r Result, makespan core.Time) Resizes {
+	var at []core.Time
 	for i := range w.Jobs {
-		if w.Jobs[i].Range != nil {
-			n += max(0, len(r.Outcomes[i].Held)-1)
+		if o := &r.Outcomes[i]; w.Jobs[i].Range != nil && len(o.Held) > 1 {
+			second := o.Start
+			for _, step := range o.Held[:len(o.Held)-1] {
+				second += step.Duration
+				at = append(at, second)
+			}
 		}
 	}
-	return n
+	slices.Sort(at)
+	within := func(length core.Time) (most int) {
+		first := 0
+		for i, t := range at {
+			for at[first] <= t-length {
+				first++
+			}
+			most = max(most, i-first+1)
+		}
+		return most
+	}
+	all := Resizes{All: len(at), Hour: within(3600), Minute: within(60)}
+	if makespan > 0 {
+		all.PerDay = float64(len(at)) / (float64(makespan) / 86400)
+	}
+	return all
 }
