@@ -5,8 +5,8 @@
 // claimed for jobs that wait, and comes free at its next point. What nobody can use now, such jobs grow into. A job that was
 // never at a point is rigid to all others.
 //
-// The rule is that of section 4 in "Jobs that learn as they go" (docs/malleable.md): its four numbers are START, KEEP and GRAIN below
-// and the patience of sched.Patient. Without malleable jobs the policy is Patient, start by start.
+// docs/replay.md describes the rule ("Malleable jobs"). Its numbers are startShare, keepPercent and grain, and the patience of
+// sched.Patient. Without malleable jobs the policy is Patient, start by start.
 //
 //	state := malleable.Policy{Patient: sched.Patient{Factor: 2, Most: 86400}}.New(core.Machine{Nodes: 100})
 //	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 7200, Nodes: 16}}}, Range: &core.Range{Min: 4, Max: 64, Every: 300, Cost: 30}})

@@ -82,7 +82,11 @@ func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 				option = word
 			}
 			if !slices.Contains(p.options, option) {
-				return nil, fmt.Errorf("policy %s: %s is not one of %s: a duration above 0 such as 12h, x2 and r1, or r%s", core.Shown(name), core.Shown(word), strings.Join(p.options, ", "), everybody)
+				examples := "x2 and r1, or r" + everybody
+				if p.resizes {
+					examples = "x2"
+				}
+				return nil, fmt.Errorf("policy %s: %s is not one of %s: a duration above 0 such as 12h, %s", core.Shown(name), core.Shown(word), strings.Join(p.options, ", "), examples)
 			}
 			if set[option] {
 				return nil, fmt.Errorf("policy %s: %s is a second %s", core.Shown(name), core.Shown(word), option)
