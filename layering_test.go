@@ -37,7 +37,7 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}
 
 // order lists the folders of a top folder: each may import those before it, never those after it.
 var order = map[string][]string{
-	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "policy", "order", "delegated"},
+	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "malleable", "policy", "order", "delegated"},
 	"adapter": {"", "view", "hostfile", "fair", "connlimit", "folder", "lockfile", "journal", "journald", "systemd", "release",
 		"managed", "plan", "actions", "status", "decide", "session", "readers", "audit",
 		"config", "sidecar", "web", "metrics", "embedded", "sim",

@@ -98,6 +98,10 @@ type Job struct {
 	// empty.
 	Choices []EP
 
+	// Range makes the job malleable: the planner may change its size while it runs. Its only choice, of one step, is the
+	// reference. nil: the job is not malleable.
+	Range *Range
+
 	// Pause is the number of seconds at the end of each choice in which the job does not run and its nodes stay idle.
 	// Code that depends on how long a job runs, such as sizing.ClassOf, subtracts it.
 	Pause Time
@@ -114,6 +118,45 @@ type Job struct {
 	// back-fills by limits considers all of the job's nodes as taken until then. So the job starts only where the
 	// margin, too, delays no job with a guard before it. 0 for an ordinary job.
 	Margin Time
+}
+
+// Range is the sizes on which a malleable job runs, and how it changes between them.
+type Range struct {
+	Min, Max int   // nodes; the reference lies between them
+	Every    Time  // seconds from one resize point to the next, counted from the job's start
+	Cost     Time  // seconds without progress that a resize takes
+	Speed    Speed // on other sizes than the reference; nil: unknown
+}
+
+// Speed is how fast a job is on each size: a line through these points, which are ordered by size. The line starts at (0, 0) and
+// continues straight behind the last point. An unknown Speed, nil, counts as linear up to the reference and constant above it.
+type Speed []SpeedPoint
+
+// SpeedPoint is the speed on one size. The size is a multiple of the reference, the speed has any unit.
+type SpeedPoint struct{ Size, Speed float64 }
+
+// Stretch returns the run time on a number of nodes, as a multiple of the run time on the reference.
+func (s Speed) Stretch(nodes, reference int) float64 {
+	if nodes == reference {
+		return 1
+	}
+	size := float64(nodes) / float64(reference)
+	if len(s) == 0 {
+		return max(1, 1/size)
+	}
+	return s.at(1) / s.at(size)
+}
+
+// at returns the speed on a size.
+func (s Speed) at(size float64) float64 {
+	var from SpeedPoint
+	for i, to := range s {
+		if size <= to.Size || i == len(s)-1 {
+			return from.Speed + (size-from.Size)/(to.Size-from.Size)*(to.Speed-from.Speed)
+		}
+		from = to
+	}
+	return 0
 }
 
 // Machine is what the planner schedules on: a number of identical nodes.

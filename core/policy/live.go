@@ -56,7 +56,9 @@ func LiveNames() []string {
 		}
 	}
 	for _, p := range patients {
-		all = append(all, p.name)
+		if !p.resizes {
+			all = append(all, p.name)
+		}
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/malleable"
 	"accordion/core/sched"
 )
 
@@ -17,17 +18,21 @@ var patients = []struct {
 	options []string // each may follow behind a colon
 	help    string
 	policy  sched.Patient
+	resizes bool // changes the sizes of running malleable jobs; takes no rule for sizes
 }{
 	{"easy-evolving", []string{reservations},
-		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", sched.Patient{}},
+		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", sched.Patient{}, false},
 	{"patient", []string{patience, factor, reservations},
-		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", sched.Patient{Factor: 2, Most: 24 * 3600}},
+		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", sched.Patient{Factor: 2, Most: 24 * 3600}, false},
+	{"malleable", []string{patience, factor, toReference},
+		"the same, and malleable jobs start on what is free, shrink for jobs that wait and grow into what is left; " + toReference + ": not beyond their reference", sched.Patient{Factor: 2, Most: 24 * 3600}, true},
 }
 
 // Options next to patience: how many times its requested time a job waits, and how many jobs have a reservation.
 const (
 	factor       = "xN"
 	reservations = "rN"
+	toReference  = "to-reference" // no malleable job grows beyond its reference
 )
 
 // plusSizing is an optional suffix: a rule limits the sizes of moldable jobs. Without it they may have all that they
@@ -45,7 +50,10 @@ func patientNames() []string {
 		for _, o := range p.options {
 			name += "[:" + o + "]"
 		}
-		all = append(all, name+"["+plusSizing+"]")
+		if !p.resizes {
+			name += "[" + plusSizing + "]"
+		}
+		all = append(all, name)
 	}
 	return all
 }
@@ -70,8 +78,15 @@ func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 		made, set := p.policy, map[string]bool{}
 		for _, word := range words[1:] {
 			option := readPatience(&made, word)
+			if word == toReference {
+				option = word
+			}
 			if !slices.Contains(p.options, option) {
-				return nil, fmt.Errorf("policy %s: %s is not one of %s: a duration above 0 such as 12h, x2 and r1, or r%s", core.Shown(name), core.Shown(word), strings.Join(p.options, ", "), everybody)
+				examples := "x2 and r1, or r" + everybody
+				if p.resizes {
+					examples = "x2"
+				}
+				return nil, fmt.Errorf("policy %s: %s is not one of %s: a duration above 0 such as 12h, %s", core.Shown(name), core.Shown(word), strings.Join(p.options, ", "), examples)
 			}
 			if set[option] {
 				return nil, fmt.Errorf("policy %s: %s is a second %s", core.Shown(name), core.Shown(word), option)
@@ -81,7 +96,12 @@ func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 		if order != sched.FirstCome {
 			return nil, ownOrder(name, order)
 		}
-		if !sized {
+		switch {
+		case p.resizes && sized:
+			return nil, fmt.Errorf("policy %s: it chooses the sizes itself; take %s", core.Shown(name), parameters)
+		case p.resizes:
+			return malleable.Policy{Patient: made, ToReference: set[toReference]}, nil
+		case !sized:
 			return made, nil
 		}
 		ruled, err := WithSizes(made, sizing)

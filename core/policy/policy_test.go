@@ -10,7 +10,7 @@ import (
 )
 
 func TestUnknownPolicyErrorSuggestsTheNearestName(t *testing.T) {
-	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy-evolving[:rN][+SIZING], patient[:PATIENCE][:xN][:rN][+SIZING], easy+SIZING, repeated+SIZING, " +
+	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy-evolving[:rN][+SIZING], patient[:PATIENCE][:xN][:rN][+SIZING], malleable[:PATIENCE][:xN][:to-reference], easy+SIZING, repeated+SIZING, " +
 		"traditional[:top], scojo-p[:nonpredictive][:top], cirne-berman[:opt][:top], share[:PATIENCE]"
 	for name, want := range map[string]string{
 		"esay":         `policy "esay" is not one of ` + known + `; did you mean easy?`,

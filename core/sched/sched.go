@@ -63,3 +63,11 @@ type Promiser interface {
 	// Promise returns what a running job was promised. Its EP is read only.
 	Promise(id core.JobID) (core.Allocation, bool)
 }
+
+// Resizer is a State whose running malleable jobs change their size at resize points.
+type Resizer interface {
+	State
+	// Point returns how many nodes a malleable job is to hold from now on, at one of its resize points. Its next point is at next.
+	// The job gives nodes back when its resize is over. Point returns 0 for a job that the State does not know as malleable.
+	Point(now core.Time, id core.JobID, next core.Time) (nodes int)
+}

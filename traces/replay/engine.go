@@ -32,6 +32,11 @@ func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Resul
 func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) {
 	const batch, ahead = 1 << 10, 16
 	e := newEngine(w, p)
+	if e.agenda != nil { // the sizes of a malleable job are known at its end only
+		e.run()
+		placement, err := Place(w, e.result(p))
+		return e.result(p), placement, err
+	}
 	begun, placed := make(chan []int32, ahead), make(chan struct{})
 	placer := newPlacer(w, e.outcomes) // it reads only outcomes of jobs that began, which no longer change
 	go func() {
@@ -65,6 +70,10 @@ func newEngine(w workload.Workload, p sched.Policy) *engine {
 		rigidOnly: policy.RigidOnly(p),
 	}
 	e.promiser, _ = e.state.(sched.Promiser)
+	e.resizer, _ = e.state.(sched.Resizer)
+	if e.resizer != nil && slices.ContainsFunc(w.Jobs, func(j workload.Job) bool { return j.Range != nil }) {
+		e.agenda = &agenda{running: map[int32]*malleable{}}
+	}
 	return e
 }
 
@@ -83,6 +92,8 @@ type engine struct {
 	next      int // first job that is not yet submitted
 	state     sched.State
 	promiser  sched.Promiser // nil if the state does not implement it
+	resizer   sched.Resizer  // nil if the state does not implement it
+	agenda    *agenda        // ends and resize points if some jobs are malleable; otherwise nil
 	rigidOnly bool           // every job is treated as rigid
 	outcomes  []Outcome
 
@@ -105,6 +116,9 @@ func (e *engine) run() {
 		if last := len(e.ends) - 1; last >= 0 {
 			end = e.ends[last].End
 		}
+		if e.agenda != nil {
+			end = e.agenda.first()
+		}
 		due := e.state.Next(now)
 		switch {
 		case due < submit && due < end:
@@ -114,7 +128,11 @@ func (e *engine) run() {
 			e.submit()
 		case end < core.Forever:
 			now = end
-			e.end()
+			if e.agenda != nil {
+				e.happens()
+			} else {
+				e.end()
+			}
 		default:
 			return
 		}
@@ -134,6 +152,12 @@ func (e *engine) submit() {
 	slot := e.slots.take(int32(e.next))
 	e.next++
 	slot.rigid(j)
+	if e.agenda != nil && j.Range != nil {
+		job := slot.job
+		job.Range = &j.Range.Range
+		e.state.Submit(j.Submit, job)
+		return
+	}
 	if e.rigidOnly || len(j.Choices) == 0 {
 		e.state.Submit(j.Submit, slot.job)
 		return
@@ -148,8 +172,13 @@ func (e *engine) end() {
 	last := len(e.ends) - 1
 	first := e.ends[last]
 	e.ends = e.ends[:last]
-	e.state.End(first.End, first.ID)
-	e.slots.leave(uint32(first.ID))
+	e.leave(first.End, first.ID)
+}
+
+// leave takes a job out that ends.
+func (e *engine) leave(now core.Time, id core.JobID) {
+	e.state.End(now, id)
+	e.slots.leave(uint32(id))
 	e.over++
 	if e.watch != nil && e.over%watched == 0 {
 		e.watch(e.over)
@@ -173,7 +202,14 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 		o.Choice = s.Choice
 		e.choose(j, o, s.Job)
 	}
-	e.ends.Add(sched.RunningJob{End: o.End, ID: s.Job})
+	switch {
+	case e.agenda == nil:
+		e.ends.Add(sched.RunningJob{End: o.End, ID: s.Job})
+	case j.Range != nil:
+		e.beginMalleable(now, i, s)
+	default:
+		e.agenda.add(event{at: o.End, job: i, id: s.Job})
+	}
 	if e.begun != nil {
 		e.begun(i)
 	}

@@ -44,6 +44,15 @@ var (
 	mountains = &workload.WhatIf{Evolving: 0.3, Shape: workload.Mountain, Seed: 1}
 )
 
+// The bound of malleable on Curie is 60 s.
+var thirtyMalleable = &workload.WhatIf{Malleable: usualShare(.3), Seed: 1}
+
+func usualShare(share float64) workload.MalleableJobs {
+	m := workload.UsualMalleable
+	m.Share = share
+	return m
+}
+
 // measures are the measurements with bounds.
 var measures = []measure{
 	{name: "KTH", file: "KTH-SP2-1996-2.1-cln", policies: both},
@@ -60,6 +69,8 @@ var measures = []measure{
 	{name: "CTC+30%", file: "CTC-SP2-1996-3.1-cln", whatIf: mountains, policies: ours},
 	{name: "SDSC+30%", file: "SDSC-SP2-1998-4.2-cln", whatIf: mountains, policies: ours},
 	{name: "Atlas*1.5+30%", file: "LLNL-Atlas-2006-2.1-cln", chosen: workload.Selection{ScaleLoad: 1_500_000}, whatIf: mountains, policies: ours},
+	{name: "KTH+30% malleable", file: "KTH-SP2-1996-2.1-cln", whatIf: thirtyMalleable, policies: []string{"malleable"}},
+	{name: "Curie+30% malleable", file: "CEA-Curie-2011-2.1-cln", chosen: workload.Selection{ProcsPerNode: 16}, whatIf: thirtyMalleable, policies: []string{"malleable"}},
 	{name: "W1", alpha: 10.23, whatIf: allMoldable, policies: sized},
 	{name: "W2", alpha: 9.83, whatIf: allMoldable, policies: sized},
 	{name: "SDSC+moldable", file: "SDSC-SP2-1998-4.2-cln", whatIf: allMoldable, policies: []string{"easy+share", "repeated+share", "share", "scojo-p"}},

@@ -15,10 +15,11 @@ import (
 type Metrics struct {
 	Trace      string `json:"trace"`
 	Policy     string `json:"policy"`
-	Nodes      int    `json:"nodes"`       // of the machine
-	Jobs       int    `json:"jobs"`        // in the workload
-	Evolving   int    `json:"evolving"`    // of Jobs
-	Moldable   int    `json:"moldable"`    // of Jobs
+	Nodes      int    `json:"nodes"`    // of the machine
+	Jobs       int    `json:"jobs"`     // in the workload
+	Evolving   int    `json:"evolving"` // of Jobs
+	Moldable   int    `json:"moldable"` // of Jobs
+	Malleable  int    `json:"malleable,omitempty"`
 	Cut        int    `json:"cut"`         // ran longer in the log than they requested, and are cut there
 	NeverBegan int    `json:"never_began"` // were never started
 	// FirstSubmit and LastEnd are seconds of the log. Makespan is their difference.
@@ -39,6 +40,8 @@ type Metrics struct {
 	// jobs.
 	MoldableTurnaround float64 `json:"moldable_turnaround"`
 	OtherTurnaround    float64 `json:"other_turnaround"`
+
+	Resizes Resizes `json:"resizes,omitzero"` // of malleable jobs
 
 	ByKind []Kind `json:"by_kind"` // evolving, moldable, rigid jobs; without kinds of which no job began
 
@@ -164,8 +167,9 @@ func Measure(w workload.Workload, r Result) Metrics {
 		m.Waste = 100 * (m.HeldArea - m.WorkedArea) / m.WorkedArea
 	}
 	m.MoldableTurnaround = mean(kinds[workload.Moldable].turnarounds)
-	m.OtherTurnaround = mean(slices.Concat(kinds[workload.Evolving].turnarounds, kinds[workload.Rigid].turnarounds))
+	m.OtherTurnaround = mean(slices.Concat(kinds[workload.Malleable].turnarounds, kinds[workload.Evolving].turnarounds, kinds[workload.Rigid].turnarounds))
 	m.ByKind = byKind(kinds[:])
+	m.Resizes = resizes(w, r, m.Makespan)
 	m.Figures = all.figures()
 	m.BySize = SizeClasses.measure(sizes)
 	m.ByLength = LengthClasses.measure(lengths)
@@ -176,7 +180,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 // byKind returns the kinds of which jobs began.
 func byKind(of []samples) []Kind {
 	all := []Kind{}
-	for _, kind := range []workload.Kind{workload.Evolving, workload.Moldable, workload.Rigid} {
+	for _, kind := range []workload.Kind{workload.Malleable, workload.Evolving, workload.Moldable, workload.Rigid} {
 		if s := &of[kind]; len(s.waits) > 0 {
 			all = append(all, Kind{
 				Kind: kind.String(), Jobs: len(s.waits), Waiting: mean(s.waits), LongestWait: slices.Max(s.waits),
@@ -204,6 +208,8 @@ func (m *Metrics) count(j *workload.Job, o Outcome) {
 		m.Evolving++
 	case workload.Moldable:
 		m.Moldable++
+	case workload.Malleable:
+		m.Malleable++
 	}
 	if j.Cut {
 		m.Cut++

@@ -40,10 +40,10 @@ func (o *Outcome) Area(j *workload.Job) int64 {
 	return int64(o.Nodes(j)) * (o.End - o.Start)
 }
 
-// ran returns the run time that the slowdown of a job is relative to. For a moldable job this is the run time in the log. Otherwise a job
-// that runs longer on a smaller size would have a better slowdown.
+// ran returns the run time that the slowdown of a job is relative to. For a moldable and a malleable job this is the run time in the log.
+// Otherwise a job that runs longer on a smaller size would have a better slowdown.
 func (o *Outcome) ran(j *workload.Job) core.Time {
-	if j.Kind() == workload.Moldable {
+	if k := j.Kind(); k == workload.Moldable || k == workload.Malleable {
 		return j.Run
 	}
 	return o.End - o.Start

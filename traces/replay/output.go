@@ -109,13 +109,13 @@ func inLogOrder(s *workload.Selected) []int {
 // stepsHeader has the columns of steps.csv. Columns that jobs.csv has, too, have the same names.
 const stepsHeader = "job_id,step,starting_time,execution_time,finish_time,requested_number_of_resources,allocated_resources\n"
 
-// WriteSteps writes steps.csv, one row for each stretch in which an evolving job held the same nodes. Jobs are in the order of the log, and
+// WriteSteps writes steps.csv, one row for each stretch in which an evolving or malleable job held the same nodes. Jobs are in the order of the log, and
 // steps are numbered from 0. A job that was run as a rigid one has one row.
 func WriteSteps(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	w := bufio.NewWriter(out)
 	w.WriteString(stepsHeader)
 	for _, i := range inLogOrder(s) {
-		if s.Jobs[i].Kind() != workload.Evolving {
+		if k := s.Jobs[i].Kind(); k != workload.Evolving && k != workload.Malleable {
 			continue
 		}
 		for k, step := range p.Steps(i, r) {

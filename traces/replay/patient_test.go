@@ -54,7 +54,7 @@ func evolves(t *testing.T, name string, jobs int) workload.Workload {
 func rigid(w workload.Workload) workload.Workload {
 	w.Jobs = slices.Clone(w.Jobs)
 	for i := range w.Jobs {
-		w.Jobs[i].Choices = nil
+		w.Jobs[i].Choices, w.Jobs[i].Range = nil, nil
 	}
 	return w
 }

@@ -111,7 +111,11 @@ func (s *Selected) Describe(x Supposed) string {
 	}
 	text := fmt.Sprintf("%d %s on %d nodes", len(s.Jobs), jobs, s.Machine.Nodes)
 	if x != (Supposed{}) {
-		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
+		kinds := fmt.Sprintf("%d of them evolving and %d moldable", x.Evolving, x.Moldable)
+		if x.Malleable > 0 {
+			kinds = fmt.Sprintf("%d of them malleable, %d evolving and %d moldable", x.Malleable, x.Evolving, x.Moldable)
+		}
+		text += ", " + kinds
 	}
 	switch n := x.AsBefore; {
 	case n == 1:

@@ -23,7 +23,10 @@ type WhatIf struct {
 	Moldable float64 // share of jobs that become moldable, other jobs than the evolving ones
 	Curve    Curve   // speed-up of the moldable jobs
 	Offer    Offer   // sizes that the moldable jobs list
-	Seed     uint64
+
+	Malleable MalleableJobs // drawn first; the shares of the others are of all jobs, too
+
+	Seed uint64
 }
 
 // Shape is how the size of an evolving job changes.
@@ -81,9 +84,10 @@ func ParseSame(text string) (Same, error) {
 
 // Supposed counts the jobs that were drawn.
 type Supposed struct {
-	Evolving int // became evolving
-	Moldable int // became moldable
-	AsBefore int // stay rigid, because they are too small or too short to evolve
+	Evolving  int // became evolving
+	Moldable  int // became moldable
+	Malleable int // became malleable
+	AsBefore  int // stay rigid, because they are too small or too short to evolve
 }
 
 // Apply changes a workload's rigid jobs. Other jobs stay as they are.
@@ -94,8 +98,13 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 		if j.Kind() != Rigid {
 			continue
 		}
+		if x.Malleable.draws(x.Seed, j.Number) {
+			x.Malleable.apply(j, w.Machine.Nodes, x.Seed)
+			done.Malleable++
+			continue
+		}
 		d := jobStream(x.Seed, j.Number)
-		switch drawn := d.Share(); {
+		switch drawn := d.Share() * (1 - x.Malleable.Share); {
 		case drawn >= x.Evolving+x.Moldable:
 		case drawn >= x.Evolving:
 			if x.mold(j, w.Machine.Nodes, &d) {

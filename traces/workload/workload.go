@@ -13,13 +13,14 @@ type Kind uint8
 
 // The kinds of jobs.
 const (
-	Rigid    Kind = iota // one size during its whole life
-	Moldable             // one of several sizes, chosen at its start
-	Evolving             // its size changes from step to step
+	Rigid     Kind = iota // one size during its whole life
+	Moldable              // one of several sizes, chosen at its start
+	Evolving              // its size changes from step to step
+	Malleable             // its size changes as the planner wants, between two bounds
 )
 
 // Kinds are the names of the kinds.
-var Kinds = [...]string{"rigid", "moldable", "evolving"}
+var Kinds = [...]string{"rigid", "moldable", "evolving", "malleable"}
 
 func (k Kind) String() string { return Kinds[k] }
 
@@ -37,11 +38,21 @@ type Job struct {
 	Choices []core.EP
 	// Runs is the run time in each of Choices in seconds, at most the total of the choice. Nil: Run in all of them.
 	Runs []core.Time
+	// Range makes the job malleable: Size nodes for Request seconds are its reference. Nil: the job is not malleable.
+	Range *Range
+}
+
+// Range is what the planner knows of a malleable job, and how fast the job really is.
+type Range struct {
+	core.Range
+	Real core.Speed // on other sizes than the reference
 }
 
 // Kind returns what the planner may choose of the job.
 func (j *Job) Kind() Kind {
 	switch {
+	case j.Range != nil:
+		return Malleable
 	case len(j.Choices) == 0:
 		return Rigid
 	case len(j.Choices[0]) > 1:

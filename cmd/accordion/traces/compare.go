@@ -58,8 +58,9 @@ all jobs, the jobs with profiles, and the other jobs. The effect at 0% comes fro
 // rigidPolicies and profilePolicies are the default policies for a log as it is, and for a log some of whose jobs evolve or are moldable. The first
 // one is today's scheduling, which ignores profiles.
 var (
-	rigidPolicies   = []string{"easy", "conservative"}
-	profilePolicies = []string{"easy", "easy-evolving", "patient"}
+	rigidPolicies     = []string{"easy", "conservative"}
+	profilePolicies   = []string{"easy", "easy-evolving", "patient"}
+	malleablePolicies = []string{"easy", "patient", "malleable"}
 )
 
 type compareFlags struct {
@@ -69,10 +70,18 @@ type compareFlags struct {
 	out           string
 }
 
+// usualPolicies returns the policies that are compared on a log some of whose jobs are not rigid.
+func (f *workloadFlags) usualPolicies(cmd *cobra.Command) []string {
+	if cmd.Flags().Changed("malleable") {
+		return malleablePolicies
+	}
+	return profilePolicies
+}
+
 // run runs the command.
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if !cmd.Flags().Changed("policy") && (f.supposes(cmd) || len(f.shares) > 0) {
-		f.names = profilePolicies
+		f.names = f.usualPolicies(cmd)
 	}
 	if len(f.names) == 0 {
 		return command.Usage(errors.New("compare: --policy names none; give at least one"))

@@ -97,7 +97,7 @@ type replayFlags struct {
 func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	if !cmd.Flags().Changed("policy") && r.supposes(cmd) {
 		if len(paths) == 1 && r.out == "" && r.csv == "" {
-			c := compareFlags{workloadFlags: r.workloadFlags, names: profilePolicies, seeds: 1}
+			c := compareFlags{workloadFlags: r.workloadFlags, names: r.usualPolicies(cmd), seeds: 1}
 			return c.run(cmd, paths[0])
 		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: these are results under easy, which ignores profiles; a policy that uses them: --policy patient")

@@ -23,6 +23,7 @@ type workloadFlags struct {
 	estimates, window, scale, rate  string
 	evolving, moldable, shape, same string
 	curve, offer                    string
+	malleable, sizes, points, cost  string
 	seed                            uint64
 	strict, figures                 bool
 	order, statistics               string
@@ -45,7 +46,11 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.shape, "shape", "mountain", "how the size of evolving jobs changes: ramp-up, ramp-down, mountain, pre-main-post, random")
 	flags.StringVar(&f.same, "same", "peak", "what an evolving job has in common with the log's job: size and peak (peak), or node-time (area)")
 	flags.StringVar(&f.moldable, "moldable", "0%", "make this share of the jobs moldable (other jobs than --evolving)")
-	flags.StringVar(&f.curve, "curve", workload.Table1.String(), "how fast moldable jobs are on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman)")
+	flags.StringVar(&f.malleable, "malleable", "0%", "make this share of the jobs malleable: a policy such as malleable changes their sizes while they run")
+	flags.StringVar(&f.sizes, "range", workload.UsualMalleable.Bounds.String(), "sizes of malleable jobs, as multiples of the log's size")
+	flags.StringVar(&f.points, "points", "300s", "time between two resize points of a malleable job, counted from its start; never: they change no size")
+	flags.StringVar(&f.cost, "cost", "30s", "time without progress for each resize of a malleable job")
+	flags.StringVar(&f.curve, "curve", workload.Table1.String(), "how fast moldable and malleable jobs are on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P; the default of malleable jobs), downey (of Cirne and Berman)")
 	flags.StringVar(&f.offer, "offer", "", "which sizes moldable jobs list: all (at most 128), three (smallest, log's, largest), powers (of two) (default: powers with table1, else all)")
 	flags.Uint64Var(&f.seed, "seed", 1, "random seed for the choice of evolving and moldable jobs")
 	flags.BoolVar(&f.figures, "figures", false, "with -o DIR: also write each figure of the report as SVG and PNG to DIR/figures")
@@ -57,9 +62,9 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	command.Complete(c, "estimates", "requested", "actual", "x2")
 }
 
-// supposes reports whether the user asked what would happen if some jobs evolved or were moldable.
+// supposes reports whether the user asked what would happen if some jobs evolved, were moldable or malleable.
 func (f *workloadFlags) supposes(cmd *cobra.Command) bool {
-	return cmd.Flags().Changed("evolving") || cmd.Flags().Changed("moldable")
+	return cmd.Flags().Changed("evolving") || cmd.Flags().Changed("moldable") || cmd.Flags().Changed("malleable")
 }
 
 var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
@@ -146,13 +151,19 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 	if x.Curve, err = workload.ParseCurve(f.curve); err != nil {
 		return fail("curve", err)
 	}
+	if x.Malleable, err = f.parseMalleable(cmd, x.Curve); err != nil {
+		return s, x, err
+	}
+	if x.Malleable.Share+x.Evolving+x.Moldable > 1 {
+		return s, x, fmt.Errorf("--malleable %s, --evolving %s and --moldable %s are more than all jobs", f.malleable, f.evolving, f.moldable)
+	}
 	if cmd.Flags().Changed("offer") {
 		if x.Offer, err = workload.ParseOffer(f.offer); err != nil {
 			return fail("offer", err)
 		}
 	}
 	for _, flag := range []string{"curve", "offer"} {
-		if cmd.Flags().Changed(flag) && !cmd.Flags().Changed("moldable") {
+		if cmd.Flags().Changed(flag) && !cmd.Flags().Changed("moldable") && (flag == "offer" || !cmd.Flags().Changed("malleable")) {
 			return s, x, fmt.Errorf("--%s is of moldable jobs, and there are none: say how many, as in --moldable 50%%", flag)
 		}
 	}
@@ -163,6 +174,41 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 		return fail("same", err)
 	}
 	return s, x, nil
+}
+
+// parseMalleable parses the flags for malleable jobs.
+func (f *workloadFlags) parseMalleable(cmd *cobra.Command, curve workload.Curve) (m workload.MalleableJobs, err error) {
+	m = workload.UsualMalleable
+	if m.Share, err = workload.ParseShare("share of jobs", f.malleable); err != nil {
+		return m, fmt.Errorf("--malleable: %w", err)
+	}
+	for _, flag := range []string{"range", "points", "cost"} {
+		if cmd.Flags().Changed(flag) && !cmd.Flags().Changed("malleable") {
+			return m, fmt.Errorf("--%s is of malleable jobs, and there are none: say how many, as in --malleable 30%%", flag)
+		}
+	}
+	if m.Bounds, err = workload.ParseBounds(f.sizes); err != nil {
+		return m, fmt.Errorf("--range: %w", err)
+	}
+	for _, d := range []struct {
+		flag, text string
+		value      *core.Time
+		least      core.Time
+	}{{"points", f.points, &m.Every, 1}, {"cost", f.cost, &m.Cost, 0}} {
+		if d.flag == "points" && d.text == "never" {
+			*d.value = core.Forever
+			continue
+		}
+		seconds, ok := core.ParseDuration(d.text)
+		if !ok || seconds < d.least || seconds > workload.MaxTime {
+			return m, fmt.Errorf("--%s: %s is not a duration of at least %d s, such as 300s or 5m", d.flag, core.Shown(d.text), d.least)
+		}
+		*d.value = seconds
+	}
+	if cmd.Flags().Changed("curve") {
+		m.Curve = curve
+	}
+	return m, nil
 }
 
 // policies returns the policies with these names.

@@ -1,0 +1,530 @@
+// Package malleable grows and shrinks running malleable jobs next to a queue that Patient serves.
+//
+// A malleable job (core.Job with a Range) starts on what is free, from half of its reference up to the reference. It changes its size at
+// its resize points only, and calls Point there. Once it has done so, it is known to answer: what it holds above its minimum may be
+// claimed for jobs that wait, and comes free at its next point. What nobody can use now, such jobs grow into. A job that was
+// never at a point is rigid to all others.
+//
+// docs/replay.md describes the rule ("Malleable jobs"). Its numbers are startShare, keepPercent and grain, and the patience of
+// sched.Patient. Without malleable jobs the policy is Patient, start by start.
+//
+//	state := malleable.Policy{Patient: sched.Patient{Factor: 2, Most: 86400}}.New(core.Machine{Nodes: 100})
+//	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 7200, Nodes: 16}}}, Range: &core.Range{Min: 4, Max: 64, Every: 300, Cost: 30}})
+//	for _, s := range state.Starts(now, nil) {
+//		// s.Job starts with s.Nodes nodes, 8 at least
+//	}
+//	nodes := state.(sched.Resizer).Point(now+300, 1, now+600) // what job 1 is to hold from now on
+package malleable
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/moldable"
+	"accordion/core/profile"
+	"accordion/core/sched"
+)
+
+const (
+	startShare  = 2 // START: a malleable job starts with at least one part in so many of its reference
+	keepPercent = 2 // KEEP: this part of the machine stays free of growth
+	grain       = 4 // GRAIN: a growth is at least one part in so many of the job's size
+)
+
+// Policy is Patient for queues with malleable jobs.
+type Policy struct {
+	sched.Patient
+	ToReference bool // no job grows beyond its reference
+}
+
+var _ sched.Policy = Policy{}
+
+// New implements sched.Policy.
+func (p Policy) New(m core.Machine) sched.State {
+	return &state{policy: p, machine: m, patient: p.Patient.New(m), known: map[core.JobID]known{}}
+}
+
+// state is Patient's state until the first malleable job is submitted, and from then on one of its own.
+//
+// The view is what runs, from now on: a rigid job until its requested end, an evolving job as promised, and a malleable job with its size
+// until what it can give comes free, then with its minimum until its requested end.
+type state struct {
+	policy  Policy
+	machine core.Machine
+
+	patient sched.State          // before the first malleable job; nil afterwards
+	known   map[core.JobID]known // the jobs that patient knows
+
+	waiting []*waiter // that are not due, by submission
+	due     []*waiter // by the time at which they became due
+	came    int
+	soonest core.Time // none of waiting becomes due before
+
+	jobs     map[core.JobID]*run
+	heard    []*run // the malleable ones that were at a point, by start
+	ends     sched.RunningByEnd
+	changes  []sched.Active // of evolving jobs, and of allocations that lie in the future
+	promises bool           // some jobs have several steps, or come later: malleable jobs are planned with their latest ends
+	horizon  core.Time      // the longest time between two points, and a resize
+
+	view    *profile.Profile
+	chooser moldable.Chooser
+	undo    []stretch // what the last pass added to the view for jobs that wait
+	place   core.Time // where the reservation begins; Forever without one
+	wake    core.Time // when a pass has to claim nodes for the reservation
+	places  []core.Planned
+}
+
+// waiter is a job that waits.
+type waiter struct {
+	core.Job
+	due    core.Time
+	came   int
+	lo, hi int  // nodes with which a malleable or rigid job may start
+	simple bool // it has one choice of one step
+}
+
+// run is a job that runs.
+type run struct {
+	core.Allocation
+	came int
+	held [3]stretch // its part of the view
+
+	*core.Range           // nil: it is not malleable
+	reference   core.Step // of the request
+	size        int       // nodes
+	before      int       // nodes that it holds until settled
+	settled     core.Time // when its last resize is over
+	heard       bool
+	lends       bool      // the view has what it can give as free from then on
+	next        core.Time // its next point
+	end         core.Time // as requested
+	work        float64   // seconds of the reference that were done at since
+	since       core.Time
+	told        int // nodes for its next point; 0: no change
+}
+
+// stretch is nodes from one second to another.
+type stretch struct {
+	from, to core.Time
+	nodes    int
+}
+
+func (s *state) begin() {
+	s.view, s.jobs, s.soonest, s.place, s.wake = profile.New(max(s.machine.Nodes, 0)), map[core.JobID]*run{}, core.Forever, core.Forever, core.Forever
+	s.policy.Reservations = 1
+}
+
+// Submit implements sched.State.
+func (s *state) Submit(now core.Time, j core.Job) {
+	if s.patient != nil {
+		if j.Range == nil {
+			s.patient.Submit(now, j)
+			s.remember(j)
+			return
+		}
+		s.takeOver(now)
+	}
+	w := &waiter{Job: j, due: s.policy.Due(j), came: s.came}
+	s.came++
+	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 {
+		s.promises = true
+	} else {
+		w.simple, w.lo, w.hi = true, j.Choices[0][0].Nodes, j.Choices[0][0].Nodes
+	}
+	if r := j.Range; r != nil {
+		w.lo = max(r.Min, (w.hi+startShare-1)/startShare)
+		if r.Every < core.Forever/2 {
+			s.horizon = max(s.horizon, r.Every+r.Cost)
+		}
+	}
+	if !s.policy.Ages() {
+		w.due = -core.Forever
+	}
+	if w.due <= now {
+		s.becomesDue(w)
+		return
+	}
+	s.waiting = append(s.waiting, w)
+	s.soonest = min(s.soonest, w.due)
+}
+
+// known is a job that patient knows, in the order in which they came.
+type known struct {
+	core.Job
+	came int
+}
+
+// remember keeps a job that patient knows.
+func (s *state) remember(j core.Job) {
+	s.known[j.ID] = known{j, s.came}
+	s.came++
+}
+
+// takeOver makes the state from what patient knows.
+func (s *state) takeOver(now core.Time) {
+	promises, all := s.patient.(sched.Promiser), slices.SortedFunc(maps.Values(s.known), func(a, b known) int { return cmp.Compare(a.came, b.came) })
+	s.patient, s.known = nil, nil
+	s.begin()
+	for _, j := range all {
+		if a, runs := promises.Promise(j.ID); runs {
+			s.Running(now, a)
+		} else {
+			s.Submit(now, j.Job)
+		}
+	}
+}
+
+// becomesDue puts a job behind those that became due before.
+func (s *state) becomesDue(w *waiter) {
+	i, _ := slices.BinarySearchFunc(s.due, w, byDue)
+	s.due = slices.Insert(s.due, i, w)
+}
+
+func byDue(a, b *waiter) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came)) }
+
+// age moves the jobs that became due.
+func (s *state) age(now core.Time) {
+	if now < s.soonest {
+		return
+	}
+	s.soonest = core.Forever
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *waiter) bool {
+		if w.due <= now {
+			s.becomesDue(w)
+			return true
+		}
+		s.soonest = min(s.soonest, w.due)
+		return false
+	})
+}
+
+// Running implements sched.State.
+func (s *state) Running(now core.Time, a core.Allocation) {
+	if s.patient != nil {
+		s.patient.Running(now, a)
+		s.remember(core.Job{ID: a.Job})
+		return
+	}
+	s.End(now, a.Job)
+	if len(a.EP) == 1 && a.Start <= now {
+		s.enter(&run{Allocation: a, end: a.End()}, a.EP[0].Nodes)
+		return
+	}
+	s.promises = true
+	s.changes = append(s.changes, sched.NewActive(now, a))
+	s.enter(&run{Allocation: a, end: a.End()}, 0)
+}
+
+// enter adds a job that runs. Of an evolving job the nodes are 0: changes has its steps.
+func (s *state) enter(r *run, nodes int) {
+	r.came, r.size, r.before = s.came, nodes, nodes
+	s.came++
+	s.jobs[r.Job] = r
+	s.ends.Add(sched.RunningJob{End: r.end, ID: r.Job, Nodes: nodes}, r.Start)
+	if nodes == 0 {
+		s.view.Add(r.Start, r.EP)
+		return
+	}
+	s.hold(r, r.Start)
+}
+
+// hold brings a job's part of the view up to date.
+func (s *state) hold(r *run, now core.Time) {
+	s.release(r, now)
+	r.lends = false
+	from := now
+	add := func(i, nodes int, to core.Time) {
+		if to > from {
+			r.held[i] = stretch{from, to, nodes}
+			s.view.Change(from, to, nodes)
+			from = to
+		}
+	}
+	if r.Range == nil {
+		add(0, r.size, r.end)
+		return
+	}
+	add(0, max(r.size, r.before), min(r.settled, r.end))
+	if r.heard && now >= r.settled {
+		end := r.end
+		if s.promises {
+			end = r.latest(now)
+		}
+		if end == r.end || s.view.Max(r.end, end)+min(r.size, r.Min) <= s.machine.Nodes {
+			r.lends = true
+			add(1, r.size, min(r.gives(now), r.end))
+			add(2, min(r.size, r.Min), end)
+			return
+		}
+	}
+	add(1, r.size, r.end)
+}
+
+// release takes a job's part out of the view, from an instant on.
+func (s *state) release(r *run, now core.Time) {
+	for i, h := range r.held {
+		if h.to > now {
+			s.view.Change(max(now, h.from), h.to, -h.nodes)
+		}
+		r.held[i] = stretch{}
+	}
+}
+
+// End implements sched.State.
+func (s *state) End(now core.Time, id core.JobID) {
+	if s.patient != nil {
+		s.patient.End(now, id)
+		delete(s.known, id)
+		return
+	}
+	gone := func(w *waiter) bool { return w.ID == id }
+	r := s.jobs[id]
+	if r == nil {
+		s.waiting, s.due = slices.DeleteFunc(s.waiting, gone), slices.DeleteFunc(s.due, gone)
+		return
+	}
+	delete(s.jobs, id)
+	s.ends.Take(id)
+	s.release(r, now)
+	if r.heard {
+		s.heard = slices.DeleteFunc(s.heard, func(o *run) bool { return o == r })
+	}
+	if r.size == 0 {
+		s.changes = slices.DeleteFunc(s.changes, func(c sched.Active) bool { return c.Job == id })
+		at := r.Start
+		for _, step := range r.EP {
+			if to := at + step.Duration; to > now {
+				s.view.Change(max(now, at), to, -step.Nodes)
+			}
+			at += step.Duration
+		}
+	}
+}
+
+// Nodes implements sched.State.
+func (s *state) Nodes(now core.Time, m core.Machine) {
+	s.machine = m
+	if s.patient != nil {
+		s.patient.Nodes(now, m)
+		return
+	}
+	s.takeBack()
+	s.view.Clear(max(m.Nodes, 0))
+	for _, r := range s.jobs {
+		for _, h := range r.held {
+			if h.to > now {
+				s.view.Change(max(now, h.from), h.to, h.nodes)
+			}
+		}
+		if r.size == 0 {
+			s.view.Add(r.Start, r.EP)
+		}
+	}
+}
+
+// Next implements sched.State.
+func (s *state) Next(now core.Time) core.Time {
+	if s.patient != nil {
+		return s.patient.Next(now)
+	}
+	next := s.ends.Next(now)
+	for i := range s.changes {
+		next = min(next, s.changes[i].Next(now))
+	}
+	for _, r := range s.heard {
+		if r.settled > now {
+			next = min(next, r.settled)
+		}
+	}
+	for _, at := range []core.Time{s.place, s.wake} {
+		if at > now {
+			next = min(next, at)
+		}
+	}
+	for _, queue := range [][]*waiter{s.due, s.waiting} {
+		for _, w := range queue {
+			if w.Begin > now {
+				next = min(next, w.Begin)
+			}
+		}
+	}
+	return next
+}
+
+// Promise implements sched.Promiser. Of a malleable job it is the minimum that nobody takes.
+func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
+	if s.patient != nil {
+		return s.patient.(sched.Promiser).Promise(id)
+	}
+	r := s.jobs[id]
+	if r == nil {
+		return core.Allocation{}, false
+	}
+	return r.Allocation, true
+}
+
+// Plan implements sched.State.
+func (s *state) Plan(now core.Time) core.Plan {
+	if s.patient != nil {
+		return s.patient.Plan(now)
+	}
+	c := s.Clone().(*state)
+	var plan core.Plan
+	for _, b := range c.Starts(now, nil) {
+		if b.Begins {
+			plan.Jobs = append(plan.Jobs, core.Planned{Allocation: c.jobs[b.Job].Allocation, Choice: b.Choice})
+		}
+	}
+	plan.Jobs = append(plan.Jobs, c.places...)
+	return plan
+}
+
+// Clone implements sched.State.
+func (s *state) Clone() sched.State {
+	c := *s
+	if s.patient != nil {
+		c.patient, c.known = s.patient.Clone(), maps.Clone(s.known)
+		return &c
+	}
+	c.waiting, c.due, c.undo, c.places, c.changes = slices.Clone(s.waiting), slices.Clone(s.due), slices.Clone(s.undo), slices.Clone(s.places), slices.Clone(s.changes)
+	c.view, c.ends, c.chooser = s.view.Clone(), s.ends.Clone(), moldable.Chooser{}
+	c.jobs, c.heard = make(map[core.JobID]*run, len(s.jobs)), make([]*run, len(s.heard))
+	for id, r := range s.jobs {
+		own := *r
+		c.jobs[id] = &own
+	}
+	for i, r := range s.heard {
+		c.heard[i] = c.jobs[r.Job]
+	}
+	return &c
+}
+
+// Starts implements sched.State. Shrinks and growths of evolving jobs come first, then what begins. Malleable jobs change at Point.
+func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
+	if s.patient != nil {
+		return s.patient.Starts(now, into)
+	}
+	s.ends.Pass(now)
+	into = sched.Resize(s.changes, now, into)
+	return s.pass(now, into)
+}
+
+// Point implements sched.Resizer.
+func (s *state) Point(now core.Time, id core.JobID, next core.Time) (nodes int) {
+	r := s.jobs[id]
+	if r == nil || r.Range == nil {
+		return 0
+	}
+	if !r.heard {
+		r.heard = true
+		i, _ := slices.BinarySearchFunc(s.heard, r, func(a, b *run) int { return cmp.Compare(a.came, b.came) })
+		s.heard = slices.Insert(s.heard, i, r)
+	}
+	r.next = next
+	if now >= r.settled {
+		s.resize(r, now)
+	}
+	s.hold(r, now)
+	return r.size
+}
+
+// resize does what the last pass told a job, unless a promise to another job does not allow it any more.
+func (s *state) resize(r *run, now core.Time) {
+	size := r.told
+	r.told = 0
+	s.takeBack()
+	if size > r.size {
+		size = min(size, r.size+max(0, s.machine.Nodes-s.view.At(now)))
+	}
+	if size == 0 || size == r.size || !s.keeps(r, size, now) {
+		return
+	}
+	s.ends.Take(r.Job)
+	r.to(size, now)
+	s.ends.Add(sched.RunningJob{End: r.end, ID: r.Job, Nodes: r.size}, r.Start)
+	r.EP = core.EP{{Duration: r.end - r.Start, Nodes: min(r.size, r.Min)}}
+}
+
+// to gives a job another size at a point.
+func (r *run) to(size int, now core.Time) {
+	r.work += r.done(now)
+	r.before, r.size, r.settled = r.size, size, now+r.Cost
+	r.since = r.settled
+	r.end = r.since + r.left()
+}
+
+// latest returns the end of a job that has only its minimum from its next point on: a shrunk job lasts longer.
+func (r *run) latest(now core.Time) core.Time {
+	at := max(r.next, now, r.settled)
+	if r.size <= r.Min || at >= r.end {
+		return r.end
+	}
+	c := *r
+	c.to(r.Min, at)
+	return max(c.end, r.end)
+}
+
+// keeps reports whether all promises still fit when a job has a size from its point at an instant on. It then holds that size until its
+// next point after the resize, and its minimum until its latest end. The start of a waiting job is no promise here: the next pass
+// reserves its place again.
+func (s *state) keeps(r *run, size int, at core.Time) bool {
+	if !s.promises {
+		return true
+	}
+	after := *r
+	if size != r.size {
+		after.to(size, at)
+	}
+	for after.next = at + r.Every; after.next <= after.settled; after.next += r.Every { // it is told nothing before the resize is over
+	}
+	lift := func(sign int) {
+		for _, h := range r.held {
+			if h.to > at {
+				s.view.Change(max(at, h.from), h.to, sign*h.nodes)
+			}
+		}
+		for _, u := range s.undo {
+			s.view.Change(u.from, u.to, sign*u.nodes)
+		}
+	}
+	lift(-1)
+	defer lift(1)
+	from := at
+	for _, h := range []stretch{
+		{to: min(after.settled, after.end), nodes: max(after.size, after.before)},
+		{to: min(after.gives(at), after.end), nodes: after.size},
+		{to: after.latest(at), nodes: min(after.size, after.Min)},
+	} {
+		if from < h.to && s.view.Max(from, h.to)+h.nodes > s.machine.Nodes {
+			return false
+		}
+		from = max(from, h.to)
+	}
+	return true
+}
+
+// done returns the seconds of the reference that a job worked since since.
+func (r *run) done(now core.Time) float64 {
+	return float64(max(0, now-r.since)) / r.Speed.Stretch(r.size, r.reference.Nodes)
+}
+
+// left returns the seconds that the request still lasts after since, on the present size.
+func (r *run) left() core.Time {
+	return seconds((float64(r.reference.Duration) - r.work) * r.Speed.Stretch(r.size, r.reference.Nodes))
+}
+
+// seconds rounds up, but for what division leaves.
+func seconds(exact float64) core.Time { return max(1, core.Time(math.Ceil(exact*(1-1e-12)))) }
+
+// lasts returns the request of a malleable or rigid job on a number of nodes.
+func (w *waiter) lasts(nodes int) core.Time {
+	step := w.Choices[0][0]
+	if w.Range == nil || nodes == step.Nodes {
+		return step.Duration
+	}
+	return seconds(float64(step.Duration) * w.Range.Speed.Stretch(nodes, step.Nodes))
+}

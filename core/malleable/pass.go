@@ -1,0 +1,339 @@
+package malleable
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/sched"
+)
+
+// pass is one look at all that waits, and what it has decided so far.
+type pass struct {
+	*state
+	now       core.Time
+	left      int       // nodes that are free, and kept for no job
+	returning int       // nodes on their way back that no job was promised
+	hopeless  int       // a job that needs so many nodes or more gets none by a shrink
+	reserved  bool      // there is a reservation
+	starts    core.Time // of the reservation; Forever without one
+	waits     bool      // a job waits after this pass
+	into      []core.Start
+}
+
+// pass starts what fits, makes the reservation, and tells running malleable jobs their sizes. What it tells replaces what the last pass
+// told.
+func (s *state) pass(now core.Time, into []core.Start) []core.Start {
+	s.takeBack()
+	s.view.Forget(now)
+	s.age(now)
+	s.place, s.wake, s.places = core.Forever, core.Forever, s.places[:0]
+	p := pass{state: s, now: now, hopeless: math.MaxInt, starts: core.Forever, into: into}
+	for _, r := range s.heard {
+		r.told = 0
+		if now >= r.settled && (!r.lends || r.next < now) { // its resize is over, or its point is late
+			s.hold(r, now)
+		}
+		if now < r.settled {
+			p.returning += max(0, r.before-r.size)
+		}
+	}
+	p.left = s.machine.Nodes - s.view.At(now)
+	p.keepPromises()
+	s.due = p.queue(s.due, true)
+	s.waiting = p.queue(s.waiting, false)
+	p.keepPromises() // also beside what starts
+	p.grow()
+	return p.into
+}
+
+// takeBack takes out of the view what the last pass added for jobs that wait.
+func (s *state) takeBack() {
+	for _, u := range s.undo {
+		s.view.Change(u.from, u.to, -u.nodes)
+	}
+	s.undo = s.undo[:0]
+}
+
+// queue looks at the jobs of one list, and returns those that still wait.
+func (p *pass) queue(all []*waiter, due bool) []*waiter {
+	kept := all[:0]
+	for _, w := range all {
+		if !p.look(w, due) {
+			kept = append(kept, w)
+		}
+	}
+	clear(all[len(kept):])
+	return kept
+}
+
+// look starts a job, reserves its place or claims nodes for it. It reports whether the job starts.
+func (p *pass) look(w *waiter, due bool) bool {
+	if w.Begin > p.now {
+		return false
+	}
+	if !w.simple {
+		return p.lookShaped(w, due)
+	}
+	if w.lo > p.machine.Nodes || w.lo <= 0 {
+		return false
+	}
+	if size := p.size(w); size > 0 {
+		p.begin(w, size)
+		return true
+	}
+	p.waits = true
+	request := w.lasts(w.lo)
+	if !p.reserved && due {
+		start, ok := p.view.FirstFit(w.lo, request, p.now)
+		if !ok {
+			return false
+		}
+		ep := core.EP{{Duration: request, Nodes: w.lo}}
+		p.reserve(w, core.Planned{Allocation: core.Allocation{Job: w.ID, Start: start, EP: ep}})
+		return false
+	}
+	if w.lo < p.hopeless && w.lo > p.left && p.leastFree(min(p.starts, p.now+p.horizon), p.now+p.horizon+request) >= w.lo {
+		p.shrinkFor(core.EP{{Duration: request, Nodes: w.lo}})
+	}
+	return false
+}
+
+// lookShaped is look for an evolving or a moldable job.
+func (p *pass) lookShaped(w *waiter, due bool) bool {
+	best, ok := p.chooser.Earliest(p.view.Without(0, nil), p.now, w.Job, 4*core.Forever)
+	// of several profiles one that begins now, before one that ends sooner
+	for i := range w.Choices {
+		one := w.Job
+		one.Choices = w.Choices[i : i+1]
+		c, fits := p.chooser.Earliest(p.view.Without(0, nil), p.now, one, p.now+one.Choices[0].Total()+1)
+		c.Choice = i
+		if fits && c.Start == p.now && (best.Start > p.now || c.End() < best.End()) {
+			best, ok = c, true
+		}
+	}
+	if !ok {
+		return false
+	}
+	if best.Start == p.now {
+		p.beginShaped(best)
+		return true
+	}
+	p.waits = true
+	if !p.reserved && due {
+		p.reserve(w, best)
+		return false
+	}
+	if first := best.EP[0].Nodes; first < p.hopeless && first > p.left {
+		if ahead, ok := p.chooser.Earliest(p.view.Without(0, nil), p.now+p.horizon, w.Job, p.now+p.horizon+best.EP.Total()+1); ok && ahead.Start == p.now+p.horizon {
+			p.shrinkFor(ahead.EP)
+		}
+	}
+	return false
+}
+
+// size returns with how many nodes a job starts now; 0 where it does not.
+func (p *pass) size(w *waiter) int {
+	size := min(w.hi, p.left)
+	for size >= w.lo {
+		free := p.leastFree(p.now, p.now+w.lasts(size))
+		if free >= size {
+			return size
+		}
+		size = free
+	}
+	return 0
+}
+
+// leastFree returns how many nodes are free all the time between two instants.
+func (p *pass) leastFree(from, to core.Time) int { return p.machine.Nodes - p.view.Max(from, to) }
+
+// begin starts a job of one step.
+func (p *pass) begin(w *waiter, size int) {
+	end := p.now + w.lasts(size)
+	r := &run{
+		Allocation: core.Allocation{Job: w.ID, Start: p.now, EP: core.EP{{Duration: end - p.now, Nodes: size}}},
+		Range:      w.Range, reference: w.Choices[0][0], end: end, since: p.now,
+	}
+	if w.Range != nil {
+		r.next = p.now + w.Range.Every
+	}
+	p.enter(r, size)
+	p.left -= size
+	p.into = append(p.into, core.Start{Job: w.ID, Nodes: size, Begins: true})
+}
+
+// beginShaped starts a job of several steps.
+func (p *pass) beginShaped(c core.Planned) {
+	p.changes = append(p.changes, sched.NewActive(p.now, c.Allocation))
+	p.enter(&run{Allocation: c.Allocation, end: c.End()}, 0)
+	p.left -= c.EP[0].Nodes
+	p.into = append(p.into, core.Start{Job: c.Job, Choice: c.Choice, Nodes: c.EP[0].Nodes, Begins: true})
+}
+
+// reserve gives a job its place, and claims for it what running malleable jobs have to give, as late as their points allow.
+func (p *pass) reserve(w *waiter, c core.Planned) {
+	p.reserved, p.starts, p.place = true, c.Start, c.Start
+	p.add(c.Start, c.EP)
+	p.places = append(p.places, c)
+	p.claimFor(c.Start)
+}
+
+// keepPromises claims nodes for promises that were made on the assumption that malleable jobs give nodes: later steps of
+// evolving jobs, and allocations that lie in the future.
+func (p *pass) keepPromises() {
+	for i := range p.changes {
+		a := &p.changes[i]
+		at, before := a.Start, 0
+		for _, step := range a.EP {
+			if step.Nodes > before && at > p.now {
+				p.claimFor(at)
+			}
+			at, before = at+step.Duration, step.Nodes
+		}
+	}
+}
+
+// claimFor claims the nodes that the view lacks at an instant as long as no job gives any. Nothing is claimed earlier than the points
+// allow: then a later pass does it.
+func (p *pass) claimFor(at core.Time) {
+	if at > p.now+p.horizon+1 {
+		p.wake = min(p.wake, at-p.horizon)
+		return
+	}
+	lent := 0
+	for _, r := range p.heard {
+		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= at && at < r.end {
+			lent += spare
+		}
+	}
+	if missing := p.view.At(at) + lent - p.machine.Nodes; missing > 0 {
+		p.claim(missing, at)
+	}
+}
+
+// shrinkFor keeps what is free for a job that starts at the horizon, and claims the rest of its first step.
+func (p *pass) shrinkFor(ep core.EP) {
+	nodes := ep[0].Nodes
+	use := min(nodes, max(0, p.left))
+	lack := nodes - use - p.returning
+	if lack > 0 && !p.claim(lack, p.now+p.horizon) {
+		p.hopeless = nodes
+		return
+	}
+	p.left -= use
+	p.returning -= min(p.returning, nodes-use)
+	from := p.now + p.horizon
+	if early := from - p.starts; early > 0 { // it takes nodes from the reservation on: what runs then may have less to give
+		ep = append(core.EP{{Duration: early, Nodes: nodes}}, ep...)
+		from = p.starts
+	}
+	p.add(p.now, core.EP{{Duration: from - p.now, Nodes: use}})
+	p.add(from, ep)
+}
+
+// add enters nodes into the view until the next pass.
+func (p *pass) add(from core.Time, ep core.EP) {
+	for _, step := range ep {
+		p.view.Change(from, from+step.Duration, step.Nodes)
+		p.undo = append(p.undo, stretch{from, from + step.Duration, step.Nodes})
+		from += step.Duration
+	}
+}
+
+// spare returns how many nodes a job can still give.
+func (p *pass) spare(r *run) int {
+	if !r.lends || p.now < r.settled || p.now >= r.end {
+		return 0
+	}
+	size := r.size
+	if r.told > 0 {
+		size = min(size, r.told)
+	}
+	return size - min(r.size, r.Min)
+}
+
+// gives returns when the nodes come free that a job gives at its next point.
+func (r *run) gives(now core.Time) core.Time { return max(r.next, now, r.settled) + r.Cost }
+
+// claim tells jobs to give n nodes together by an instant: first those with the most to spare, of equals the one that started first.
+// Where all together have fewer it tells nothing and reports false.
+func (p *pass) claim(n int, by core.Time) bool {
+	type offer struct {
+		*run
+		spare int
+	}
+	var offers []offer
+	total := 0
+	for _, r := range p.heard {
+		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= by && by < r.end && p.keeps(r, min(r.size, r.Min), max(r.next, p.now)) {
+			offers = append(offers, offer{r, spare})
+			total += spare
+		}
+	}
+	if total < n {
+		return false
+	}
+	slices.SortStableFunc(offers, func(a, b offer) int { return cmp.Compare(b.spare, a.spare) })
+	for _, o := range offers {
+		taken := min(n, o.spare)
+		size := o.size
+		if o.told > 0 {
+			size = min(size, o.told)
+		}
+		o.told = size - taken
+		if n -= taken; n == 0 {
+			break
+		}
+	}
+	return true
+}
+
+// grow tells jobs that were told nothing to grow into what is left: the ones farthest below their reference first, up to the reference,
+// then up to their maximum.
+func (p *pass) grow() {
+	room := p.left - keepPercent*p.machine.Nodes/100
+	if p.waits && p.starts < p.now+2*p.horizon {
+		room = min(room, p.leastFree(p.starts, p.starts+1))
+	}
+	if p.promises {
+		room = min(room, p.leastFree(p.now, p.now+2*p.horizon))
+	}
+	if room <= 0 {
+		return
+	}
+	var all []*run
+	for _, r := range p.heard {
+		if r.told == 0 && p.now >= r.settled && p.now < r.end && r.size < p.most(r) {
+			all = append(all, r)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *run) int {
+		return cmp.Compare(a.size*b.reference.Nodes, b.size*a.reference.Nodes)
+	})
+	for _, toMax := range []bool{false, true} {
+		for _, r := range all {
+			to := min(r.reference.Nodes, r.Max)
+			if toMax {
+				to = p.most(r)
+			}
+			size := max(r.size, r.told)
+			plus := min(to-size, room)
+			if plus <= 0 || !p.keeps(r, size+plus, max(r.next, p.now)) || size+plus < to && plus < (r.size+grain-1)/grain {
+				continue
+			}
+			r.told = size + plus
+			room -= plus
+		}
+	}
+}
+
+// most returns the most nodes that a job may grow to.
+func (p *pass) most(r *run) int {
+	most := min(r.Max, p.machine.Nodes)
+	if p.policy.ToReference {
+		most = min(most, r.reference.Nodes)
+	}
+	return most
+}
