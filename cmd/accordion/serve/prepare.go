@@ -117,7 +117,7 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	return s.wire(p, sidecar.Options{System: c.System, Clock: cluster.ClockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.Pool, c.Hides)
 }
 
-// wire makes the sidecar and its servers.
+// wire connects a new sidecar and its servers.
 func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
 	var loop *sidecar.Sidecar // set before a session is served
 	reading := p.reading(hides)

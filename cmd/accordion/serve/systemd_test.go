@@ -17,7 +17,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Systemd is notified when a process serves, that it is alive while its loops answer, and when it ends.
+// A process notifies systemd when it serves, while its loops answer, and when it ends.
 func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 	folder := t.TempDir()
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "notify"), Net: "unixgram"})
