@@ -178,7 +178,7 @@ simulated() {
 # project without delegated scheduling.
 long_proofs() {
 	local list
-	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion(/(core/(profile|evolve|place|order|queue)|scripts/packages|traces/(swf|replay|report|paper/delegated(/figures)?)))?')
+	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion(/(core/(profile|ep|place|order|sched|sizing/easy)|scripts/packages|traces/(swf|replay|report|paper/delegated(/figures)?)))?')
 	((${#list[@]})) || return 0
 	go_test -count=1 -timeout 24h "${list[@]}" -accordion.long
 }
