@@ -24,7 +24,7 @@ func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings manag
 		if got.Silent && r.Question == nil {
 			voice = managed.StepCallsNever
 		}
-		return op.Then.with(managed.VoiceKnown{Voice: voice})
+		return op.Then.with(managed.StepCallsKnown{StepCalls: voice})
 	case actions.ReadPrograms:
 		return op.Then.with(managed.ProgramsSeen{Programs: got.Programs, At: now.Unix()})
 	case actions.Publish:

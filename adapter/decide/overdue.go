@@ -72,7 +72,7 @@ func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	away := fmt.Sprintf("the batch system did not answer from %s to %s", clock(one.From), until)
 	d := Decision{Waits: fmt.Sprintf("its step should have ended %d s ago: %s, and what that cost it is added to its time", late, away)}
 	if !r.OutageTold {
-		d.Changes = []managed.Change{managed.Excused{Word: away + ": what that costs this job is added to the time that it may use"}}
+		d.Changes = []managed.Change{managed.OutageExcused{Message: away + ": what that costs this job is added to the time that it may use"}}
 		d.Events = []Event{{"excused", away, map[string]any{"from": one.From, "to": one.To, "seconds": r.OutageCost}}}
 	}
 	return d

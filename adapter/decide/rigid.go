@@ -35,6 +35,6 @@ func withReason(what, why string) string {
 
 func (s Situation) letIn(r *managed.Job) Decision {
 	op := call("let in", actions.LetIn{Job: r.Key, Ahead: max(r.Course.Start-s.World.Now-s.World.Settings.StartLead, 0)})
-	op.Then.Changes = []managed.Change{managed.LetIn{At: s.World.Now}}
+	op.Then.Changes = []managed.Change{managed.Admitted{At: s.World.Now}}
 	return Decision{Do: op}
 }

@@ -30,7 +30,7 @@ func (s Situation) running(r *managed.Job) Decision {
 		return Decision{Waits: r.SuspendedText()}
 	}
 	if r.Message != "" {
-		return s.tellWord(r)
+		return s.tellMessage(r)
 	}
 	late := s.World.Now - r.Due()
 	if d, ok := s.tell(r); ok {

@@ -62,10 +62,10 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 	}, managed.NodesTold{Generation: r.Generation}, managed.LossTold{Nodes: slices.Clone(r.UntoldLosses)})
 }
 
-// tellWord writes r.Word into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
+// tellMessage writes r.Message into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
 // may have changed. It is not if it announces the next step already.
-func (s Situation) tellWord(r *managed.Job) Decision {
-	told := managed.WordTold{Word: r.Message}
+func (s Situation) tellMessage(r *managed.Job) Decision {
+	told := managed.MessageTold{Message: r.Message}
 	if r.HostsWritten > r.Generation && !r.ShrinkTold {
 		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Generation, says: r.Message}, told)
 	}

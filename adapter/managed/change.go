@@ -38,7 +38,7 @@ type (
 		Unreserved bool
 	}
 
-	// ReleasedAt records that the batch system was asked to start the job at this instant.
+	// Released records that the batch system was asked to start the job at this instant.
 	Released struct{ At time.Time }
 
 	// StartUnsure records that the call that starts the job failed, and may still be carried out until this instant.
@@ -54,8 +54,8 @@ type (
 		Kinds string // KindsOf the pool
 	}
 
-	// LetIn records that a rigid job was moved into the batch system's queue in this second.
-	LetIn struct{ At core.Time }
+	// Admitted records that a rigid job was admitted to the batch system's queue in this second.
+	Admitted struct{ At core.Time }
 )
 
 // Changes of a running job by a resize.
@@ -99,14 +99,14 @@ type (
 	// LimitAsked records that the longer limit is being requested.
 	LimitAsked struct{}
 
-	// VoiceKnown records whether the job asks for its steps.
-	VoiceKnown struct{ Voice StepCalls }
+	// StepCallsKnown records whether the job calls `accordion step`.
+	StepCallsKnown struct{ StepCalls StepCalls }
 
-	// WarnedAt records that the job was warned in this second that its step should have ended.
+	// Warned records that the job was warned in this second that its step should have ended.
 	Warned struct{ At core.Time }
 
-	// OutageTold records that the job's step may end later, and what its user has to be told about that.
-	Excused struct{ Word string }
+	// OutageExcused records that the job's step may end later, and what its user has to be told about that.
+	OutageExcused struct{ Message string }
 
 	// ProgramsSeen records the programs of the job in this second; nil: they could not be read.
 	ProgramsSeen struct {
@@ -132,8 +132,8 @@ type (
 	// ShrinkNotBefore records that the job learned late of a shrink, and does not shrink before this second.
 	ShrinkNotBefore struct{ At core.Time }
 
-	// WordTold records that this word is in the job's output.
-	WordTold struct{ Word string }
+	// MessageTold records that this message is in the job's output.
+	MessageTold struct{ Message string }
 
 	// EndDecided records that the job is ended for a reason, since this second.
 	EndDecided struct {
@@ -164,7 +164,7 @@ func (c Released) apply(r *Job)    { r.ReleasedAt = c.At }
 func (c StartUnsure) apply(r *Job) { r.LateCallUntil = c.Until }
 func (BackToQueue) apply(r *Job)   { r.BackToQueue() }
 func (c SentBack) apply(r *Job)    { r.Reject(c.Why, c.At, c.Kinds) }
-func (c LetIn) apply(r *Job)       { r.AdmittedAt = c.At }
+func (c Admitted) apply(r *Job)    { r.AdmittedAt = c.At }
 
 func (c ResizeBegun) apply(r *Job) {
 	r.Target, r.NextNodes = r.Step+1, c.Nodes
@@ -185,7 +185,7 @@ func (c StepBegun) apply(r *Job) {
 	r.OverrunUsed, r.PastOutageCost, r.PacedUntil, r.PromiseMovedBy = c.Overran, c.Delayed, c.Paced, c.MovedBy
 	r.Target = r.Step + 1
 	r.BeginTargetStep(c.At)
-	r.NextNodes, r.NodesForgotten = nil, nil // what the step before lacked is not this one's
+	r.NextNodes, r.NodesForgotten = nil, nil // what the previous step lacked does not concern this one
 	r.ResetStepCosts()
 	r.PlannedEnd, r.WarnedAt, r.ShrinkTold, r.NoShrinkBefore, r.UntoldLosses, r.SidecarDelay, r.LimitRegained = r.Due(), 0, false, 0, nil, 0, false
 	r.Generation++
@@ -202,9 +202,9 @@ func (c ForgottenNodesLost) apply(r *Job) {
 
 func (Detached) apply(r *Job)          { r.Attached = false }
 func (LimitAsked) apply(r *Job)        { r.WantedLimit = 0 }
-func (c VoiceKnown) apply(r *Job)      { r.StepCalls = c.Voice }
+func (c StepCallsKnown) apply(r *Job)  { r.StepCalls = c.StepCalls }
 func (c Warned) apply(r *Job)          { r.WarnedAt = c.At }
-func (c Excused) apply(r *Job)         { r.OutageTold, r.Message = true, c.Word }
+func (c OutageExcused) apply(r *Job)   { r.OutageTold, r.Message = true, c.Message }
 func (c ProgramsSeen) apply(r *Job)    { r.Programs, r.ProgramsReadAt = c.Programs, c.At }
 func (HostsUnwritten) apply(r *Job)    { r.HostsFailures++ }
 func (HostsWritten) apply(r *Job)      { r.HostsFailures = 0 }
@@ -220,8 +220,8 @@ func (c LossTold) apply(r *Job) {
 	}
 }
 
-func (c WordTold) apply(r *Job) {
-	if r.Message == c.Word { // else there is another one by now
+func (c MessageTold) apply(r *Job) {
+	if r.Message == c.Message { // otherwise there is a newer one
 		r.Message = ""
 	}
 }
