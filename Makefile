@@ -13,7 +13,8 @@ test: ## everything that needs no root and no batch system, in minutes
 test-real: ## everything, also on real Slurm and OAR (root, Debian 12)
 	./scripts/test --real
 
-lint: ## golangci-lint, as .golangci.yml says, and functions that no program reaches
+lint: ## comments in plain words, golangci-lint as .golangci.yml says, and functions that no program reaches
+	go test -run TestCommentsAreInPlainWords .
 	CGO_ENABLED=1 go tool -modfile=scripts/lint.mod golangci-lint run
 	dead=$$(go tool -modfile=scripts/lint.mod deadcode $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)) && { test -z "$$dead" || { echo "$$dead"; false; }; }
 

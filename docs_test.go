@@ -54,7 +54,8 @@ func TestTheGuidesLinkToFilesThatExist(t *testing.T) {
 	}
 }
 
-// The order in which guides are read is in docs/README.md, and the site is made by it: each stands there once.
+// TestTheContentsNameEachGuideOnce checks that docs/README.md has each guide once. Its order is the order in which
+// guides are read, and the order of the site.
 func TestTheContentsNameEachGuideOnce(t *testing.T) {
 	all := guides(t)
 	named := map[string]int{}
@@ -171,7 +172,7 @@ func TestTheAdministratorGuideNamesTheDefaultPlaces(t *testing.T) {
 	}
 }
 
-// testsOf is the source of a folder's tests.
+// testsOf returns the source of a folder's tests.
 func testsOf(t *testing.T, folder string) string {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*_test.go")

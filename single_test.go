@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// shared are packages that start goroutines, and may be imported all the same by those that scripts/test --real tests without the race detector: what
-// they do there shares nothing with their callers. Their own tests run under it.
+// shared names packages that start goroutines. Packages that scripts/test --real tests without the race detector may
+// import them anyway, because their goroutines share nothing with their callers. Their own tests run with the race
+// detector.
 var shared = map[string]string{
 	"traces/swf":                  "a file is read ahead by a goroutine that has it for itself",
 	"traces/paper":                "core/order's tests take its processor time, and nothing else of it",
@@ -24,7 +25,8 @@ var shared = map[string]string{
 	"traces/paper/delegated/live": "the same tests have the jobs of Figure 12",
 }
 
-// goroutines are the files of a folder in which one is started, or a test that runs beside others; own tests too where asked for.
+// goroutines returns the files of a folder in which a goroutine is started, or a test that runs in parallel with
+// others. With tests it looks at the tests of the folder, too. It also returns the imports of all these files.
 func goroutines(t *testing.T, folder string, tests bool) (found []string, imports []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -51,7 +53,7 @@ func goroutines(t *testing.T, folder string, tests bool) (found []string, import
 	return found, imports
 }
 
-// starts says whether a file has a go statement, or calls what starts a goroutine.
+// starts reports whether a file has a go statement, or calls a function that starts a goroutine.
 func starts(file *ast.File) (does bool) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

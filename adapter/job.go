@@ -72,7 +72,7 @@ type Job struct {
 	Grows       string     // how it grows and why so, in words; "": the batch system has only one way
 }
 
-// nobodys is the user ID of nobody.
+// nobodys is the user ID of the user "nobody".
 const nobodys = 65534
 
 // Nameless reports whether the batch system could not find the name of the job's user because the user directory did not answer. Slurm then

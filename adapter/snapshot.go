@@ -78,7 +78,7 @@ type Snapshot struct {
 	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
 	OwnSizing    OwnSizing
-	Soft         string // who may take promised nodes, in words; "": nobody
+	Soft         string // which jobs may take promised nodes, in words; "": none
 	Remarks      []Remark
 	Hidden       Hidden
 	Booted       core.Time // Unix second in which the batch system's controller started; 0: not known

@@ -212,7 +212,7 @@ func (in *inside) as(name, program string, args ...string) string {
 	return out
 }
 
-// attempt is like as, for a program that may fail.
+// attempt runs a program as the user name, in the user's home. Unlike in as, the program may fail.
 func (in *inside) attempt(name, program string, args ...string) (said string, err error) {
 	in.Helper()
 	u, err := user.Lookup(name)

@@ -235,7 +235,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	if got := installed(t, lab); got != all {
 		t.Errorf("installed a second time it has\n%s\nwant\n%s", got, all)
 	}
-	// An installation repairs what somebody has changed or lost.
+	// An installation repairs what an administrator has changed or lost.
 	lab.SQL(t, "update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'")
 	lab.SQL(t, "insert into admission_rules (priority, enabled, rule) select priority, enabled, rule from admission_rules where priority = 1000")
 	lab.Run(t, "root", "ln", "-sfn", "/nowhere/accordion", "/usr/lib/oar/schedulers/accordion_oar")
@@ -320,7 +320,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		return lab.SQL(t, "select count(*) from jobs where state = '"+state+"' and job_id in ("+strings.Join(ids, ", ")+")")
 	}
 	lab.Await(t, long, "all five run", func() bool { return count("Running", all...) == "5" })
-	// bob's own noop job is nobody's companion. His other job stands as a companion, but is not a noop job.
+	// bob's own noop job is no job's companion. His other job is recorded as a companion, but is not a noop job.
 	for _, id := range []string{companions[0], companions[1], another} {
 		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
 	}
@@ -383,7 +383,8 @@ func script(t *testing.T, lab *lab.OARLab, path, text string) {
 	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
 }
 
-// Preflight finds what somebody has changed, and an installation repairs what it has made.
+// preflightFindsProblems checks that preflight finds what an administrator has changed, and that an installation
+// repairs what it has made.
 func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {

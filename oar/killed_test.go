@@ -72,7 +72,7 @@ func (m *dyingJournal) pass(when string, action int64) {
 	}
 }
 
-// TestSidecarInsideTheLab is the sidecar. Only its end differs from `accordion serve`.
+// TestSidecarInsideTheLab runs the sidecar. Only its end differs from `accordion serve`.
 func TestSidecarInsideTheLab(t *testing.T) {
 	var when string
 	var number int

@@ -33,9 +33,10 @@ type mix struct {
 	kills                     int // of the sidecar, by kill -9
 }
 
-// This is the main promise, on a real OAR. Whatever many jobs of several users do, no resource is ever given to two
-// jobs, every job ends as it should, evolving jobs have had all of their sizes, and nothing is left. The latencies are
-// logged. Their bounds are checked with -accordion.long on a machine that does nothing else.
+// TestManyJobsLeaveAHistoryWithoutOverlap checks the main promise on a real OAR. Whatever many jobs of several users
+// do, no resource is ever given to two jobs. Every job ends as it should, evolving jobs have had all of their sizes,
+// and nothing is left. The latencies are logged. Their bounds are checked with -accordion.long on a machine that does
+// nothing else.
 func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	t.Parallel()
 	type world struct {

@@ -15,9 +15,9 @@ import (
 	"accordion/internal/pairs"
 )
 
-// By the policy patient a job begins when there is room for all of its profile, and a waiting job is told the time from
-// which it may get the reservation. A pass, which comes as soon as nodes are free, leaves them to the evolving job that
-// precedes its own.
+// TestEvolvingJobsArePlannedByPatient runs jobs under the policy patient. A job starts when there is room for all of
+// its profile. The explanation of a waiting job names the time from which it may get the reservation. A pass starts
+// as soon as nodes are free. It leaves them to the evolving job that precedes its own jobs.
 func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))

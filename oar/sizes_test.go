@@ -24,7 +24,7 @@ func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	lab.Notify(t, "Scheduling")
 }
 
-// servesBy is like planBy, and starts a sidecar that reads the same lines.
+// servesBy sets lines of oar.conf as planBy does, and starts a sidecar that reads the same lines.
 func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	lab.Do(t, "serve-stop")

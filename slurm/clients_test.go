@@ -86,8 +86,8 @@ func newClients(t *testing.T) *clients {
 	return c
 }
 
-// rootsShell returns a shell that has root's rights whoever runs it (with -p), under a name that other users do not
-// learn.
+// rootsShell returns a shell that has root's rights for any user who runs it (with -p). Other users do not learn its
+// name.
 func (c *clients) rootsShell() string {
 	c.t.Helper()
 	dash, err := os.ReadFile("/bin/dash")

@@ -60,7 +60,7 @@ func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	w.assertFewPrograms()
 }
 
-// worldOn is newWorld on a lab of the test's own.
+// worldOn returns a new world, like newWorld, on a lab of the test's own.
 func worldOn(t *testing.T, lab *lab.SlurmLab) *world {
 	t.Helper()
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: patience})

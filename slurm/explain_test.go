@@ -33,7 +33,7 @@ func (p *process) awaitQueueExplanation(job string, texts ...string) {
 	p.awaitExplanation(job, texts...)
 }
 
-// awaitExplanation is awaitQueueExplanation for a job that the sidecar already knows.
+// awaitExplanation waits as awaitQueueExplanation does, for a job that the sidecar already knows.
 func (p *process) awaitExplanation(job string, texts ...string) {
 	p.t.Helper()
 	said := ""

@@ -25,9 +25,9 @@ func (d delays) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", word(d.accepted), word(d.growths), word(d.shrinks))
 }
 
-// Five users have jobs with 600 steps of a second each, with [limits] shortest_step off. The jobs of another user are
-// handled within seconds all the same. (-accordion.long: thirty such jobs, and five rounds with and without them, of
-// which the median at most doubles.)
+// TestHostileUsersDoNotDelayOthersOnARealSlurm runs jobs of five users with 600 steps of a second each, with [limits]
+// shortest_step off. The jobs of another user are handled within seconds anyway. With -accordion.long it runs thirty
+// such jobs, and five rounds with and without them. The median delay at most doubles.
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	parallelUnlessLong(t)
 	nodes, jobs, turns := 16, 6, 1

@@ -17,8 +17,8 @@ import (
 // 21.08.8 to 24.05.
 func needsDatabase(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
 
-// slurmdbd is away over a growth, in a long run for a minute. It is dead, or it hangs while its port still accepts
-// connections.
+// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack stops slurmdbd during a growth, in a long run for a minute. It is
+// dead, or it hangs while its port still accepts connections.
 func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	t.Run("dead", func(t *testing.T) {

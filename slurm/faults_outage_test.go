@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// Slurmctld is killed in the second in which a step begins. No srun of the job ended shortly before: a killed
-// slurmctld may assume that it still runs, which happens without a sidecar, too. The step's srun is refused while
-// slurmctld does not know its nodes yet, and retries a minute later. A second job exceeds its time by itself: it is
-// ended, and its output has the reason although slurmctld did not answer when the reason was due.
+// TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob kills slurmctld in the second in which a step begins. No srun of the
+// job ended shortly before. A killed slurmctld may assume that such an srun still runs, which happens without a
+// sidecar, too. The step's srun is refused while slurmctld does not know its nodes yet, and retries a minute later. A
+// second job exceeds its time by itself. It is ended, and its output has the reason although slurmctld did not answer
+// when the reason was due.
 func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {
 	if !*long {
 		t.Skip("an srun waits for two minutes; the embedded system shows it too: -args -accordion.long")

@@ -19,7 +19,8 @@ var (
 	lines  = regexp.MustCompile(`(?m)^    (#(?:EP|MOLD) \S+)`)
 )
 
-// ways are how the guides say that users may write what a job needs: lines for scripts, and calls of sbatch.
+// ways returns the forms in which users may write what a job needs, according to the guides: lines for scripts, and
+// calls of sbatch.
 func ways(t *testing.T) (all []string) {
 	t.Helper()
 	for _, guide := range []string{"README.md", "docs/user.md"} {

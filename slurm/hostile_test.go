@@ -206,8 +206,8 @@ func (h *hostileUser) demands() []string {
 	return all[h.random.IntN(len(all))]
 }
 
-// options returns options of sbatch, with lies in some of the places where a user may write. (Not in the account: a
-// site rejects unknown ones.)
+// options returns options of sbatch, with false information in some of the places where a user may write. The account
+// has none, because a site rejects unknown accounts.
 func (h *hostileUser) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0
@@ -345,7 +345,8 @@ func (h *hostileUser) judge(s *adapter.Snapshot) {
 	}
 }
 
-// countingByProgram is countingClients with a file for each program and one for all.
+// countingByProgram returns a folder like that of countingClients. All calls are logged in the file "all", and calls
+// of squeue in the file "squeue" as well.
 func countingByProgram(t *testing.T, dir string) (folder string) {
 	t.Helper()
 	folder = countingClients(t, filepath.Join(dir, "all"))

@@ -34,7 +34,7 @@ while ((SECONDS < end)); do sleep 0.5 & wait $!; done
 `, seconds)
 }
 
-// overrunScript works on past its time. It prints what it is told by signal, and does nothing about it.
+// overrunScript works past its time. It prints a line at each signal, and otherwise ignores the signal.
 const overrunScript = `trap 'echo signalled' URG
 echo begun
 sleep 600 &

@@ -83,7 +83,8 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	}
 	names(second, host, p)
 
-	// After it was killed, its lease keeps others away until it ends, and whoever takes it over keeps it away.
+	// After it was killed, its lease excludes others until the lease ends. The sidecar that takes over the lease
+	// excludes the first one.
 	p.kill()
 	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
 		t.Errorf("just after kill -9 of the first the second prints %q", said)

@@ -31,19 +31,20 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
 }
 
-// submitAt is like submit, with an accordion.lua of the site.
+// submitAt submits jobs as submit does, with an accordion.lua of the site.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithLimits is like submit, with a file of limits.
+// submitWithLimits submits jobs as submit does, with a file of limits.
 func submitWithLimits(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithFiles is like submit, with these files next to the plug-in. The pool is a number of nodes, or their names.
+// submitWithFiles submits jobs as submit does, with these files next to the plug-in. The pool is a number of nodes,
+// or their names.
 func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
@@ -397,7 +398,7 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
-// These are the scripts of found/21.
+// TestScriptsThatWereOrdinaryJobsInSilenceAreRefused submits the scripts of found/21.
 func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
 	for name, says := range map[string]string{
 		"blank": "no blanks after the comma", "colon": `write "#EP 1x20s,2x20s"`, "equals": `write "#EP 1x20s,2x20s"`, "indented": `write "#EP 1x20s,2x20s"`,

@@ -77,9 +77,9 @@ func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Rese
 }
 
 // probes returns the reservations that must be possible before old may be changed to r. Slurm checks for holders only
-// when it creates a reservation: an update that adds nodes or moves the start forward succeeds whoever holds the
-// nodes. The added part is therefore created first under another name and deleted after the update. In between both
-// keep the nodes.
+// when it creates a reservation: an update that adds nodes or moves the start forward succeeds even if others
+// hold the nodes. The added part is therefore created first under another name and deleted after the update. In
+// between both keep the nodes.
 func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	if r.OverManaged {
 		return nil // holders do not matter

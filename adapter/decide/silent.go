@@ -81,7 +81,7 @@ func readVoice(r *managed.Job) Decision {
 	return Decision{Do: op}
 }
 
-// A message is what a job is told about its nodes.
+// A message holds what a job receives about its nodes.
 type message struct {
 	nodes            []string // for its hosts file
 	step, generation int

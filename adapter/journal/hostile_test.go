@@ -21,11 +21,12 @@ import (
 	"accordion/internal/testenv"
 )
 
-// nobody is the attacking user.
+// nobody is the user ID of the attacking user.
 const nobody = 65534
 
-// lockAll takes every lock on the journal's files that an ordinary user can take, prints how many it has, and keeps them. It runs as the
-// user nobody. SQLite locks single bytes: 120 for writers, 121 for checkpoints, 128 for the first process that opens the file.
+// lockAll takes every lock on the journal's files that an ordinary user can take, prints their number, and keeps
+// them. It runs as the user "nobody". SQLite locks single bytes: 120 for writers, 121 for checkpoints, 128 for the
+// first process that opens the file.
 func lockAll(path string) error {
 	taken := 0
 	for _, file := range files(path) {
@@ -49,15 +50,16 @@ func lockAll(path string) error {
 	return err
 }
 
-// attack takes as many locks on the journal as it can, as the user nobody, until the test ends. It
-// returns how many it has.
+// attack starts a process of the user "nobody" that takes as many locks on the journal as it can. The process keeps
+// them until the test ends. attack returns their number.
 func attack(t *testing.T, path string) int {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := filepath.Join(filepath.Dir(filepath.Dir(path)), "program") // the user nobody may not be able to reach the test's own program
+	// The user "nobody" may not be able to reach the test's own program.
+	open := filepath.Join(filepath.Dir(filepath.Dir(path)), "program")
 	if _, err := os.Stat(open); err != nil {
 		if err := exec.Command("install", "-m", "0755", program, open).Run(); err != nil {
 			t.Fatal(err)

@@ -151,8 +151,8 @@ func read(f *os.File) *HeldError {
 // lock a sidecar out.
 const Folder = "/run/accordion-sidecars"
 
-// Beside takes the lock for the sidecar of a cluster, by the cluster's own name for itself. Two sidecars with different journals would undo
-// each other's reservations. folder is Folder, except in tests.
+// Beside takes the lock for the sidecar of a cluster, under the cluster's own name. Two sidecars with different
+// journals would undo each other's reservations. folder is Folder, except in tests.
 func Beside(folder, cluster, note string) (*Lock, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

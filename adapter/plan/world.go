@@ -24,8 +24,8 @@ type Input struct {
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job
 	Settled      bool                    // the reading began after a job last released nodes
-	// OverLimit reports whether a user is over [limits] unused, so that no nodes are reserved ahead
-	// for later steps of the user's jobs. nil: no user is.
+	// OverLimit reports whether a user exceeds [limits] unused. No nodes are then reserved ahead for
+	// later steps of the user's jobs. nil: no user does.
 	OverLimit func(user string) bool
 	Settings  managed.Settings
 }

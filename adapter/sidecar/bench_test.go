@@ -30,7 +30,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 	return crowdedOn(b, size, j)
 }
 
-// crowdedOn is like crowded, with another journal.
+// crowdedOn returns the sidecar that crowded returns, with the journal j.
 func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,

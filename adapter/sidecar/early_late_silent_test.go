@@ -64,7 +64,7 @@ func TestAnEarlyApplicationDelaysNoOrdinaryJobThatWaits(t *testing.T) {
 	}
 }
 
-// stubborn is a script that goes on with its work, and prints the signals that it receives.
+// stubborn returns a script that continues its work at every signal, and prints the signal.
 func stubborn(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		done := make(chan error, 1)
@@ -116,7 +116,7 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	})
 }
 
-// listening is a script that never asks. It prints its hosts file at each signal.
+// listening returns a script that never asks for a step. It prints its hosts file at each signal.
 func listening(d time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		end := time.After(d)

@@ -88,7 +88,7 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	}
 }
 
-// askingOnce is a script that asks for one step at once, and prints the answer and the nodes that it has then.
+// askingOnce returns a script that asks for one step at once. It prints the status and the nodes of the reply.
 func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		reply, err := h.Step(ctx, ask)

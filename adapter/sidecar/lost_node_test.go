@@ -68,7 +68,8 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	})
 }
 
-// reading is a script that asks for its steps. It prints its hosts file at the end of the second step and of each later one.
+// reading returns a script that asks for its steps. It prints its hosts file at the end of the second step and of
+// each later one.
 func reading(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {

@@ -16,7 +16,7 @@ type notifying struct {
 
 func (h notifying) Changes() <-chan struct{} { return h.changes }
 
-// inNotifyingWorld is like inRestingWorld. The batch system reports a change when the story calls notify.
+// inNotifyingWorld runs a story as inRestingWorld does. The batch system reports a change when the story calls call.
 func inNotifyingWorld(t *testing.T, story func(w *world, c *counted, call func())) {
 	t.Helper()
 	inRestingWorld(t, embedded.Options{Nodes: 16}, func(w *world, c *counted) {

@@ -199,7 +199,7 @@ func (f *flaky) run(ctx context.Context, h *embedded.Handle, d time.Duration) er
 	return err
 }
 
-// programs is the script of an application that runs one program in each step.
+// programs returns the script of an application that runs one program in each step.
 func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {
@@ -216,7 +216,7 @@ func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	}
 }
 
-// inFlakyWorld is like inWorld, with a controller that stops at a call of the sidecar.
+// inFlakyWorld runs a story as inWorld does, with a controller that stops before or after one call of the sidecar.
 func inFlakyWorld(t *testing.T, at int, after bool, story func(w *world, f *flaky)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {

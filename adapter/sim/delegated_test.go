@@ -13,8 +13,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters is like TestPartsOfApplications, but the loop of applications gives the orders, with launchers and
-// barriers. The loop is killed as well.
+// TestApplicationsOverTwoClusters runs the scenarios of TestPartsOfApplications with launchers and barriers. The loop
+// of applications gives the orders, and is killed as well.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
 	everySeed(applicationScenarios(), func(i int) {

@@ -26,7 +26,7 @@
 // # Checks
 //
 //   - No node is in two jobs, neither in the batch system's records nor in what status shows.
-//   - An application that is told that its nodes are allocated holds exactly these.
+//   - An application that receives the reply "resized" holds exactly the nodes in the reply.
 //   - Ordinary jobs are never changed. If one was submitted before the managed ones, it starts at most one scheduling pass later than
 //     without them.
 //   - A promise is kept, or the journal has an event that says why not.

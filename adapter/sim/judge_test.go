@@ -87,8 +87,8 @@ func (w *world) unsettled() bool {
 	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
 }
 
-// judgeReply checks that an application that is told that its nodes are allocated holds exactly these. If the job ended while the answer
-// was on its way, at most for the deadline of a call, no application received it.
+// judgeReply checks that an application that receives the reply "resized" holds exactly the nodes in the reply. If
+// the job ended while the reply was on its way, at most for the deadline of a call, no application received it.
 func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return

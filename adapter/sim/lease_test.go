@@ -123,7 +123,7 @@ func (d *duel) nth(name string) int {
 	return d.counts[name]
 }
 
-// host is one host: a sidecar with its journal, which is started again whenever it ends, as by systemd.
+// host runs the sidecar of one host with its journal. It starts the sidecar again whenever it ends, as systemd does.
 func (d *duel) host(ctx context.Context, name string) {
 	book := newMemory()
 	clock := &driftingClock{

@@ -243,7 +243,8 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	g.start()
 	g.await("both clusters are read", g.read)
 	g.launch(0, true)
-	g.await("one that wants everything runs", func() bool { // before others subscribe: who has asked for nothing yet holds nobody up
+	// It runs before others subscribe. A launcher that has requested nothing yet does not delay it then.
+	g.await("one that wants everything runs", func() bool {
 		_, started := g.waiting()
 		return started == 1
 	})

@@ -23,9 +23,9 @@ func init() {
 	}
 }
 
-// fakeApplications is a sidecar for one application, with the real servers. It grants the first request at once, lets
-// the parts through when all are ready, and exits when the launcher has received or sent the end of the application
-// and all have disconnected. The arguments are the names of its clusters, of four hosts each.
+// fakeApplications runs a sidecar for one application, with the real servers. It grants the first request at once,
+// and lets the parts through when all are ready. It exits when the launcher has received or sent the end of the
+// application and all have disconnected. The arguments are the names of its clusters, of four hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")

@@ -61,7 +61,7 @@ func execute(ctx context.Context, root *cobra.Command) int {
 	return coded.Status
 }
 
-// accordion is the program with its subcommands.
+// accordion returns the command of the program, with its subcommands.
 func accordion() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "accordion",

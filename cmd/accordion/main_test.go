@@ -39,8 +39,8 @@ func commands(t *testing.T, folder string) {
 	})
 }
 
-// exits is the command `status` of the scripts: "status 2 accordion …" runs a program that must exit with this
-// status.
+// exits implements the command `status` of the scripts: "status 2 accordion …" runs a program that must exit with
+// status 2.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status STATUS PROGRAM…")

@@ -145,7 +145,7 @@ func dashboard(t *testing.T) []question {
 	return all
 }
 
-// variableMetrics are the metrics by which the dashboard finds the sidecars.
+// variableMetrics returns the metrics by which the dashboard finds the sidecars.
 func variableMetrics(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -224,7 +224,7 @@ func (p prometheus) get(t *testing.T, path string) ([]byte, error) {
 	return text, err
 }
 
-// data is the data of an API response.
+// data returns the data of the API's response for a path.
 func data[T any](t *testing.T, p prometheus, path string) T {
 	t.Helper()
 	var answer struct{ Data T }

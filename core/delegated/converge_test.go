@@ -70,7 +70,8 @@ func (x *exchange) settle(most int) int {
 	return x.linear.Counts().Passes - before
 }
 
-// earliest is a launcher of the paper: a moldable application that should complete as early as possible.
+// earliest requests as a launcher of the paper does: for a moldable application that should complete as early as
+// possible.
 func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool) {
 	m := moldable.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
 		return beyond + 40*core.Time(id%7+1)/core.Time(n) + core.Time(c)
@@ -79,7 +80,7 @@ func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool
 	return found.Request, found.OK
 }
 
-// anything is a launcher that answers each view with another request.
+// anything answers each view with another request, drawn at random. One answer in ten has no request.
 func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 	if x.random.IntN(10) == 0 {
 		return moldable.Request{}, false
@@ -183,7 +184,7 @@ func TestExchangeNeverEndsIfUnchangedViewsAreSent(t *testing.T) {
 // An answer is part of the exchange that some event began. A request that answers nothing begins an exchange.
 func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 8, 50))
-	w.wake(0) // each has answered its first view, and the second one is told that all hosts are occupied
+	w.wake(0) // each has answered its first view, and the second one receives a view in which all hosts are occupied
 	chain := func(want int) {
 		t.Helper()
 		if got := w.linear.Counts().Chain; got != want {

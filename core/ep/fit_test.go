@@ -255,7 +255,7 @@ func draw(p *profile.Profile, start core.Time, ep core.EP, length core.Time) str
 	return b.String()
 }
 
-// loaded is a machine of 1,000 nodes on which 2,500 jobs are planned.
+// loaded returns the profile of a machine of 1,000 nodes on which 2,500 jobs are planned.
 func loaded() *profile.Profile {
 	p, random := profile.New(1000), rand.New(rand.NewPCG(7, 9))
 	for range 2500 {

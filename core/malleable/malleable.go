@@ -2,8 +2,8 @@
 //
 // A malleable job (core.Job with a Range) starts on what is free, from half of its reference up to the reference. It changes its size at
 // its resize points only, and calls Point there. Once it has done so, it is known to answer: what it holds above its minimum may be
-// claimed for jobs that wait, and comes free at its next point. What nobody can use now, such jobs grow into. A job that was
-// never at a point is rigid to all others.
+// claimed for jobs that wait, and becomes free at its next point. Such jobs grow into nodes that no other job can use
+// now. A job that was never at a point is rigid to all others.
 //
 // docs/replay.md describes the rule ("Malleable jobs"). Its numbers are startShare, keepPercent and grain, and the patience of
 // sched.Patient. Without malleable jobs the policy is Patient, start by start.
@@ -97,7 +97,7 @@ type run struct {
 	reference   core.Step // of the request
 	size        int       // nodes
 	before      int       // nodes that it holds until settled
-	settled     core.Time // when its last resize is over
+	settled     core.Time // when its last resize ends
 	heard       bool
 	lends       bool      // the view has what it can give as free from then on
 	next        core.Time // its next point
@@ -355,7 +355,7 @@ func (s *state) Next(now core.Time) core.Time {
 	return next
 }
 
-// Promise implements sched.Promiser. Of a malleable job it is the minimum that nobody takes.
+// Promise implements sched.Promiser. For a malleable job it returns the minimum, which no other job takes.
 func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
 	if s.patient != nil {
 		return s.patient.(sched.Promiser).Promise(id)
@@ -479,7 +479,8 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 	if size != r.size {
 		after.to(size, at)
 	}
-	for after.next = at + r.Every; after.next <= after.settled; after.next += r.Every { // it is told nothing before the resize is over
+	for after.next = at + r.Every; after.next <= after.settled; after.next += r.Every {
+		// points before the end of the resize are skipped
 	}
 	lift := func(sign int) {
 		for _, h := range r.held {

@@ -32,7 +32,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	p := pass{state: s, now: now, hopeless: math.MaxInt, starts: core.Forever, into: into}
 	for _, r := range s.heard {
 		r.told = 0
-		if now >= r.settled && (!r.lends || r.next < now) { // its resize is over, or its point is late
+		if now >= r.settled && (!r.lends || r.next < now) { // its resize has ended, or its point is late
 			s.hold(r, now)
 		}
 		if now < r.settled {
@@ -43,7 +43,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	p.keepPromises()
 	s.due = p.queue(s.due, true)
 	s.waiting = p.queue(s.waiting, false)
-	p.keepPromises() // also beside what starts
+	p.keepPromises() // also next to what starts
 	p.grow()
 	return p.into
 }
@@ -100,7 +100,7 @@ func (p *pass) look(w *waiter, due bool) bool {
 	return false
 }
 
-// lookShaped is look for an evolving or a moldable job.
+// lookShaped does for an evolving or a moldable job what look does. It reports whether the job starts.
 func (p *pass) lookShaped(w *waiter, due bool) bool {
 	best, ok := p.chooser.Earliest(p.view.Without(0, nil), p.now, w.Job, 4*core.Forever)
 	// of several profiles one that begins now, before one that ends sooner

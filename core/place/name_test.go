@@ -379,7 +379,8 @@ func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool
 	})
 }
 
-// busyMachine is a machine of n nodes with running jobs on all of them and a queue of 2,500 jobs one after the other.
+// busyMachine returns the claims and requests of a machine of n nodes, with running jobs on all of them and a queue
+// of 2,500 jobs one after the other.
 func busyMachine(n int) ([]place.Claim, []place.Request) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ends := make([]core.Time, n)

@@ -16,7 +16,8 @@ func TestEverySizeLiesBetweenItsRungAndTheNext(t *testing.T) {
 	}
 }
 
-// What is stored for a rung must hold for all sizes up to the next. The fewer these are, the fewer searches fail.
+// TestNoSizeExceedsItsRungByHalf checks the distances between rungs. What is stored for a rung must hold for all
+// sizes up to the next rung. The fewer these sizes are, the fewer searches fail.
 func TestNoSizeExceedsItsRungByHalf(t *testing.T) {
 	for level := range maxLevels - 1 {
 		if low, next := sizeOf(level), sizeOf(level+1); level > 0 && 2*next > 3*low+2 {

@@ -51,7 +51,7 @@ func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 	}
 }
 
-// Points are checked second by second, on lists and, with many changes, on trees.
+// TestPointsAreTheOccupation checks points second by second, on lists and, with many changes, on trees.
 func TestPointsAreTheOccupation(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))

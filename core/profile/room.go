@@ -15,7 +15,7 @@ type Room struct {
 // Rooms appends the rooms around [from, to), which is not empty, that a release of n nodes there has made. The first
 // room has the most nodes that are free at any time in [from, to), the last one at least fewest, which is at least 1.
 // Rooms are computed as if that many nodes were free in all of [from, to). So a time in which at least fewest nodes
-// are newly free lies in the last room with that many nodes.
+// are newly free is in the last room with that many nodes.
 func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	if p.tree == nil {
 		return roomsOf(&p.list, from, to, n, p.nodes, p.nodes-fewest, into)

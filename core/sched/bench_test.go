@@ -11,8 +11,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// busyQueue is a machine of 1,000 nodes with 500 running and 2,000 waiting jobs: 1,400 rigid, 400 evolving with 3 to
-// 8 steps, 200 moldable with 4 choices.
+// busyQueue returns the state of a machine of 1,000 nodes with 500 running and 2,000 waiting jobs: 1,400 rigid, 400
+// evolving with 3 to 8 steps, 200 moldable with 4 choices.
 func busyQueue(policy sched.Policy) sched.State {
 	r := rand.New(rand.NewPCG(3, 4))
 	seconds := func() core.Time { return 60 + r.Int64N(4*3600) }

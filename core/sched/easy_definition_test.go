@@ -37,7 +37,7 @@ func (w *twin) used(t core.Time) int {
 	return sum
 }
 
-// fits is fits(j, t) for one profile.
+// fits reports whether one profile of a job fits at t. It is fits(j, t) of the definition, for one profile.
 func (w *twin) fits(j core.Job, ep core.EP, t core.Time) bool {
 	for k := range ep.Total() {
 		if w.used(t+k)+ep.At(k) > w.nodes {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// full is a machine without patience. All its nodes are taken until second 20.
+// full returns the state of a machine without patience. All its nodes are in use until second 20.
 func full(nodes int) sched.State {
 	state := sched.Patient{}.New(core.Machine{Nodes: nodes})
 	state.Running(10, core.Allocation{Job: 100, Start: 0, EP: core.EP{{Duration: 20, Nodes: nodes}}})

@@ -68,6 +68,7 @@ type Promiser interface {
 type Resizer interface {
 	State
 	// Point returns how many nodes a malleable job is to hold from now on, at one of its resize points. Its next point is at next.
-	// The job gives nodes back when its resize is over. Point returns 0 for a job that the State does not know as malleable.
+	// The job releases nodes when its resize has ended. Point returns 0 for a job that the State does not know as
+	// malleable.
 	Point(now core.Time, id core.JobID, next core.Time) (nodes int)
 }

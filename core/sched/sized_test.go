@@ -75,8 +75,8 @@ func drawSizing(t *rapid.T) sizing.Sizing {
 	return s
 }
 
-// Jobs are submitted, start and end. After each event the state must plan as the definition does with the targets of
-// that time.
+// TestARepeatedPlanWithASizingIsThatOfTheSizesThatJobsMayHave submits, starts and ends jobs. After each event the
+// state must plan as the definition does with the targets of that time.
 func TestARepeatedPlanWithASizingIsThatOfTheSizesThatJobsMayHave(t *testing.T) {
 	checks(t)
 	rapid.Check(t, func(t *rapid.T) {

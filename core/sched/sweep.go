@@ -134,7 +134,7 @@ type lane struct {
 // none records that there is no place to leap to.
 func (c *class) none() { c.from, c.to = core.Forever, -core.Forever }
 
-// renew is called when all waiting jobs have new places.
+// renew resets all classes. It is called when all waiting jobs have new places.
 func (m *memo) renew() {
 	for i := range m.classes {
 		m.classes[i].none()

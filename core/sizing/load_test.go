@@ -9,7 +9,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// randomWorld is a machine with some jobs. The first waiting job is the one to size.
+// randomWorld returns a machine with some jobs. The first waiting job is the one to size.
 func randomWorld(r *rand.Rand) *sizing.World {
 	w := &sizing.World{Now: r.Int64N(20 * sizing.Day), Machine: 16 + r.IntN(112)}
 	for range r.IntN(6) {
@@ -36,8 +36,8 @@ func randomStatistics(r *rand.Rand) *sizing.Statistics {
 	return &s
 }
 
-// figure2 is Figure 2 of the paper, word by word, with the differences that Load's comment describes. Arrivals are
-// summed over each half hour, in slices.
+// figure2 implements Figure 2 of the paper, word by word, with the differences that Load's comment describes. It sums
+// arrivals over each half hour, in slices.
 func figure2(w *sizing.World, js *sizing.Sizes, s *sizing.Statistics, beyond, unbounded bool) float64 {
 	const ideal, delta, maxBad = .90, .02, 3
 	clip := func(x *sizing.Sizes, m float64) float64 {

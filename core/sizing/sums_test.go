@@ -35,7 +35,7 @@ func plainLoad(w *World, s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(w.Machine) * span)
 }
 
-// plainSearch is Load.Search with plainLoad.
+// plainSearch returns the trials of Load.Search, with loads from plainLoad.
 func plainSearch(l Load, w *World, s *Sizes) (all []Trial) {
 	f := l.forecast(w)
 	factor, least, bad := 1., math.Inf(1), 0

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainPick is a simple implementation of pick: parts are lists of resources.
+// plainPick implements pick in a simple way: parts are lists of resources.
 func plainPick(t *Tree, counts []int, free map[int]bool) (taken []int, ok bool) {
 	if len(counts) == 0 {
 		for r := range t.all() {

@@ -11,8 +11,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// full is two hosts, both in use until second 100050, and jobs that each want both of them, so that they are planned
-// one after the other. It is second 100000, and OAR wants 60 s between two jobs, its default.
+// full returns two hosts, both in use until second 100050, and jobs that each want both of them. So the jobs are
+// planned one after the other. It is second 100000, and OAR wants 60 s between two jobs, its default.
 func full(by string, claims ...claim) (*translator, error) {
 	ask := func(id int64, submitted, walltime core.Time) *waiting {
 		w := request(id, walltime, level{"network_address", 2})

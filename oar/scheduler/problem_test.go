@@ -86,8 +86,8 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 	}
 }
 
-// cluster is three hosts with two cores each, one core of the last not alive. The properties of the requests are known
-// without a database.
+// cluster returns three hosts with two cores each. One core of the last host is not alive. The properties of the
+// requests are known without a database.
 func cluster(jobs ...*waiting) *translator {
 	s := &state{levels: []string{"network_address"}, waiting: jobs}
 	e := newEligibility(nil, time.Second, func() bool { return false })

@@ -6,7 +6,7 @@
 //	testlog -skipped FILE...               prints what was not run, a line for each reason; nothing, if all was
 //	testlog -failed FILE...                prints what failed, and the first lines that each of it said
 //	testlog -skips LIST FILE...            fails if a test was skipped that is not in the list, or one in it is not skipped any more
-//	testlog -write -skips LIST FILE...     writes the list anew, of the packages that were tested
+//	testlog -write -skips LIST FILE...     writes the list again, for the packages that were tested
 //	testlog -left FILE...                  prints in one line what was skipped, and the command for it
 package main
 

@@ -74,7 +74,8 @@ func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 	s.same("its own status", s.succeeds("mpiexec.hydra -n 4 -ppn 1 sh -c 'exit 75' >/dev/null 2>&1; echo $?"), "75")
 }
 
-// MPICH of Debian 11, beside Slurm 20.11, binds no ranks, and looks up the nodes' names, which do not exist in the lab.
+// TestMPICHProgramsSpanOnOtherReleasesOfSlurm does not run MPICH of Debian 11, next to Slurm 20.11. That MPICH binds
+// no ranks, and looks up the nodes' names, which do not exist in the lab.
 func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
@@ -185,7 +186,7 @@ func mpiOnCompanions(w *world, compiler, start, settings string) *script {
 	s.steps(2, one, two)
 	settings += "export MY_OWN=x\n"
 	s.running(settings+start, one.Job, two.Job)
-	// It also runs beside a step that has all cores, memory and GPUs of the allocations.
+	// It also runs next to a step that has all cores, memory and GPUs of the allocations.
 	s.running(settings+"accordion run sh -c 'touch began.$ACCORDION_PROCID; exec sleep 300' &\nuntil [ -e began.7 ] && [ $(ls began.* | wc -l) = 8 ]; do sleep 0.1; done\n"+
 		start+"; status=$?; kill $!; wait; (exit $status)", one.Job, two.Job)
 	return s

@@ -44,7 +44,8 @@ func newWorld(t *testing.T, options ...lab.Option) *world {
 	return &world{T: t, lab: lab, calls: server.Calls(), home: filepath.Join(lab.Dir, "home", "alice")}
 }
 
-// companion allocates nodes beside a job, as the job's user, with the tasks and GPUs per node that the options give.
+// companion allocates nodes in addition to a job's, as the job's user, with the tasks and GPUs per node that the
+// options give.
 func (w *world) companion(nodes string, options ...string) allocation.Allocation {
 	w.Helper()
 	names, err := hostlist.Expand(nodes)
@@ -73,7 +74,7 @@ type script struct {
 }
 
 // reading reads the name of a file from a pipe, executes its content, and writes the output and the status to files
-// beside it.
+// next to it.
 const reading = `
 exec 9<>commands # for writing too: its end is never seen
 while read -r name <&9; do
@@ -164,7 +165,7 @@ func (s *script) steps(step int, companions ...allocation.Allocation) {
 	}
 }
 
-// succeeds is like does for commands that must succeed. It returns the lines of their output.
+// succeeds runs commands that must succeed. It returns the lines of their output.
 func (s *script) succeeds(commands string) []string {
 	s.Helper()
 	out, errs, status := s.does(commands)

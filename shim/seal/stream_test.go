@@ -191,7 +191,8 @@ func TestAStreamRefusesWhatIsNoKeyAndBoundsFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} { // the last one gives a shared secret that everybody knows
+	// The last key gives a shared secret that is publicly known.
+	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} {
 		var bad *seal.CredentialError
 		if _, err := c.Stream(key, theirs); !errors.As(err, &bad) {
 			t.Errorf("the key %x: %v", theirs, err)

@@ -137,7 +137,7 @@ func readUpTo(r io.Reader, most int, f *format, into any) error {
 // message is genuine before they parse it. The error is io.EOF, ErrTruncated, a *TooLongError, or the reader's own.
 func ReadFrame(r io.Reader) ([]byte, error) { return ReadUpTo(r, MaxFrame) }
 
-// ReadUpTo is like ReadFrame for frames whose msgpack has at most the given number of bytes.
+// ReadUpTo reads a frame as ReadFrame does. The msgpack of the frame may have at most the given number of bytes.
 func ReadUpTo(r io.Reader, most int) ([]byte, error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -271,7 +271,7 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// FuzzReadReply is like FuzzReadRequest for replies.
+// FuzzReadReply checks replies as FuzzReadRequest checks requests.
 func FuzzReadReply(f *testing.F) {
 	f.Add(frame("\x82\xa1v\x01\xa6status\xa4over"))
 	f.Add(frame("\x84\xa1v\x01\xa6status\xa7resized\xa5nodes\xa6n[1-5]\xa5count\x05"))

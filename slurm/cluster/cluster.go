@@ -141,10 +141,10 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// frozen adds adapter.ErrFrozen to an error by which Slurm says that the job has no number in the accounting database
-// yet. Slurm then refuses every change of the job after five seconds; forever, if slurmctld ended while it waited for
-// the number (22.05). Only scancel helps then. While slurmdbd does not answer, nobody can tell which case it is, and
-// other jobs would fail in the same way: frozen then adds adapter.ErrTrap, too.
+// frozen adds adapter.ErrFrozen to an error by which Slurm reports that the job has no number in the accounting
+// database yet. Slurm then refuses every change of the job after five seconds. It refuses them forever if slurmctld
+// ended while it waited for the number (22.05). Only scancel helps then. While slurmdbd does not answer, the two
+// cases cannot be distinguished, and other jobs would fail in the same way. frozen then adds adapter.ErrTrap, too.
 func (s *Cluster) frozen(ctx context.Context, err error) error {
 	if !client.Refused(err, client.NumberAwaited) {
 		return err

@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// noJobs is a lookup without known jobs.
+// noJobs looks up a job where none is known.
 func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {

@@ -128,9 +128,9 @@ func IsWaitingReservation(reservation string) bool { return reservation == Park 
 // Stopped reports whether Slurm holds the job, for its owner or for root: parked or not, it does not start.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
 
-// heldBy returns who holds a pending job of ours; "" if only we or Slurm itself do. A job that waits for us, or that
-// we released, is not held in Slurm's sense. Before that the plug-in holds it. A requeued job is held by whoever
-// requeued it.
+// heldBy returns who holds a pending job of ours. It returns "" if only we or Slurm itself do. A job that waits for
+// us, or that we released, is not held in Slurm's sense. Before that the plug-in holds it. A requeued job is held by
+// the user who requeued it.
 func (r *Record) heldBy() string {
 	switch why := strings.ReplaceAll(r.Why, "_", " "); {
 	case r.Mark == "", adapter.Delegated(&r.Job): // the sidecar submits parts of applications itself, and clears their holds at their start

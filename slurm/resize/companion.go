@@ -186,7 +186,7 @@ func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 }
 
 // TendCompanions completes companions that a dead sidecar left unfinished, extends their limits to that of their job,
-// which somebody may have raised, and suspends and resumes them with their job.
+// which a user may have raised, and suspends and resumes them with their job.
 //
 // A failure is retried at the next reading: a problem with one companion must not keep the others from being read.
 func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {

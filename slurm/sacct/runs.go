@@ -371,7 +371,7 @@ func (l LeftUnread) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ReadText is Read for the output of a call of sacct, without bounds of time.
+// ReadText reads the output of a call of sacct as Read does, without bounds of time.
 func (r *Runs) ReadText(text, name string) error {
 	return r.Read(strings.NewReader(text), name, time.UTC, 0, 0)
 }

@@ -30,7 +30,8 @@ func TestRecordBecomesRun(t *testing.T) {
 	}
 }
 
-// Executables are numbers. Different numbers are different jobs, unlike job names that differ only in their digits.
+// TestExecutablesAreDistinguished tests numbers of executables. Different numbers are different jobs, unlike job
+// names that differ only in their digits.
 func TestExecutablesAreDistinguished(t *testing.T) {
 	var log swf.Log
 	for i := range int64(36) {

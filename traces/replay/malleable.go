@@ -32,7 +32,7 @@ type eventKind uint8
 const (
 	ends    eventKind = iota
 	point             // a malleable job may change its size
-	settled           // its resize is over
+	settled           // its resize has ended
 )
 
 type events []event

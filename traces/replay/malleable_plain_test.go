@@ -223,7 +223,7 @@ func (p *plainMalleable) give(r *plainJob) core.Time {
 	from := max(p.now, r.until)
 	k := (from - r.start + p.points - 1) / p.points
 	next := r.start + max(k, 1)*p.points
-	if next == r.last { // its point of this second is over
+	if next == r.last { // its point of this second has passed
 		next += p.points
 	}
 	return next + p.cost
@@ -377,7 +377,7 @@ func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 	return at, have - lo
 }
 
-// spareLater is the spare of a job, or what it will have to spare when its redistribution is over.
+// spareLater returns how many nodes a job can spare: none until its redistribution has ended.
 func (p *plainMalleable) spareLater(r *plainJob) int {
 	if p.heard(r) && p.now < r.until {
 		return 0

@@ -125,7 +125,7 @@ var (
 	}
 )
 
-// Of is the class of a value, among Names.
+// Of returns the index of the class of a value, among Names.
 func (c Classes) Of(value int64) int {
 	at, _ := slices.BinarySearch(c.Ends, value)
 	return at

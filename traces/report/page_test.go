@@ -93,7 +93,7 @@ func TestTableShowsTheMetrics(t *testing.T) {
 	}
 }
 
-// What is read here was packed, compressed, unpacked, indexed, drawn and found again.
+// TestPointerShowsTheJobThatHeldTheNode reads what was packed, compressed, unpacked, indexed, drawn and found again.
 func TestPointerShowsTheJobThatHeldTheNode(t *testing.T) {
 	r := made(t, 400, 3, 2, "easy", "evolving:2X+c")
 	p := open(t, r)

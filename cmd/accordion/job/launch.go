@@ -18,7 +18,7 @@ import (
 
 func init() { forUsers = append(forUsers, Launch) }
 
-// Launch is "accordion launch".
+// Launch returns the command "accordion launch".
 func Launch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "launch --model MODEL [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",

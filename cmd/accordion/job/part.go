@@ -14,7 +14,7 @@ import (
 
 func init() { forScripts = append(forScripts, Part) }
 
-// Part is "accordion part".
+// Part returns the command "accordion part".
 func Part() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "part [--done STATUS]",

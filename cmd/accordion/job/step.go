@@ -35,7 +35,7 @@ func made(commands []func() *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// Step is "accordion step".
+// Step returns the command "accordion step".
 func Step() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "step [--keep NODES | --release NODES] [--timeout DURATION]",

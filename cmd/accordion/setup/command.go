@@ -1,6 +1,6 @@
 // Package setup has the command "accordion setup", which prepares a cluster for the sidecar.
 //
-//	slurm.go  beside a Slurm; oar.go: on OAR's server
+//	slurm.go  next to Slurm; oar.go: on OAR's server
 //	own.go    the files that setup writes, and may remove
 //	ask.go    questions, on a terminal
 package setup

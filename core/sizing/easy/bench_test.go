@@ -10,8 +10,8 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// busy is a machine of 1,000 nodes with 500 running jobs and 2,000 waiting moldable ones, of 150 to 200 sizes each.
-// With others, some running jobs change their size.
+// busy returns the state of a machine of 1,000 nodes with 500 running jobs and 2,000 waiting moldable ones, of 150 to
+// 200 sizes each. With others, some running jobs change their size.
 func busy(b *testing.B, policy sched.Policy, others bool) sched.State {
 	choices, err := moldable.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
 	if err != nil {

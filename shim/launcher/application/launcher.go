@@ -55,7 +55,7 @@ type Launcher struct {
 	parts      []launcher.Names // what was granted
 	works      bool             // the command on this host was started
 	reporting  bool             // Parts was sent, and is not answered
-	listings   int              // how often the clusters were listed in vain
+	listings   int              // how often the clusters were listed without effect
 	noCluster  bool             // there was no cluster at the subscription, and no view has come since
 	code       int              // the exit status, in phase leaving
 	said       string           // the last complaint, which is not repeated

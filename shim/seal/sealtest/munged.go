@@ -21,8 +21,8 @@ func Munged(t testing.TB) (socket string) {
 	return MungedIn(t, "")
 }
 
-// MungedIn is like Munged, but its files are in a folder below parent, for processes that do not see this machine's
-// folder of temporary files.
+// MungedIn starts a munged as Munged does, with its files in a folder below parent. It serves processes that do not
+// see this machine's folder of temporary files.
 func MungedIn(t testing.TB, parent string) (socket string) {
 	t.Helper()
 	return host(t, key(t, parent), parent)

@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire/launcher/conformance"
 )
 
-// application is a launcher that does what conformance.Client asks for, over shim/launcher/link.
+// application runs a launcher that does what conformance.Client asks for, over shim/launcher/link.
 func application(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

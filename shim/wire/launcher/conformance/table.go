@@ -16,7 +16,7 @@ var (
 	withdrawn = []step{say("done", with("code", 0)), hear("okay")}
 )
 
-// hearA is hear("clusters") for a client that has only cluster a.
+// hearA waits for the clusters as hear("clusters") does, for a client that has only cluster a.
 func hearA(c *caller) error {
 	m, err := c.take("clusters")
 	if err != nil {
