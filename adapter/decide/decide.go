@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/shim/wire"
 )
@@ -120,9 +121,6 @@ func About(r *managed.Job, s Situation) Decision {
 	}
 }
 
-// Booting is what a job waits for if its nodes are powered down.
-const Booting = "nodes that boot"
-
 // endAgain is the pause until the batch system is asked again to end a job that still runs.
 const endAgain = 40 * time.Second
 
@@ -153,12 +151,20 @@ func call(verb string, c actions.Call) *Operation {
 	return &Operation{Verb: verb, Calls: []actions.Call{c}}
 }
 
-// anyAsleep reports whether one of the nodes is powered down or boots, by the newest reading.
-func (s Situation) anyAsleep(nodes []string) bool {
+// booting returns which of the nodes are powered down or boot, by the newest reading, as a reason
+// to wait; "": none are.
+func (s Situation) booting(nodes []string) string {
+	var asleep []adapter.Node
 	for _, n := range s.World.Snapshot.Nodes {
 		if n.Asleep && contains(nodes, n.Name) {
-			return true
+			asleep = append(asleep, n)
 		}
 	}
-	return false
+	switch {
+	case asleep == nil:
+		return ""
+	case s.World.Snapshot.Hidden.Nodes:
+		return view.Booting
+	}
+	return view.Booting + ": " + s.withStates(asleep)
 }

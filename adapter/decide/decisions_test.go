@@ -73,7 +73,6 @@ func adoption() []row {
 }
 
 func waitingRows() []row {
-	asleep := func(n *adapter.Node) { n.Asleep = true }
 	down := func(n *adapter.Node) { n.Usable, n.Idle, n.Away, n.Why = false, false, true, "DOWN" }
 	sentBack := with(func(r *managed.Job) { r.Reject("BadConstraints", now-5, "") })
 	return []row{
@@ -87,7 +86,10 @@ func waitingRows() []row {
 		{"a job for which too few nodes are free", set(waiting(), ordinary(200, all...))},
 		{"a job whose nodes an ordinary job holds past its limit", set(waiting(), ordinary(-10, all...))},
 		{"a job whose nodes another managed job releases late", set(waiting(), ordinary(500, all[5:]...), lateShrinkerOn(all[:5]...))},
-		{"a job whose nodes are powered down", set(waiting(), node(asleep, all...))},
+		{"a job whose nodes are powered down", set(waiting(), asleep(all...))},
+		{"… and one of them is up", set(waiting(), asleep(all[1:]...))},
+		{"… and one of them boots already", set(waiting(), asleep(all...), powering("n2"))},
+		{"… and users may not see the states of nodes", set(waiting(), asleep(all...), hiddenNodes)},
 		{"a job whose first step a limit of the site does not allow now", set(waiting(), seen(func(j *adapter.Job) { j.MostNow = adapter.NodeLimit{Nodes: 1, Why: "MaxTRES of the user"} }))},
 		{"a job for which too many nodes are down", set(waiting(), node(down, all[2:]...))},
 		{"a reservation of others begins in 100 s", set(waiting(), reserved(100, false, all...))},
@@ -177,7 +179,7 @@ func growing() []row {
 		{"a job asks for 3 more nodes, which another managed job releases late", set(asks(), lateShrinkerOn(all[2:7]...))},
 		{"a job asks for 3 more nodes, which are not idle though no job holds them", set(asks(), node(func(n *adapter.Node) { n.Idle = false }, all[2:]...))},
 		{"a job asks for 3 more nodes, and there are only 4 in all", set(asks(), node(func(n *adapter.Node) { n.Usable, n.Idle, n.Away, n.Lost = false, false, true, true }, all[4:]...))},
-		{"a job asks for 3 more nodes, which are powered down", set(asks(), node(func(n *adapter.Node) { n.Asleep = true }, all[2:]...))},
+		{"a job asks for 3 more nodes, which are powered down", set(asks(), asleep(all[2:]...))},
 		{"a job asks for 3 more nodes, of which it released one in this second", set(asks(), with(func(r *managed.Job) {
 			r.SetNodes([]string{"n1", "n2", "n3"}, now)
 			r.SetNodes([]string{"n1", "n2"}, now)

@@ -90,8 +90,8 @@ func (s Situation) resize(r *managed.Job) Decision {
 	if closes, at := s.World.NextStrictReservation(add, s.World.Now+1); r.Seen.Limit < core.Forever && at < r.Seen.Started+r.Seen.Limit {
 		return Decision{Waits: reservedAhead(s.reservationName(closes.Name), at), Obstacle: managed.BatchSystem}
 	}
-	if s.anyAsleep(add) {
-		return Decision{Waits: Booting, Obstacle: managed.BootingNode}
+	if why := s.booting(add); why != "" {
+		return Decision{Waits: why, Obstacle: managed.BootingNode}
 	}
 	if r.ReleasedLast.Includes(add, s.World.Now) {
 		return Decision{Waits: "nodes that it gave back in this very second", Obstacle: managed.BatchSystem, Again: adapter.Instant(s.World.Now + 1)}

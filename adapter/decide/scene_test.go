@@ -208,6 +208,19 @@ func node(change func(n *adapter.Node), names ...string) option {
 	}
 }
 
+// asleep powers nodes down.
+func asleep(names ...string) option {
+	return node(func(n *adapter.Node) { n.Asleep, n.Why = true, "IDLE+POWERED_DOWN" }, names...)
+}
+
+// powering boots nodes that were powered down.
+func powering(names ...string) option {
+	return node(func(n *adapter.Node) { n.Asleep, n.Why = true, "IDLE+POWERING_UP" }, names...)
+}
+
+// hiddenNodes hides the states of nodes from users.
+func hiddenNodes(c *scene) { c.snapshot.Hidden.Nodes = true }
+
 // outage has the batch system not answer between two seconds.
 func outage(from, to core.Time) option {
 	return func(c *scene) {

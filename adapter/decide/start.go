@@ -59,8 +59,8 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.reachesInto(c); why != "" {
 		return Decision{Waits: why}
 	}
-	if s.anyAsleep(c.Added(0)) {
-		return Decision{Waits: Booting}
+	if why := s.booting(c.Added(0)); why != "" {
+		return Decision{Waits: why}
 	}
 	if s.Tending(r.Reservation(0)) { // that call has other nodes, and might be carried out last
 		return Decision{}
@@ -103,7 +103,7 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 // noPlace returns why no place in the plan is possible: nodes are out of service, or a reservation of others repeats too soon.
 func (s Situation) noPlace(r *managed.Job) string {
 	if m := s.World.Missing(r); m != nil {
-		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
+		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.withStates(m.Away))
 	}
 	if repeating := s.World.RepeatingReservation(r); repeating != nil {
 		return fmt.Sprintf("%s because of reservation %s, which comes again and again (%s)", view.NoPlace, s.reservationName(repeating.Name), repeating.Repeats)
@@ -119,17 +119,18 @@ func needed(n int) string {
 	return fmt.Sprintf("%d nodes are needed", n)
 }
 
-// mostAway is how many states of nodes out of service a reason names.
-const mostAway = 4
+// mostStates is how many states of nodes a reason names.
+const mostStates = 4
 
-// awayNodes returns nodes with their states at the batch system: n5 (IDLE+DRAIN: fan), n[7-8] (DOWN).
-func (s Situation) awayNodes(nodes []adapter.Node) string {
+// withStates returns nodes with their states at the batch system: n5 (IDLE+DRAIN: fan), n[7-8]
+// (DOWN).
+func (s Situation) withStates(nodes []adapter.Node) string {
 	if s.World.Snapshot.Hidden.Nodes {
 		return view.NodesWord(len(nodes))
 	}
 	var all []string
 	for i, g := range view.AwayOf(nodes) {
-		if i == mostAway {
+		if i == mostStates {
 			all = append(all, "others")
 			break
 		}

@@ -46,7 +46,9 @@ func (s *poweredDown) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	snapshot, err := s.BatchSystem.Observe(ctx)
 	if err == nil {
 		for i := range snapshot.Nodes {
-			snapshot.Nodes[i].Asleep = s.asleep(snapshot.Nodes[i].Name)
+			if n := &snapshot.Nodes[i]; s.asleep(n.Name) {
+				n.Asleep, n.Why = true, "IDLE+POWERED_DOWN"
+			}
 		}
 	}
 	return snapshot, err
@@ -91,6 +93,23 @@ func TestPoweredDownNodesAreWokenAheadOfTheStepThatNeedsThem(t *testing.T) {
 			if ahead := grew.Sub(at); ahead < 40*time.Second || ahead > 60*time.Second {
 				t.Errorf("%s was woken %v ahead of the growth, and boots for 40s", n, ahead)
 			}
+		}
+		w.clean()
+	})
+}
+
+func TestExplainNamesTheNodesForWhichAStartWaits(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.halt()
+		w.outer = &poweredDown{BatchSystem: w.System, boot: 40, woken: map[string]time.Time{}}
+		w.serve()
+		job := w.evolving("3x20s")
+		w.at(20)
+		w.says(job, "It is started when they have booted.",
+			"It waits for nodes that boot: n[2-3] (IDLE+POWERED_DOWN).")
+		w.quiet(200)
+		if got := w.steps(job); got != "3" {
+			t.Errorf("it ran on %q nodes, want 3", got)
 		}
 		w.clean()
 	})

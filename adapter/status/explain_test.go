@@ -164,6 +164,14 @@ func TestExplainNamesTheLatestStartBeforeADeadline(t *testing.T) {
 	golden(t, "too-late-for-its-deadline.txt", explained(t, lab(t, q), 20, noon))
 }
 
+func TestExplainNamesTheNodesThatBoot(t *testing.T) {
+	q := queue()
+	e := &q.Jobs[4]
+	e.Start = second("12:00:04")
+	e.Why = view.Booting + ": n3 (IDLE+POWERING_UP), n4 (IDLE+POWERED_DOWN)"
+	golden(t, "waits-for-nodes-that-boot.txt", explained(t, lab(t, q), 17, noon))
+}
+
 // Under a policy that reserves for few jobs, explain says from when on the job may have a reservation, and what it waits for until then.
 func TestExplainSaysFromWhenOnAJobHasAReservation(t *testing.T) {
 	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {

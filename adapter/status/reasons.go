@@ -132,6 +132,12 @@ func (t *explainer) due() []string {
 	if e.Request == "" {
 		return append([]string{"There is room for it: the batch system starts it when it next looks at its queue, or some seconds later."}, t.batchSystemReason()...)
 	}
+	if strings.HasPrefix(e.Why, view.Booting) {
+		return []string{
+			"There is room for it, on nodes that were powered down. It is started when they have booted.",
+			"It waits for " + clean(e.Why) + ".",
+		}
+	}
 	lines := []string{"There is room for it, and it is started within seconds."}
 	if e.Why != "" && e.Why != "nodes" {
 		lines = append(lines, "What is still in the way: "+clean(e.Why)+".")

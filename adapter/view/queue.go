@@ -127,6 +127,9 @@ const NoPlace = "no place in the plan"
 // TooLate begins the Why of a job that cannot start by its deadline.
 const TooLate = NoPlace + " by its deadline"
 
+// Booting begins the Why of a managed job whose nodes are powered down or boot.
+const Booting = "nodes that boot"
+
 // The values of Entry.Turn.
 const (
 	Reserved   = "reserved"   // it has a planned start later than now
