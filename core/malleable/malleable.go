@@ -71,6 +71,7 @@ type state struct {
 	horizon  core.Time      // the longest time between two points, and a resize
 
 	view    *profile.Profile
+	firm    *profile.Profile // the view without what is added for jobs that wait; nil without promises
 	chooser moldable.Chooser
 	undo    []stretch // what the last pass added to the view for jobs that wait
 	place   core.Time // where the reservation begins; Forever without one
@@ -104,7 +105,9 @@ type run struct {
 	end         core.Time // as requested
 	work        float64   // seconds of the reference that were done at since
 	since       core.Time
-	told        int // nodes for its next point; 0: no change
+	judged      int  // when shrinks was found (pass.begun)
+	shrinks     bool // all promises fit when it shrinks
+	told        int  // nodes for its next point; 0: no change
 }
 
 // stretch is nodes from one second to another.
@@ -131,7 +134,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	w := &waiter{Job: j, due: s.policy.Due(j), came: s.came}
 	s.came++
 	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 {
-		s.promises = true
+		s.keepPromises()
 	} else {
 		w.simple, w.lo, w.hi = true, j.Choices[0][0].Nodes, j.Choices[0][0].Nodes
 	}
@@ -214,7 +217,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 		s.enter(&run{Allocation: a, end: a.End()}, a.EP[0].Nodes)
 		return
 	}
-	s.promises = true
+	s.keepPromises()
 	s.changes = append(s.changes, sched.NewActive(now, a))
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
@@ -226,7 +229,7 @@ func (s *state) enter(r *run, nodes int) {
 	s.jobs[r.Job] = r
 	s.ends.Add(sched.RunningJob{End: r.end, ID: r.Job, Nodes: nodes}, r.Start)
 	if nodes == 0 {
-		s.view.Add(r.Start, r.EP)
+		s.bookSteps(r, r.Start, 1)
 		return
 	}
 	s.hold(r, r.Start)
@@ -240,7 +243,7 @@ func (s *state) hold(r *run, now core.Time) {
 	add := func(i, nodes int, to core.Time) {
 		if to > from {
 			r.held[i] = stretch{from, to, nodes}
-			s.view.Change(from, to, nodes)
+			s.book(from, to, nodes)
 			from = to
 		}
 	}
@@ -254,7 +257,7 @@ func (s *state) hold(r *run, now core.Time) {
 		if s.promises {
 			end = r.latest(now)
 		}
-		if end == r.end || s.view.Max(r.end, end)+min(r.size, r.Min) <= s.machine.Nodes {
+		if end == r.end || s.firm.Max(r.end, end)+min(r.size, r.Min) <= s.machine.Nodes {
 			r.lends = true
 			add(1, r.size, min(r.gives(now), r.end))
 			add(2, min(r.size, r.Min), end)
@@ -264,11 +267,39 @@ func (s *state) hold(r *run, now core.Time) {
 	add(1, r.size, r.end)
 }
 
+// keepPromises makes the state plan malleable jobs with their latest ends from now on.
+func (s *state) keepPromises() {
+	if s.promises {
+		return
+	}
+	s.takeBack()
+	s.promises, s.firm = true, s.view.Clone()
+}
+
+// book enters nodes into the view, or takes them out.
+func (s *state) book(from, to core.Time, nodes int) {
+	s.view.Change(from, to, nodes)
+	if s.firm != nil {
+		s.firm.Change(from, to, nodes)
+	}
+}
+
+// bookSteps books the steps of an evolving job from an instant on, or takes them out with the sign -1.
+func (s *state) bookSteps(r *run, since core.Time, sign int) {
+	at := r.Start
+	for _, step := range r.EP {
+		if to := at + step.Duration; to > since {
+			s.book(max(since, at), to, sign*step.Nodes)
+		}
+		at += step.Duration
+	}
+}
+
 // release takes a job's part out of the view, from an instant on.
 func (s *state) release(r *run, now core.Time) {
 	for i, h := range r.held {
 		if h.to > now {
-			s.view.Change(max(now, h.from), h.to, -h.nodes)
+			s.book(max(now, h.from), h.to, -h.nodes)
 		}
 		r.held[i] = stretch{}
 	}
@@ -295,13 +326,7 @@ func (s *state) End(now core.Time, id core.JobID) {
 	}
 	if r.size == 0 {
 		s.changes = slices.DeleteFunc(s.changes, func(c sched.Active) bool { return c.Job == id })
-		at := r.Start
-		for _, step := range r.EP {
-			if to := at + step.Duration; to > now {
-				s.view.Change(max(now, at), to, -step.Nodes)
-			}
-			at += step.Duration
-		}
+		s.bookSteps(r, now, -1)
 	}
 }
 
@@ -314,14 +339,17 @@ func (s *state) Nodes(now core.Time, m core.Machine) {
 	}
 	s.takeBack()
 	s.view.Clear(max(m.Nodes, 0))
+	if s.firm != nil {
+		s.firm.Clear(max(m.Nodes, 0))
+	}
 	for _, r := range s.jobs {
 		for _, h := range r.held {
 			if h.to > now {
-				s.view.Change(max(now, h.from), h.to, h.nodes)
+				s.book(max(now, h.from), h.to, h.nodes)
 			}
 		}
 		if r.size == 0 {
-			s.view.Add(r.Start, r.EP)
+			s.bookSteps(r, r.Start, 1)
 		}
 	}
 }
@@ -391,6 +419,9 @@ func (s *state) Clone() sched.State {
 		return &c
 	}
 	c.waiting, c.due, c.undo, c.places, c.changes = slices.Clone(s.waiting), slices.Clone(s.due), slices.Clone(s.undo), slices.Clone(s.places), slices.Clone(s.changes)
+	if s.firm != nil {
+		c.firm = s.firm.Clone()
+	}
 	c.view, c.ends, c.chooser = s.view.Clone(), s.ends.Clone(), moldable.Chooser{}
 	c.jobs, c.heard = make(map[core.JobID]*run, len(s.jobs)), make([]*run, len(s.heard))
 	for id, r := range s.jobs {
@@ -485,11 +516,8 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 	lift := func(sign int) {
 		for _, h := range r.held {
 			if h.to > at {
-				s.view.Change(max(at, h.from), h.to, sign*h.nodes)
+				s.firm.Change(max(at, h.from), h.to, sign*h.nodes)
 			}
-		}
-		for _, u := range s.undo {
-			s.view.Change(u.from, u.to, sign*u.nodes)
 		}
 	}
 	lift(-1)
@@ -500,7 +528,7 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 		{to: min(after.gives(at), after.end), nodes: after.size},
 		{to: after.latest(at), nodes: min(after.size, after.Min)},
 	} {
-		if from < h.to && s.view.Max(from, h.to)+h.nodes > s.machine.Nodes {
+		if from < h.to && s.firm.Max(from, h.to)+h.nodes > s.machine.Nodes {
 			return false
 		}
 		from = max(from, h.to)

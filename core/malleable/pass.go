@@ -20,6 +20,7 @@ type pass struct {
 	starts    core.Time // of the reservation; Forever without one
 	waits     bool      // a job waits after this pass
 	into      []core.Start
+	begun     int // changes when a job starts, and from pass to pass: what mayShrink found holds until then
 }
 
 // pass starts what fits, makes the reservation, and tells running malleable jobs their sizes. What it tells replaces what the last pass
@@ -27,9 +28,13 @@ type pass struct {
 func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	s.takeBack()
 	s.view.Forget(now)
+	if s.firm != nil {
+		s.firm.Forget(now)
+	}
 	s.age(now)
 	s.place, s.wake, s.places = core.Forever, core.Forever, s.places[:0]
-	p := pass{state: s, now: now, hopeless: math.MaxInt, starts: core.Forever, into: into}
+	s.came++
+	p := pass{state: s, now: now, begun: s.came, hopeless: math.MaxInt, starts: core.Forever, into: into}
 	for _, r := range s.heard {
 		r.told = 0
 		if now >= r.settled && (!r.lends || r.next < now) { // its resize has ended, or its point is late
@@ -40,10 +45,10 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 		}
 	}
 	p.left = s.machine.Nodes - s.view.At(now)
-	p.keepPromises()
+	p.claimPromises()
 	s.due = p.queue(s.due, true)
 	s.waiting = p.queue(s.waiting, false)
-	p.keepPromises() // also next to what starts
+	p.claimPromises() // also next to what starts
 	p.grow()
 	return p.into
 }
@@ -160,6 +165,7 @@ func (p *pass) begin(w *waiter, size int) {
 		r.next = p.now + w.Range.Every
 	}
 	p.enter(r, size)
+	p.begun = p.came
 	p.left -= size
 	p.into = append(p.into, core.Start{Job: w.ID, Nodes: size, Begins: true})
 }
@@ -168,6 +174,7 @@ func (p *pass) begin(w *waiter, size int) {
 func (p *pass) beginShaped(c core.Planned) {
 	p.changes = append(p.changes, sched.NewActive(p.now, c.Allocation))
 	p.enter(&run{Allocation: c.Allocation, end: c.End()}, 0)
+	p.begun = p.came
 	p.left -= c.EP[0].Nodes
 	p.into = append(p.into, core.Start{Job: c.Job, Choice: c.Choice, Nodes: c.EP[0].Nodes, Begins: true})
 }
@@ -180,9 +187,9 @@ func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.claimFor(c.Start)
 }
 
-// keepPromises claims nodes for promises that were made on the assumption that malleable jobs give nodes: later steps of
+// claimPromises claims nodes for promises that were made on the assumption that malleable jobs give nodes: later steps of
 // evolving jobs, and allocations that lie in the future.
-func (p *pass) keepPromises() {
+func (p *pass) claimPromises() {
 	for i := range p.changes {
 		a := &p.changes[i]
 		at, before := a.Start, 0
@@ -257,8 +264,8 @@ func (p *pass) spare(r *run) int {
 // gives returns when the nodes come free that a job gives at its next point.
 func (r *run) gives(now core.Time) core.Time { return max(r.next, now, r.settled) + r.Cost }
 
-// claim tells jobs to give n nodes together by an instant: first those with the most to spare, of equals the one that started first.
-// Where all together have fewer it tells nothing and reports false.
+// claim makes jobs give n nodes together by an instant: first those with the most to spare, of equals the one that started first.
+// If all together have fewer, claim changes nothing and reports false.
 func (p *pass) claim(n int, by core.Time) bool {
 	type offer struct {
 		*run
@@ -267,7 +274,7 @@ func (p *pass) claim(n int, by core.Time) bool {
 	var offers []offer
 	total := 0
 	for _, r := range p.heard {
-		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= by && by < r.end && p.keeps(r, min(r.size, r.Min), max(r.next, p.now)) {
+		if spare := p.spare(r); spare > 0 && r.gives(p.now) <= by && by < r.end {
 			offers = append(offers, offer{r, spare})
 			total += spare
 		}
@@ -276,18 +283,41 @@ func (p *pass) claim(n int, by core.Time) bool {
 		return false
 	}
 	slices.SortStableFunc(offers, func(a, b offer) int { return cmp.Compare(b.spare, a.spare) })
+	used, left := 0, n
 	for _, o := range offers {
+		if left <= 0 {
+			break
+		}
+		if p.mayShrink(o.run) {
+			offers[used] = o
+			used++
+			left -= o.spare
+		}
+	}
+	if left > 0 {
+		return false
+	}
+	for _, o := range offers[:used] {
 		taken := min(n, o.spare)
 		size := o.size
 		if o.told > 0 {
 			size = min(size, o.told)
 		}
 		o.told = size - taken
-		if n -= taken; n == 0 {
-			break
-		}
+		n -= taken
 	}
 	return true
+}
+
+// mayShrink reports whether all promises fit when a job shrinks to its minimum at its next point.
+func (p *pass) mayShrink(r *run) bool {
+	if !p.promises {
+		return true
+	}
+	if r.judged != p.begun {
+		r.judged, r.shrinks = p.begun, p.keeps(r, min(r.size, r.Min), max(r.next, p.now))
+	}
+	return r.shrinks
 }
 
 // grow tells jobs that were told nothing to grow into what is left: the ones farthest below their reference first, up to the reference,
