@@ -1,9 +1,9 @@
 // Package malleable grows and shrinks running malleable jobs next to a queue that Patient serves.
 //
 // A malleable job (core.Job with a Range) starts on what is free, from half of its reference up to the reference. It changes its size at
-// its resize points only, and calls Point there. Once it has done so, it is known to answer: what it holds above its minimum may be
-// claimed for jobs that wait, and becomes free at its next point. Such jobs grow into nodes that no other job can use
-// now. A job that was never at a point is rigid to all others.
+// its resize points only, and calls Point there. After its first call the planner trusts it: nodes above its minimum may be claimed for
+// waiting jobs, and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its first call a
+// malleable job counts as rigid.
 //
 // docs/replay.md describes the rule ("Malleable jobs"). Its numbers are startShare, keepPercent and grain, and the patience of
 // sched.Patient. Without malleable jobs the policy is Patient, start by start.
@@ -47,10 +47,10 @@ func (p Policy) New(m core.Machine) sched.State {
 	return &state{policy: p, machine: m, patient: p.Patient.New(m), known: map[core.JobID]known{}}
 }
 
-// state is Patient's state until the first malleable job is submitted, and from then on one of its own.
+// state delegates to the state of Patient until the first malleable job is submitted. From then on it plans itself.
 //
-// The view is what runs, from now on: a rigid job until its requested end, an evolving job as promised, and a malleable job with its size
-// until what it can give comes free, then with its minimum until its requested end.
+// The view has the nodes that running jobs hold from now on: a rigid job until its requested end, an evolving job as promised. A malleable
+// job that answers has its size until its next point, and then its minimum until its requested end.
 type state struct {
 	policy  Policy
 	machine core.Machine
@@ -88,7 +88,7 @@ type waiter struct {
 	simple bool // it has one choice of one step
 }
 
-// run is a job that runs.
+// run is a running job.
 type run struct {
 	core.Allocation
 	came int
@@ -107,10 +107,10 @@ type run struct {
 	since       core.Time
 	judged      int  // when shrinks was found (pass.begun)
 	shrinks     bool // all promises fit when it shrinks
-	told        int  // nodes for its next point; 0: no change
+	target      int  // nodes for its next point; 0: no change
 }
 
-// stretch is nodes from one second to another.
+// stretch is a number of nodes from one second to another.
 type stretch struct {
 	from, to core.Time
 	nodes    int
@@ -161,7 +161,7 @@ type known struct {
 	came int
 }
 
-// remember keeps a job that patient knows.
+// remember records a job that patient knows.
 func (s *state) remember(j core.Job) {
 	s.known[j.ID] = known{j, s.came}
 	s.came++
@@ -181,7 +181,7 @@ func (s *state) takeOver(now core.Time) {
 	}
 }
 
-// becomesDue puts a job behind those that became due before.
+// becomesDue inserts a job after those that became due before.
 func (s *state) becomesDue(w *waiter) {
 	i, _ := slices.BinarySearchFunc(s.due, w, byDue)
 	s.due = slices.Insert(s.due, i, w)
@@ -222,7 +222,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
 
-// enter adds a job that runs. Of an evolving job the nodes are 0: changes has its steps.
+// enter adds a running job. nodes is 0 for an evolving job, whose steps are in changes.
 func (s *state) enter(r *run, nodes int) {
 	r.came, r.size, r.before = s.came, nodes, nodes
 	s.came++
@@ -235,7 +235,7 @@ func (s *state) enter(r *run, nodes int) {
 	s.hold(r, r.Start)
 }
 
-// hold brings a job's part of the view up to date.
+// hold updates the nodes of a malleable or rigid job in the view.
 func (s *state) hold(r *run, now core.Time) {
 	s.release(r, now)
 	r.lends = false
@@ -276,7 +276,7 @@ func (s *state) keepPromises() {
 	s.promises, s.firm = true, s.view.Clone()
 }
 
-// book enters nodes into the view, or takes them out.
+// book adds nodes to the view, or removes them if nodes is negative.
 func (s *state) book(from, to core.Time, nodes int) {
 	s.view.Change(from, to, nodes)
 	if s.firm != nil {
@@ -284,7 +284,7 @@ func (s *state) book(from, to core.Time, nodes int) {
 	}
 }
 
-// bookSteps books the steps of an evolving job from an instant on, or takes them out with the sign -1.
+// bookSteps adds the steps of an evolving job from an instant on, or removes them if sign is -1.
 func (s *state) bookSteps(r *run, since core.Time, sign int) {
 	at := r.Start
 	for _, step := range r.EP {
@@ -295,7 +295,7 @@ func (s *state) bookSteps(r *run, since core.Time, sign int) {
 	}
 }
 
-// release takes a job's part out of the view, from an instant on.
+// release removes a job's nodes from the view, from an instant on.
 func (s *state) release(r *run, now core.Time) {
 	for i, h := range r.held {
 		if h.to > now {
@@ -463,10 +463,10 @@ func (s *state) Point(now core.Time, id core.JobID, next core.Time) (nodes int) 
 	return r.size
 }
 
-// resize does what the last pass told a job, unless a promise to another job does not allow it any more.
+// resize gives a job the target that the last pass set, unless a promise to another job no longer allows it.
 func (s *state) resize(r *run, now core.Time) {
-	size := r.told
-	r.told = 0
+	size := r.target
+	r.target = 0
 	s.takeBack()
 	if size > r.size {
 		size = min(size, r.size+max(0, s.machine.Nodes-s.view.At(now)))
@@ -480,7 +480,7 @@ func (s *state) resize(r *run, now core.Time) {
 	r.EP = core.EP{{Duration: r.end - r.Start, Nodes: min(r.size, r.Min)}}
 }
 
-// to gives a job another size at a point.
+// to changes a job's size at a point.
 func (r *run) to(size int, now core.Time) {
 	r.work += r.done(now)
 	r.before, r.size, r.settled = r.size, size, now+r.Cost
@@ -488,7 +488,7 @@ func (r *run) to(size int, now core.Time) {
 	r.end = r.since + r.left()
 }
 
-// latest returns the end of a job that has only its minimum from its next point on: a shrunk job lasts longer.
+// latest returns when the job ends if it shrinks to its minimum at its next point. A shrunk job lasts longer.
 func (r *run) latest(now core.Time) core.Time {
 	at := max(r.next, now, r.settled)
 	if r.size <= r.Min || at >= r.end {
@@ -499,9 +499,9 @@ func (r *run) latest(now core.Time) core.Time {
 	return max(c.end, r.end)
 }
 
-// keeps reports whether all promises still fit when a job has a size from its point at an instant on. It then holds that size until its
-// next point after the resize, and its minimum until its latest end. The start of a waiting job is no promise here: the next pass
-// reserves its place again.
+// keeps reports whether all promises still fit if a job gets a size at its point. The job then holds that size until its next point after
+// the resize, and its minimum until its latest end. The reservation of a waiting job does not count as a promise, because every pass makes it
+// again.
 func (s *state) keeps(r *run, size int, at core.Time) bool {
 	if !s.promises {
 		return true
@@ -536,20 +536,20 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 	return true
 }
 
-// done returns the seconds of the reference that a job worked since since.
+// done returns the work since r.since, in seconds of the reference.
 func (r *run) done(now core.Time) float64 {
 	return float64(max(0, now-r.since)) / r.Speed.Stretch(r.size, r.reference.Nodes)
 }
 
-// left returns the seconds that the request still lasts after since, on the present size.
+// left returns how many seconds of the request remain after r.since, on the present size.
 func (r *run) left() core.Time {
 	return seconds((float64(r.reference.Duration) - r.work) * r.Speed.Stretch(r.size, r.reference.Nodes))
 }
 
-// seconds rounds up, but for what division leaves.
+// seconds rounds up to whole seconds. It ignores rounding errors of divisions.
 func seconds(exact float64) core.Time { return max(1, core.Time(math.Ceil(exact*(1-1e-12)))) }
 
-// lasts returns the request of a malleable or rigid job on a number of nodes.
+// lasts returns the requested time on a number of nodes, in seconds.
 func (w *waiter) lasts(nodes int) core.Time {
 	step := w.Choices[0][0]
 	if w.Range == nil || nodes == step.Nodes {

@@ -9,7 +9,7 @@ import (
 	"accordion/core/sched"
 )
 
-// pass is one look at all that waits, and what it has decided so far.
+// pass is the state of one pass over all waiting jobs.
 type pass struct {
 	*state
 	now       core.Time
@@ -23,8 +23,8 @@ type pass struct {
 	begun     int // changes when a job starts, and from pass to pass: what mayShrink found holds until then
 }
 
-// pass starts what fits, makes the reservation, and tells running malleable jobs their sizes. What it tells replaces what the last pass
-// told.
+// pass starts jobs that fit, makes the reservation, and sets the targets of running malleable jobs. It discards the targets of the last
+// pass.
 func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	s.takeBack()
 	s.view.Forget(now)
@@ -36,7 +36,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	s.came++
 	p := pass{state: s, now: now, begun: s.came, hopeless: math.MaxInt, starts: core.Forever, into: into}
 	for _, r := range s.heard {
-		r.told = 0
+		r.target = 0
 		if now >= r.settled && (!r.lends || r.next < now) { // its resize has ended, or its point is late
 			s.hold(r, now)
 		}
@@ -53,7 +53,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	return p.into
 }
 
-// takeBack takes out of the view what the last pass added for jobs that wait.
+// takeBack removes what the last pass added to the view for waiting jobs.
 func (s *state) takeBack() {
 	for _, u := range s.undo {
 		s.view.Change(u.from, u.to, -u.nodes)
@@ -61,7 +61,7 @@ func (s *state) takeBack() {
 	s.undo = s.undo[:0]
 }
 
-// queue looks at the jobs of one list, and returns those that still wait.
+// queue calls look for each job of a list, and returns the jobs that still wait.
 func (p *pass) queue(all []*waiter, due bool) []*waiter {
 	kept := all[:0]
 	for _, w := range all {
@@ -105,10 +105,10 @@ func (p *pass) look(w *waiter, due bool) bool {
 	return false
 }
 
-// lookShaped does for an evolving or a moldable job what look does. It reports whether the job starts.
+// lookShaped does what look does, for an evolving or moldable job.
 func (p *pass) lookShaped(w *waiter, due bool) bool {
 	best, ok := p.chooser.Earliest(p.view.Without(0, nil), p.now, w.Job, 4*core.Forever)
-	// of several profiles one that begins now, before one that ends sooner
+	// A profile that can start now is better than one that ends sooner.
 	for i := range w.Choices {
 		one := w.Job
 		one.Choices = w.Choices[i : i+1]
@@ -138,7 +138,7 @@ func (p *pass) lookShaped(w *waiter, due bool) bool {
 	return false
 }
 
-// size returns with how many nodes a job starts now; 0 where it does not.
+// size returns the number of nodes with which a job starts now, or 0 if it does not start.
 func (p *pass) size(w *waiter) int {
 	size := min(w.hi, p.left)
 	for size >= w.lo {
@@ -151,7 +151,7 @@ func (p *pass) size(w *waiter) int {
 	return 0
 }
 
-// leastFree returns how many nodes are free all the time between two instants.
+// leastFree returns the number of nodes that are free during the whole time between two instants.
 func (p *pass) leastFree(from, to core.Time) int { return p.machine.Nodes - p.view.Max(from, to) }
 
 // begin starts a job of one step.
@@ -179,7 +179,7 @@ func (p *pass) beginShaped(c core.Planned) {
 	p.into = append(p.into, core.Start{Job: c.Job, Choice: c.Choice, Nodes: c.EP[0].Nodes, Begins: true})
 }
 
-// reserve gives a job its place, and claims for it what running malleable jobs have to give, as late as their points allow.
+// reserve makes the reservation for a job, and claims nodes of malleable jobs for it.
 func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.reserved, p.starts, p.place = true, c.Start, c.Start
 	p.add(c.Start, c.EP)
@@ -187,8 +187,7 @@ func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.claimFor(c.Start)
 }
 
-// claimPromises claims nodes for promises that were made on the assumption that malleable jobs give nodes: later steps of
-// evolving jobs, and allocations that lie in the future.
+// claimPromises claims the nodes that promises need: those of later steps of evolving jobs, and of allocations in the future.
 func (p *pass) claimPromises() {
 	for i := range p.changes {
 		a := &p.changes[i]
@@ -202,8 +201,8 @@ func (p *pass) claimPromises() {
 	}
 }
 
-// claimFor claims the nodes that the view lacks at an instant as long as no job gives any. Nothing is claimed earlier than the points
-// allow: then a later pass does it.
+// claimFor claims the nodes that are missing at an instant unless malleable jobs release some. If the instant is far enough away, a later
+// pass claims them.
 func (p *pass) claimFor(at core.Time) {
 	if at > p.now+p.horizon+1 {
 		p.wake = min(p.wake, at-p.horizon)
@@ -220,7 +219,7 @@ func (p *pass) claimFor(at core.Time) {
 	}
 }
 
-// shrinkFor keeps what is free for a job that starts at the horizon, and claims the rest of its first step.
+// shrinkFor keeps the free nodes for a job that can start at the horizon, and claims the other nodes of its first step.
 func (p *pass) shrinkFor(ep core.EP) {
 	nodes := ep[0].Nodes
 	use := min(nodes, max(0, p.left))
@@ -240,7 +239,7 @@ func (p *pass) shrinkFor(ep core.EP) {
 	p.add(from, ep)
 }
 
-// add enters nodes into the view until the next pass.
+// add adds nodes to the view until the next pass.
 func (p *pass) add(from core.Time, ep core.EP) {
 	for _, step := range ep {
 		p.view.Change(from, from+step.Duration, step.Nodes)
@@ -249,23 +248,23 @@ func (p *pass) add(from core.Time, ep core.EP) {
 	}
 }
 
-// spare returns how many nodes a job can still give.
+// spare returns the number of nodes that a job can still release.
 func (p *pass) spare(r *run) int {
 	if !r.lends || p.now < r.settled || p.now >= r.end {
 		return 0
 	}
 	size := r.size
-	if r.told > 0 {
-		size = min(size, r.told)
+	if r.target > 0 {
+		size = min(size, r.target)
 	}
 	return size - min(r.size, r.Min)
 }
 
-// gives returns when the nodes come free that a job gives at its next point.
+// gives returns when nodes are free that the job releases at its next point.
 func (r *run) gives(now core.Time) core.Time { return max(r.next, now, r.settled) + r.Cost }
 
-// claim makes jobs give n nodes together by an instant: first those with the most to spare, of equals the one that started first.
-// If all together have fewer, claim changes nothing and reports false.
+// claim sets targets so that n nodes are released by an instant. The jobs with the most spare nodes come first, and of equals the one that
+// started first. If all jobs together have fewer spare nodes, claim changes nothing and returns false.
 func (p *pass) claim(n int, by core.Time) bool {
 	type offer struct {
 		*run
@@ -300,16 +299,16 @@ func (p *pass) claim(n int, by core.Time) bool {
 	for _, o := range offers[:used] {
 		taken := min(n, o.spare)
 		size := o.size
-		if o.told > 0 {
-			size = min(size, o.told)
+		if o.target > 0 {
+			size = min(size, o.target)
 		}
-		o.told = size - taken
+		o.target = size - taken
 		n -= taken
 	}
 	return true
 }
 
-// mayShrink reports whether all promises fit when a job shrinks to its minimum at its next point.
+// mayShrink reports whether all promises still fit if a job shrinks to its minimum at its next point.
 func (p *pass) mayShrink(r *run) bool {
 	if !p.promises {
 		return true
@@ -320,8 +319,8 @@ func (p *pass) mayShrink(r *run) bool {
 	return r.shrinks
 }
 
-// grow tells jobs that were told nothing to grow into what is left: the ones farthest below their reference first, up to the reference,
-// then up to their maximum.
+// grow sets the targets of jobs that have none, so that they grow into the remaining nodes. Jobs that are farthest below their reference come
+// first. All grow up to their references before any grows up to its maximum.
 func (p *pass) grow() {
 	room := p.left - keepPercent*p.machine.Nodes/100
 	if p.waits && p.starts < p.now+2*p.horizon {
@@ -335,7 +334,7 @@ func (p *pass) grow() {
 	}
 	var all []*run
 	for _, r := range p.heard {
-		if r.told == 0 && p.now >= r.settled && p.now < r.end && r.size < p.most(r) {
+		if r.target == 0 && p.now >= r.settled && p.now < r.end && r.size < p.most(r) {
 			all = append(all, r)
 		}
 	}
@@ -348,18 +347,18 @@ func (p *pass) grow() {
 			if toMax {
 				to = p.most(r)
 			}
-			size := max(r.size, r.told)
+			size := max(r.size, r.target)
 			plus := min(to-size, room)
 			if plus <= 0 || !p.keeps(r, size+plus, max(r.next, p.now)) || size+plus < to && plus < (r.size+grain-1)/grain {
 				continue
 			}
-			r.told = size + plus
+			r.target = size + plus
 			room -= plus
 		}
 	}
 }
 
-// most returns the most nodes that a job may grow to.
+// most returns the largest size of a job.
 func (p *pass) most(r *run) int {
 	most := min(r.Max, p.machine.Nodes)
 	if p.policy.ToReference {
