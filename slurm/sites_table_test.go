@@ -14,7 +14,7 @@ import (
 	"accordion/slurm/growth"
 )
 
-var rewrite = flag.Bool("accordion.rewrite", false, "write the golden tables of settings anew; read them before you commit them")
+var rewrite = flag.Bool("accordion.write", false, "write the golden tables of settings anew; read them before you commit them")
 
 // A row is the result of one setting on one release. A table has a row for each setting.
 type row struct {
@@ -100,7 +100,7 @@ func TestTheGuideHasTheTableOfSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s does not show what was seen: go test ./slurm -run %s -args -accordion.rewrite", guide, t.Name())
+		t.Errorf("%s does not show what was seen: go test ./slurm -run %s -args -accordion.write", guide, t.Name())
 	}
 }
 

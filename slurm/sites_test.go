@@ -97,7 +97,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 					if i < len(golden) {
 						then = golden[i]
 					}
-					t.Errorf("%s:\nnow  %+v\nthen %+v\nIs it right? Then -args -accordion.rewrite", now.Setting, now, then)
+					t.Errorf("%s:\nnow  %+v\nthen %+v\nIs it right? Then -args -accordion.write", now.Setting, now, then)
 				}
 			}
 		})

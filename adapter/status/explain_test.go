@@ -20,7 +20,7 @@ import (
 	"accordion/core"
 )
 
-var rewrite = flag.Bool("accordion.rewrite", false, "write the golden texts anew; read them before you commit them")
+var rewrite = flag.Bool("accordion.write", false, "write the golden texts anew; read them before you commit them")
 
 // second returns a time of the day of the tests.
 func second(clock string) core.Time { return at("2026-03-01 " + clock) }
