@@ -53,15 +53,6 @@ func (s Situation) announceShrink(r *managed.Job) Decision {
 	return d
 }
 
-// tellLoss tells a job that it has lost nodes in the middle of its step: its application must start nothing there. Only a silent
-// job gets a signal, because others may not handle it.
-func (s Situation) tellLoss(r *managed.Job) Decision {
-	return s.publish(r, message{
-		nodes: r.Nodes, step: r.Step, generation: r.Generation, signal: r.StepCalls == managed.StepCallsNever,
-		says: fmt.Sprintf("this job has lost %s; step %d of %d goes on with %d nodes, %s", nodesOf(r.UntoldLosses), r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes)),
-	}, managed.NodesTold{Generation: r.Generation}, managed.LossTold{Nodes: slices.Clone(r.UntoldLosses)})
-}
-
 // tellMessage writes r.Message into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
 // may have changed. It is not if it announces the next step already.
 func (s Situation) tellMessage(r *managed.Job) Decision {

@@ -306,13 +306,3 @@ func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
 	d.Do.Then.Changes = []managed.Change{managed.BackToQueue{}}
 	return d
 }
-
-// lost returns the nodes on which no job can start, by the newest reading: they are down, or not in the pool any more.
-func (s Situation) lost(nodes []string) (lost []string) {
-	for _, name := range nodes {
-		if i, here := s.World.Index[name]; !here || s.World.Snapshot.Nodes[i].Lost {
-			lost = append(lost, name)
-		}
-	}
-	return lost
-}

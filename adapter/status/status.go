@@ -8,6 +8,9 @@
 //	err = r.Table(os.Stdout, time.Now(), time.Local)
 //	x, err := status.Explain(j, 4711)
 //	err = x.Write(os.Stdout, time.Now(), time.Local)
+//
+// An explanation has three layers: explain.go collects the facts about one job from the queue and the events, reasons.go finds out why the
+// job waits, and sentences.go prints both for the user.
 package status
 
 import (

@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"fmt"
 	"slices"
 
 	"accordion/adapter"
@@ -246,19 +245,4 @@ func (r *Job) LimitExtension(now core.Time) core.Time {
 func (r *Job) ResetStepCosts() {
 	r.OutageCost, r.OutageTold, r.Programs, r.ProgramsReadAt = 0, false, nil, 0
 	r.SuspendedFor = 0
-}
-
-// CountSuspension counts the seconds for which a running job was suspended. They do not count as late.
-func (r *Job) CountSuspension(now core.Time) {
-	if r.SuspendedAt > 0 && now > r.SuspendedAt {
-		r.SuspendedFor, r.Unsaved = r.SuspendedFor+now-r.SuspendedAt, true
-	}
-	if r.SuspendedAt = 0; r.Phase == Running && r.Seen != nil && r.Seen.Suspended {
-		r.SuspendedAt = now
-	}
-}
-
-// SuspendedText returns what a suspended job waits for.
-func (r *Job) SuspendedText() string {
-	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }
