@@ -18,11 +18,11 @@ type Auditor interface {
 // CurrentState is what exists in a batch system at one instant.
 type CurrentState struct {
 	At           time.Time
-	Jobs         []Job         // all that have not ended; one made for another job has Expands
-	Companions   []core.JobID  // companions among them, which are never merged into their job
+	Jobs         []Job         // all jobs that have not ended; a job made for another job has Expands set
+	Companions   []core.JobID  // the companions among Jobs, which are never merged into their job
 	Exclusive    []string      // partitions that share no node between jobs
 	Nodes        []Node        // the pool, and no other node
-	Reservations []Reservation // all, made by Accordion or by others
+	Reservations []Reservation // all reservations, whether Accordion or others made them
 	Kept         []Leftover    // other things that Accordion keeps for single jobs
 }
 
@@ -31,16 +31,16 @@ type Leftover struct {
 	What string    // "hosts file", "place", "cpuset"
 	Name string    // a path or a host
 	Job  Key       // Submitted is 0 if it is not known
-	Age  core.Time // seconds since it was last written; 0: not known
+	Age  core.Time // seconds since it was last written; 0 if not known
 	Fix  string    // the command that removes it
 }
 
 // Accounting is what a batch system's accounting recorded.
 type Accounting struct {
 	Jobs   []AccountedRun
-	Grain  core.Time // its times may be wrong by this many seconds
+	Grain  core.Time // the times may be wrong by this many seconds
 	Unread int       // rows that could not be read
-	Why    string    // why the first of them could not be read; "": all were read
+	Why    string    // why the first unread row could not be read; "" if all were read
 
 	// Hours are the sums that accounting itself keeps for each user in full hours (sreport). It is empty if accounting keeps none, or the
 	// time asked for contains no full hour.
@@ -53,18 +53,18 @@ type AccountedRun struct {
 	Key        // Submitted is from the first row of the run
 	Name, User string
 	Partition  string
-	Expands    core.JobID // the job for which it was allocated; 0: none
+	Expands    core.JobID // the job for which it was allocated; 0 if there is none
 	Stays      bool       // a companion, which is never merged
 	Starts     bool       // a companion that was made for the job's start
 	Alone      bool       // no other job may be on its nodes
-	Suspended  bool       // it was suspended for a while; other jobs may have used its nodes then
-	State      string     // in its last row
-	Open       bool       // accounting has no end for it
+	Suspended  bool       // the job was suspended for a while, in which other jobs may have used its nodes
+	State      string     // the state in the run's last row
+	Open       bool       // accounting has no end time for the run
 	Merged     bool       // an expander whose nodes were merged into its job
 	Dangling   bool       // a merged expander has a row without nodes and without an end
 	Holds      []Hold     // ordered by time; while the job runs, the last one ends at the time of the reading
-	Sum        float64    // node-seconds that accounting itself computed for it
-	Rows       int        // rows in accounting: one more than the changes of size
+	Sum        float64    // node-seconds that accounting itself computed for the run
+	Rows       int        // rows in accounting: one more than the number of resizes
 	Lost       int        // sizes missing in accounting, because the size changed twice in one second
 	Twice      []string   // steps recorded twice
 }

@@ -9,9 +9,10 @@ import (
 	"accordion/core"
 )
 
-// BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded one implement it. Every call is one action: it is
-// done when nil is returned, and otherwise the error says why not. Each call may be repeated without harm, as the sidecar does after a
-// crash. Calls come from several goroutines.
+// BatchSystem is what the sidecar needs from a batch system. Slurm, OAR and the embedded batch
+// system implement it. Every call is one action, which was carried out if the call returns nil.
+// Otherwise the error says why not. Each call may be repeated without harm, because the sidecar
+// repeats calls after a crash. Calls come from several goroutines.
 //
 // A batch system may also implement optional interfaces: Ager, Auditor, ChangeNotifier, Gatekeeper, JobSubmitter, Leaser, Lengthener,
 // PowerManager, ProgramReader and RateLimiter.
@@ -37,10 +38,11 @@ type Observer interface {
 type Starter interface {
 	// Adopt marks a pending job as managed and holds it as root, so that its owner cannot release it.
 	Adopt(ctx context.Context, job Key) error
-	// Refuse ends a pending job that can never run. Its user receives the reason.
+	// Refuse ends a pending job that can never run, and informs the job's user of the reason.
 	Refuse(ctx context.Context, job Key, why string) error
 
-	// Shape sets the size and time limit of a pending job and forbids that it is requeued. It verifies what it wrote.
+	// Shape sets the size and time limit of a pending job, and forbids the batch system to requeue
+	// it. Then Shape verifies what it wrote.
 	Shape(ctx context.Context, job Key, s Shape) error
 	// Attach ties a pending job to a reservation.
 	Attach(ctx context.Context, job Key, reservation string) error
@@ -58,9 +60,10 @@ type Starter interface {
 
 // Reserver keeps nodes free for later steps of jobs.
 type Reserver interface {
-	// Reserve creates a reservation, or changes an existing one of that name; the start of an active one stays. It returns ErrBusy if
-	// another job has the nodes, and ErrReserved if a reservation of others has them: read and plan again. Reservations of the sidecar may
-	// overlap, because its plan separates their jobs.
+	// Reserve creates a reservation, or changes the existing reservation of that name. An active
+	// reservation keeps its start. Reserve returns ErrBusy if another job has the nodes, and
+	// ErrReserved if a reservation of others has them. The caller should then read and plan again.
+	// Reservations of the sidecar may overlap, because its plan separates their jobs.
 	Reserve(ctx context.Context, r Reservation) error
 	// Unreserve deletes a reservation. It returns nil if there is none.
 	Unreserve(ctx context.Context, name string) error
@@ -93,10 +96,10 @@ type JobMessenger interface {
 	Publish(ctx context.Context, job *Job, text string) (elsewhere string, err error)
 }
 
-// NodeRepairer corrects a wrong belief of a batch system about its nodes.
+// NodeRepairer corrects wrong node states in a batch system.
 type NodeRepairer interface {
-	// Repair makes the batch system check nodes again which it shows as idle but does not allocate, or as allocated although no job holds
-	// them. It changes nothing about healthy nodes.
+	// Repair makes the batch system check nodes again that it shows as idle but does not allocate,
+	// or as allocated although no job holds them. Repair changes nothing about healthy nodes.
 	Repair(ctx context.Context, nodes []string) error
 }
 
@@ -108,50 +111,62 @@ type PowerManager interface {
 	BootTime() core.Time
 }
 
-// Gatekeeper is a BatchSystem that may let the sidecar decide when jobs without a request begin (Job.Rigid). Such jobs wait at the gate,
-// where the batch system does not start them. A job that is let in is an ordinary job in the batch system's own queue.
+// Gatekeeper is a BatchSystem that may let the sidecar decide when jobs without a request begin
+// (Job.Rigid). Jobs without a request then wait at the gate, where the batch system does not start
+// them. A job that is let in becomes an ordinary job in the batch system's own queue.
 type Gatekeeper interface {
-	// LetIn lets in a job that is planned to begin in the given number of seconds. It ranks before all jobs that were not let in. Jobs that
-	// begin now (0) rank first, the others in the order in which they are let in.
+	// LetIn lets in a job that is planned to begin in the given number of seconds. The job then
+	// ranks before all jobs that were not let in. Jobs with ahead 0, which begin now, rank first.
+	// Other admitted jobs rank in the order in which they were let in.
 	LetIn(ctx context.Context, job Key, ahead core.Time) error
 	// KeepOut takes a waiting job out of the batch system's queue.
 	KeepOut(ctx context.Context, job Key) error
-	// Open sets whether jobs submitted from now on pass the gate at once. The gate is open while no job waits, because then none can be
-	// overtaken.
+	// Open sets whether jobs submitted from now on pass the gate without waiting. The gate is open
+	// while no job waits, because then a new job can overtake no other.
 	Open(ctx context.Context, open bool) error
 }
 
 // JobSubmitter is a BatchSystem that submits the batch jobs for parts of applications itself, instead of the launcher.
 type JobSubmitter interface {
-	// Make submits a job of the user for a part of the application. The job is held and marked launch=APPLICATION. It has no comment, the
-	// given number of hosts, and a limit in seconds; it runs until that, or until it is ended. If such a job of the application and the
-	// user already waits, Make returns that one.
+	// Make submits a job of the user for a part of the application. The job is held and marked
+	// launch=APPLICATION. The job has no comment, the given number of hosts, and a limit in
+	// seconds. It runs until the limit, or until it is ended. If a job for the same application and
+	// user already waits, Make returns the key of that job.
 	Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (Key, error)
 }
 
-// Ager is a BatchSystem in which the age of a job that waits for the sidecar counts from the second since which it could have run. It does
-// not store that second: each reading returns it (Job.CouldRun), and it is lost when the sidecar ends.
+// Ager is a BatchSystem in which the age of a job that waits for the sidecar counts from the second
+// since which it could have run. The batch system does not store that second. Each reading returns
+// it in Job.CouldRun, and the second is lost when the sidecar ends.
 type Ager interface {
-	// Recall restores that second for a job from before the sidecar was restarted. It is called before the first reading.
+	// Recall restores the second since which a job could have run, for a job that was there before
+	// the sidecar was restarted. It is called before the first reading.
 	Recall(job Key, since core.Time)
 }
 
 // Errors that a BatchSystem returns, wrapped in an error that names the action and its object.
 var (
-	// ErrBusy: the nodes are not free. Nothing was done: read and plan again.
+	// ErrBusy means that the nodes are not free. Nothing was done. The caller should read and plan
+	// again.
 	ErrBusy = errors.New("nodes are busy")
-	// ErrReserved is an ErrBusy: a reservation of others has the nodes. It will not end within seconds.
+	// ErrReserved is an ErrBusy: a reservation of others has the nodes, and will not end within
+	// seconds.
 	ErrReserved = fmt.Errorf("%w: they are reserved for others", ErrBusy)
-	// ErrGone: the job does not exist any more, or is not in the state that the action needs.
+	// ErrGone means that the job does not exist any more, or is not in the state that the action
+	// needs.
 	ErrGone = errors.New("job is gone")
-	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd). Try later.
+	// ErrTrap means that a resize would go wrong now, for example in Slurm while slurmdbd is down.
+	// The caller should try later.
 	ErrTrap = errors.New("resizing is not possible now")
-	// ErrLimit: a limit of the site does not allow it, now or ever. Nothing was done.
+	// ErrLimit means that a limit of the site forbids the action, now or always. Nothing was done.
 	ErrLimit = errors.New("a limit of the site does not allow it")
-	// ErrShut: the batch system starts nothing in the job's partition or queue, even on free nodes. Nothing was done.
+	// ErrShut means that the batch system starts nothing in the job's partition or queue, even on
+	// free nodes. Nothing was done.
 	ErrShut = errors.New("the partition takes no jobs now")
-	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the job's number in the
-	// database). Other jobs may be changed. If the error is also an ErrTrap, the job stays frozen as long as that lasts.
+	// ErrFrozen means that the batch system does not change this job now, and perhaps never again.
+	// Slurm does not while it waits for the job's number in the database. Other jobs may be
+	// changed. If the error is also an ErrTrap, the job stays frozen for as long as the cause of
+	// the ErrTrap lasts.
 	ErrFrozen = errors.New("the job cannot be changed now")
 )
 
@@ -164,11 +179,13 @@ type ChangeNotifier interface {
 
 // RateLimiter is a BatchSystem that limits how many calls are made in a minute, and shares them among users (adapter/fair).
 type RateLimiter interface {
-	// Admit waits until there is room for the verb: "observe", or an intent's verb. It keeps the room for calls made with the returned
-	// context until done is called. Actions come before readings. It fails only when ctx ends.
+	// Admit waits until there is room for the verb: "observe", or an intent's verb. The room is
+	// kept for calls made with the returned context until done is called. Actions are admitted
+	// before readings. Admit fails only when ctx ends.
 	Admit(ctx context.Context, verb string) (admitted context.Context, done func(), err error)
-	// TryAdmit admits all of the verbs, like Admit, but does not wait. If there is no room, later is the time after which there may be
-	// some, and why is the reason that explain shows.
+	// TryAdmit admits all of the verbs, like Admit, but does not wait. If there is no room, later
+	// is the time after which there may be room, and why is the reason that `accordion explain`
+	// shows.
 	TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string)
 }
 
@@ -178,7 +195,8 @@ type Lengthener interface {
 	Lengthen(ctx context.Context, job Key, limit core.Time) error
 }
 
-// ProgramReader is a BatchSystem through which jobs start their programs (srun in Slurm). No program starts while it does not answer.
+// ProgramReader is a BatchSystem through which jobs start their programs (srun in Slurm). No
+// program starts while the batch system does not answer.
 type ProgramReader interface {
 	// Programs reads the programs of a running job. It returns ErrGone if the job does not run any more.
 	Programs(ctx context.Context, job Key) (Programs, error)

@@ -14,8 +14,9 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-// SettableClock is a Clock that can be set forward and back, and still knows how much time passed between two of its readings. For other clocks
-// that is the difference of the readings, which for the wall clock is monotonic.
+// SettableClock is a Clock that can be set forward and back, and still knows how much time passed
+// between two of its readings. For other clocks the time passed is the difference of the readings,
+// which is monotonic for the wall clock.
 type SettableClock interface {
 	Clock
 	Passed(from, to time.Time) time.Duration
@@ -73,8 +74,9 @@ func Elapsed(c Clock, from, to time.Time) time.Duration {
 // jump is the smallest difference by which a clock counts as set. Smaller differences are delays of the reader.
 const jump = 2 * time.Second
 
-// ClockJump returns by how much a clock was set between two readings of it; 0 if the difference is only a delay. It cannot tell a clock that
-// was set from a machine that slept.
+// ClockJump returns by how much a clock was set between two readings of the clock, and 0 if the
+// difference is only a delay. ClockJump cannot distinguish a clock that was set from a machine that
+// slept.
 func ClockJump(c Clock, last, now time.Time) time.Duration {
 	by := now.Round(0).Sub(last.Round(0)) - Elapsed(c, last, now)
 	if by.Abs() < jump {

@@ -11,10 +11,11 @@ type Severity string
 // The severities, the most serious first.
 const (
 	Fatal   Severity = "fatal"   // the sidecar must not run on this cluster
-	Warning Severity = "warning" // the sidecar may run, but something works less well than it could
+	Warning Severity = "warning" // the sidecar may run, but some feature works less well than it could
 	Note    Severity = "note"    // worth knowing
 
-	// Unanswered is as serious as Fatal: the batch system did not answer, so nothing is known about it. It may answer later.
+	// Unanswered is as serious as Fatal. The batch system did not answer, so nothing is known about
+	// it, but it may answer later.
 	Unanswered Severity = "unanswered"
 )
 
@@ -22,7 +23,7 @@ const (
 type Finding struct {
 	Severity Severity
 	What     string // the fact and its consequence
-	Fix      string // what to do about it; "": nothing
+	Fix      string // what to do about it; "" if there is nothing to do
 }
 
 // String returns the finding on one line.
@@ -33,7 +34,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s. %s", f.Severity, f.What, f.Fix)
 }
 
-// Failures returns how many of the findings forbid that the sidecar runs there.
+// Failures returns how many of the findings forbid to run the sidecar on the cluster.
 func Failures(found []Finding) int {
 	n := 0
 	for _, f := range found {
@@ -44,7 +45,8 @@ func Failures(found []Finding) int {
 	return n
 }
 
-// NoAnswerError is the error of a batch system that did not answer. It may answer later, and nothing is known to be wrong with it.
+// NoAnswerError is the error of a batch system that did not answer. The batch system may answer
+// later, and nothing is known to be wrong with it.
 type NoAnswerError struct{ Err error }
 
 func (n *NoAnswerError) Error() string { return n.Err.Error() }

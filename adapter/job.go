@@ -6,8 +6,8 @@ import (
 	"accordion/core"
 )
 
-// Key identifies a job permanently. A job ID alone does not: the batch system may use it again after a crash of its controller
-// (facts/slurm.md, 6).
+// Key identifies a job permanently. A job ID alone does not, because the batch system may use the
+// ID again after a crash of its controller (facts/slurm.md, 6).
 type Key struct {
 	ID        core.JobID
 	Submitted core.Time // Unix seconds
@@ -18,16 +18,16 @@ type State string
 
 // The states of a job.
 const (
-	Pending State = "pending" // waiting, held or not
+	Pending State = "pending" // the job waits, and may be held
 	Running State = "running"
-	Ending  State = "ending" // it has ended, but not all of its nodes are released
+	Ending  State = "ending" // the job has ended, but not all of its nodes are released
 	Done    State = "done"
 )
 
 // Job is one job as read from the batch system.
 type Job struct {
 	Key
-	Array      core.JobID // the array of which it is a task; 0: none
+	Array      core.JobID // the array of which the job is a task; 0 if there is none
 	TaskName   string     // how users name a task of an array, such as 46_2; "" for other jobs
 	Name       string
 	User       string
@@ -38,45 +38,46 @@ type Job struct {
 	State      State
 	Held       bool   // pending, and does not start until it is released
 	HeldByUser bool   // held by its owner, who can release it
-	HeldBy     string // pending, and held by someone other than the sidecar: by whom, in words; "": not held
-	Adopted    bool   // pending, and in the state in which Adopt leaves it, even if HeldBy also holds it
-	Suspended  bool   // running, because it keeps its nodes, but an operator stopped its processes
+	HeldBy     string // pending, and held by someone other than the sidecar: by whom, in words; "" if no one else holds it
+	Adopted    bool   // pending, and in the state in which Adopt leaves a job, even if HeldBy also holds the job
+	Suspended  bool   // running, and holding its nodes, but an operator stopped the job's processes
 	Blocked    bool   // pending, and would not start even on an empty machine (dependency, begin time, limits of an association)
 	Why        string // the batch system's own reason why it is pending or has ended
-	Rigid      bool   // pending, without a request, but the sidecar decides when it is let in (Gatekeeper)
-	Unfit      string // why the batch system cannot resize it correctly, for its user (an array, a heterogeneous job); "": it can
+	Rigid      bool   // pending and without a request, but the sidecar decides when the job is let in (Gatekeeper)
+	Unfit      string // why the batch system cannot resize it correctly, for its user (an array, a heterogeneous job); "" if it can
 
 	Nodes       []string   // the nodes it holds, in natural order after those of its base allocation; the batch host is the first. nil while it waits
-	Base        int        // how many of them, from the first, it can never give back; 0: the batch host alone
-	Want        int        // number of nodes it asked for (the minimum, if it gave a range)
-	Choices     []core.EP  // configurations from which the batch system itself chooses, each including OwnSizing.Pause; nil: there is only Want
-	Tasks, CPUs int        // totals that it asked for
-	Kinds       []string   // kinds of nodes that it can run on; nil: all
-	Needs       string     // what it asks for on each node, as an opaque text to compare; "": not known
+	Base        int        // how many of Nodes, from the first, the job can never release; 0 means the batch host alone
+	Want        int        // number of nodes requested; the minimum if the job requested a range
+	Choices     []core.EP  // configurations from which the batch system itself chooses, each including OwnSizing.Pause; nil if there is only Want
+	Tasks, CPUs int        // totals that the job requested
+	Kinds       []string   // kinds of nodes on which the job can run; nil means all
+	Needs       string     // what the job requests on each node, as an opaque text to compare; "" if not known
 	Limit       core.Time  // seconds; core.Forever if unlimited
 	Started     core.Time  // Unix seconds; 0 while it waits
-	Begin       core.Time  // Unix second before which it must not start; 0: none
-	Deadline    core.Time  // Unix second by which it must have ended, as its user wishes; 0: none
-	Latest      core.Time  // pending: Unix second after which the batch system no longer starts it but ends it because of its deadline; 0: none
+	Begin       core.Time  // Unix second before which it must not start; 0 if there is none
+	Deadline    core.Time  // Unix second by which it must have ended, as its user wishes; 0 if there is none
+	Latest      core.Time  // for a pending job, the Unix second after which the batch system no longer starts the job, but ends it because of the deadline; 0 if there is none
 	Priority    int64      // the batch system's own priority, higher first
 	Rank        []RankPart // the parts of the priority, if the batch system gives them
-	CouldRun    core.Time  // pending, in an Ager: Unix second since which it could have run, or NotYet; 0: other jobs
-	Most        NodeLimit  // nodes that the site's limits allow it
-	MostNow     NodeLimit  // the same, minus what other jobs under these limits use now
+	CouldRun    core.Time  // for a pending job in an Ager, the Unix second since which the job could have run, or NotYet; 0 for other jobs
+	Most        NodeLimit  // nodes that the site's limits allow the job
+	MostNow     NodeLimit  // Most, minus the nodes that other jobs under the same limits use now
 
-	Reservation string     // the reservation it is attached to
+	Reservation string     // the reservation to which the job is attached
 	Comment     string     // its user's comment: ep=…, mold=…, launch=…
 	Mark        string     // a text that only root can write; the job is managed if it begins with MarkPrefix
-	Expands     core.JobID // the job that this expander expands; 0: it is no expander
-	Parts       []Part     // its own allocation and the companions that hold the rest of Nodes; nil: its own allocation holds all
-	Grows       string     // how it grows and why so, in words; "": the batch system has only one way
+	Expands     core.JobID // the job that this expander expands; 0 if it is no expander
+	Parts       []Part     // the job's own allocation, and the companions that hold the rest of Nodes; nil if the job's own allocation holds all nodes
+	Grows       string     // how the job grows, and why in this way, in words; "" if the batch system has only one way
 }
 
 // nobodys is the user ID of the user "nobody".
 const nobodys = 65534
 
-// Nameless reports whether the batch system could not find the name of the job's user because the user directory did not answer. Slurm then
-// shows "nobody", and newer releases of it show the user ID.
+// Nameless reports whether the batch system could not find the name of the job's user because the
+// user directory did not answer. Slurm then shows "nobody", and newer releases of Slurm show the
+// user ID.
 func (j *Job) Nameless() bool {
 	return j.User == "nobody" && j.UID != nobodys || j.User == strconv.FormatUint(uint64(j.UID), 10)
 }
@@ -93,7 +94,7 @@ type RankPart struct {
 // NodeLimit is the number of nodes that a limit allows a job, and which limit that is. The zero value means that there is no limit.
 type NodeLimit struct {
 	Nodes int
-	Why   string // names the limit; "": there is none
+	Why   string // names the limit; "" if there is none
 }
 
 // Allows reports whether a job may have that number of nodes.

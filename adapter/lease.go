@@ -8,37 +8,40 @@ import (
 	"accordion/core"
 )
 
-// Leaser is a BatchSystem that stores a lease. Only the sidecar that holds the lease acts on the batch system, whatever host it runs on.
-// The lease expires by the batch system's clock, or by one that agrees with it, so that a dead sidecar does not block its successor for
-// long. If another sidecar has the lease, methods return a *LeaseHeldError and change nothing.
+// Leaser is a BatchSystem that stores a lease. Only the sidecar that holds the lease acts on the
+// batch system, whichever host the sidecar runs on. The lease expires by the batch system's clock,
+// or by a clock that agrees with the batch system's. So a dead sidecar does not block its successor
+// for long. If another sidecar has the lease, methods return a *LeaseHeldError and change nothing.
 type Leaser interface {
 	// TakeLease takes the lease if it is free, has expired, or was held by an earlier process of the same sidecar, which must be dead. With
 	// c.Over it takes the lease from any holder.
 	TakeLease(ctx context.Context, c Claim) error
-	// RenewLease extends the lease: it lasts for its full length from now on. A lease that expired and was not taken by another sidecar is
-	// taken again.
+	// RenewLease extends the lease to its full length from now on. If the lease has expired and no
+	// other sidecar has taken it, RenewLease takes it again.
 	RenewLease(ctx context.Context, c Claim) error
-	// LeaveLease ends the lease. It returns nil if another sidecar has it, or none. The reservations of the holder stay for the time keep,
-	// so that a restarted sidecar finds what was promised. A program that deletes them must check KeptUntil first.
+	// LeaveLease ends the lease. It returns nil if another sidecar holds the lease, or no sidecar
+	// does. The reservations of the holder stay for the time keep, so that a restarted sidecar
+	// finds what was promised. A program that deletes them must check KeptUntil first.
 	LeaveLease(ctx context.Context, h Holder, keep time.Duration) error
 }
 
 // LeaseReader is a Leaser whose lease can be read without taking it.
 type LeaseReader interface {
-	// Holder returns the holder of the lease, even if the lease has expired; nil: there is none.
+	// Holder returns the holder of the lease, even if the lease has expired; nil if there is none.
 	Holder(ctx context.Context) (*Holder, error)
-	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the lease stay; 0: no sidecar left it recently.
+	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the lease stay; 0 if no sidecar left it recently.
 	KeptUntil(ctx context.Context) (core.Time, error)
-	// Now returns the Unix second by the clock that wrote Until and KeptUntil. It may differ from the clock of this host by minutes.
+	// Now returns the Unix second by the clock that wrote Until and KeptUntil. That clock may
+	// differ from the clock of this host by minutes.
 	Now(ctx context.Context) (core.Time, error)
 }
 
 // Holder is a sidecar that holds a lease.
 type Holder struct {
 	ID      string // the same for each process of a sidecar with the same journal on the same host, different for all other sidecars
-	Host    string // host that it runs on
-	PID     int    // its process ID there; 0: not known
-	Journal string // path of its journal there
+	Host    string // host on which the sidecar runs
+	PID     int    // the sidecar's process ID on the host; 0 if not known
+	Journal string // path of the sidecar's journal on the host
 
 	Since, Until core.Time // Unix seconds, as stored in the batch system
 }
@@ -59,7 +62,7 @@ func (h Holder) String() string {
 type Claim struct {
 	Holder               // the sidecar itself; Since and Until are ignored
 	Length time.Duration // length of the lease, in whole seconds
-	Over   bool          // take the lease even from another holder, which is known to be dead
+	Over   bool          // take the lease even from another sidecar, which the caller knows to be dead
 }
 
 // LeaseHeldError is the error that another sidecar has the lease.
@@ -71,6 +74,6 @@ func (l *LeaseHeldError) Error() string {
 		"or, where it is known to be dead, start with `accordion serve --take-over`", l.Holder, since, until, until)
 }
 
-// Ended reports whether the lease has expired by the caller's clock. It can be taken as soon as it has also expired by the batch system's
-// clock.
+// Ended reports whether the lease has expired by the caller's clock. The lease can be taken as soon
+// as it has also expired by the batch system's clock.
 func (l *LeaseHeldError) Ended(now time.Time) bool { return now.After(Instant(l.Until)) }

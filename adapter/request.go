@@ -61,7 +61,7 @@ func ParseLaunch(text string) (application int64, err error) {
 // be read. Delegated jobs are not managed: their launcher chooses size and time limit, and they hold all of their nodes to the end.
 func LaunchOf(j *Job) (application int64, ok bool) {
 	request := RequestOf(j)
-	if !strings.HasPrefix(request, launchWord) { // checked first, because an error costs an allocation for each ordinary job
+	if !strings.HasPrefix(request, launchWord) { // checked before parsing, because a parse error would cost an allocation for each ordinary job
 		return 0, false
 	}
 	application, err := ParseLaunch(request)
@@ -71,14 +71,16 @@ func LaunchOf(j *Job) (application int64, ok bool) {
 // Delegated reports whether a job has the request of a delegated job, even if the application's number cannot be read.
 func Delegated(j *Job) bool { return strings.HasPrefix(RequestOf(j), launchWord) }
 
-// IsPart reports whether a job must be treated as a part of an application: it is delegated, and either marked, or pending and held. In any
-// other job, launch=… is only a word that the user wrote.
+// IsPart reports whether a job must be treated as a part of an application: it is delegated, and
+// either marked, or pending and held. In any other job, launch=… is only a part of the user's
+// comment.
 func IsPart(j *Job) bool {
 	return Delegated(j) && (strings.HasPrefix(j.Mark, MarkPrefix) || j.State == Pending && j.Held)
 }
 
-// RequestOf returns the request of a job: from the mark, which only root can write, or else from its comment, whose first word it must be.
-// It returns "" for an ordinary job.
+// RequestOf returns the request of a job: from the mark, which only root can write, or else from
+// the job's comment, of which the request must be the first word. RequestOf returns "" for an
+// ordinary job.
 func RequestOf(j *Job) string {
 	if request, ok := strings.CutPrefix(j.Mark, MarkPrefix); ok {
 		return request
@@ -90,7 +92,8 @@ func RequestOf(j *Job) string {
 	return ""
 }
 
-// IsRequest reports whether a word begins like a request to the sidecar: "ep=…", "mold=…", "launch=…". The rest may be invalid.
+// IsRequest reports whether a word begins like a request to the sidecar: "ep=…", "mold=…",
+// "launch=…". The rest of the word may be invalid.
 func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }

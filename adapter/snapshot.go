@@ -10,25 +10,25 @@ import (
 type Node struct {
 	Name   string
 	Usable bool // up and not drained: jobs may be started on it
-	Lost   bool // down or not responding; not merely unknown for a moment
-	Away   bool // drained, failed or out of service: an administrator has to return it
+	Lost   bool // down or not responding; a node whose state is only unknown for a moment is not Lost
+	Away   bool // drained, failed or out of service, until an administrator returns it to service
 	Idle   bool // no job holds it now (a node planned for a job is idle)
 	// Yielded: the job that holds the node is preemptible, so that the node counts as idle. Plans prefer other nodes.
 	Yielded bool
-	Asleep  bool   // powered down or booting: a job has to wait for it
+	Asleep  bool   // powered down or booting, so that a job has to wait for the node
 	Why     string // the batch system's name of its state
 	Kind    string // jobs that ask for a kind of node cannot distinguish nodes of the same kind
-	Build   string // all nodes of a managed job have the same build; nodes of the same kind do
+	Build   string // all nodes of a managed job have the same build; nodes of the same kind always have the same build
 
 	HostResources // plans do not depend on it
 }
 
 // HostResources is what launchers learn about hosts.
 type HostResources struct {
-	Cores   int    // number of processors for jobs; 0: not known
-	Memory  int64  // MiB for jobs; 0: not known
-	Scratch int64  // MiB of local disk for temporary files; 0: not known
-	Arch    string // architecture, as the batch system names it, such as x86_64; "": not known
+	Cores   int    // number of processors for jobs; 0 if not known
+	Memory  int64  // MiB for jobs; 0 if not known
+	Scratch int64  // MiB of local disk for temporary files; 0 if not known
+	Arch    string // architecture, as the batch system names it, such as x86_64; "" if not known
 }
 
 // Reservation keeps nodes free from Start to End for one user's jobs.
@@ -37,17 +37,19 @@ type Reservation struct {
 	Nodes      []string
 	Start, End core.Time // Unix seconds
 	User       string    // who may use it
-	// OverManaged: Nodes contains nodes that managed jobs will have released by Start. Reserve does not fail because of their holders.
+	// OverManaged means that Nodes contains nodes that managed jobs will have released by Start.
+	// Reserve does not fail because managed jobs hold nodes.
 	OverManaged bool
 	// Idle, if not 0, is how many seconds from Start on the reservation must last without a job of its own. After that the batch system may
 	// delete it.
 	Idle core.Time
-	// Repeats is how a reservation of others repeats, in the batch system's words, such as DAILY; "": it does not. Later lists when it is
-	// in force again after End, the soonest first, as far as plans look ahead.
+	// Repeats is how a reservation of others repeats, in the batch system's words, such as DAILY;
+	// "" if it does not. Later lists when the reservation is in force again after End, the soonest
+	// first, as far as plans look ahead.
 	Repeats string
 	Later   []Span
-	// Strict: no job starts on one of the nodes if its time limit reaches into the reservation, even if it would release the node before
-	// (Slurm's MAINT).
+	// Strict means that no job starts on one of the nodes if the job's time limit reaches into the
+	// reservation, even if the job would release the node before (Slurm's MAINT).
 	Strict bool
 }
 
@@ -78,10 +80,10 @@ type Snapshot struct {
 	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
 	OwnSizing    OwnSizing
-	Soft         string // which jobs may take promised nodes, in words; "": none
+	Soft         string // who may take promised nodes, in words; "" if nobody may
 	Remarks      []Remark
 	Hidden       Hidden
-	Booted       core.Time // Unix second in which the batch system's controller started; 0: not known
+	Booted       core.Time // Unix second in which the batch system's controller started; 0 if not known
 }
 
 // Hidden is what the batch system hides from users who are not operators (Slurm's PrivateData).
@@ -95,8 +97,8 @@ type Hidden struct {
 // OwnSizing describes how a batch system chooses sizes itself (Job.Choices).
 type OwnSizing struct {
 	Pause    core.Time       // seconds at the end of each size in which the job no longer runs and no other job may start
-	Eligible []EligibleNodes // nodes that its jobs may use; nil: each job may use any node
-	Outside  []OutsideJob    // jobs that the batch system plans and that are not in the sidecar's queue, by number
+	Eligible []EligibleNodes // the nodes that the batch system's jobs may use; nil if each job may use any node
+	Outside  []OutsideJob    // jobs that the batch system plans and that are not in the sidecar's queue, ordered by number
 }
 
 // EligibleNodes is a set of nodes on which some jobs may run. Nodes in no such set do not belong to the machine that the batch system divides.
@@ -112,9 +114,10 @@ type OutsideJob struct {
 	Uncounted bool // it is preemptible: its share of the machine does not count
 }
 
-// Remark is what a reading could not determine about a job, for the log. A repeated remark is logged once.
+// Remark is something that a reading could not determine about a job, for the log. A repeated
+// remark is logged once.
 type Remark struct {
 	Job  Key
 	Text string
-	Once string // name under which it is logged only once, even if its text changes; "": none
+	Once string // name under which the remark is logged only once, even if its text changes; "" if there is none
 }

@@ -28,14 +28,14 @@ type Caller struct {
 	Clock    adapter.Clock
 	Log      hclog.Logger
 	Cluster  string
-	Deadline time.Duration // of each call
+	Deadline time.Duration // deadline of each call
 	// Ends is closed when the sidecar shuts down. A call that has not begun by then is not made.
 	Ends <-chan struct{}
-	// Gate bounds how many calls are under way at once, and admits users by turns. nil: there is no
-	// bound.
+	// Gate bounds how many calls are under way at the same time, and admits users by turns. It is
+	// nil if there is no bound.
 	Gate *fair.Gate
-	// Term is the time for which the sidecar holds the cluster's lease. No call begins after it, and a call that lasts longer is
-	// canceled. nil: there is no lease.
+	// Term is the time for which the sidecar holds the cluster's lease. No call begins after the
+	// term, and a call that lasts longer is canceled. Term is nil if there is no lease.
 	Term *Term
 }
 
@@ -45,7 +45,7 @@ type JournalError struct{ Err error }
 func (e *JournalError) Error() string { return e.Err.Error() }
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// Broken returns what a JournalError in err wraps; nil: err has none.
+// Broken returns the error that a JournalError in err wraps, and nil if err has no JournalError.
 func Broken(err error) error {
 	var broken *JournalError
 	if errors.As(err, &broken) {
@@ -82,8 +82,8 @@ func (a *Caller) do(ctx context.Context, job adapter.Key, verb string, args map[
 	return err
 }
 
-// within makes a call with a deadline. The deadline is earlier if the lease ends before. It is computed after the intent was
-// written, because that may take long.
+// within makes a call with a deadline. The deadline is earlier if the lease ends before. The
+// deadline is computed after the intent was written, because writing may take long.
 func (a *Caller) within(ctx context.Context, verb string, call func(context.Context) error) error {
 	lasts := a.Deadline
 	if a.Term != nil {
@@ -115,8 +115,8 @@ func (a *Caller) Observe(ctx context.Context) (reading *adapter.Snapshot, took t
 	return reading, took, err
 }
 
-// admit waits until the batch system's RateLimiter admits the call. The wait does not count for the call's deadline. It ends
-// with an error when the sidecar shuts down.
+// admit waits until the batch system's RateLimiter admits the call. The wait does not count toward
+// the call's deadline. It ends with an error when the sidecar shuts down.
 func (a *Caller) admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	pacer, ok := a.System.(adapter.RateLimiter)
 	if !ok {

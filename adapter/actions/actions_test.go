@@ -55,7 +55,8 @@ func TestACallIsMadeBetweenItsIntentAndItsOutcome(t *testing.T) {
 	}
 }
 
-// launcher is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
+// launcher is a batch system whose answer to one verb is lost. It is also a journal that keeps
+// nothing.
 type launcher struct {
 	adapter.BatchSystem
 	Journal
@@ -76,7 +77,7 @@ func (l launcher) Release(context.Context, adapter.Key) error              { ret
 func (launcher) Begin(journal.Intent) (int64, error)                       { return 1, nil }
 func (launcher) Finish(int64, time.Time, error) error                      { return nil }
 
-// A job that may start although the call failed keeps its nodes.
+// A job keeps its nodes if it may start although the call failed.
 func TestALaunchThatFailedMayStillStartTheJob(t *testing.T) {
 	for lost, want := range map[string]bool{"reserve": false, "shape": false, "attach": true, "release": true} {
 		l := launcher{lost: lost}

@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// A Call asks the batch system for something about one job. It is a value: it holds copies only, so two
-// calls can be compared, and (*Caller).Do makes it. The types in this file are all that there are.
+// A Call is one call of the batch system about one job, as plain data. It holds only copies, so
+// that two calls can be compared. (*Caller).Do makes the call. This file has all types of calls.
 type Call interface{ call() }
 
 // Calls for a job that waits.
@@ -23,21 +23,21 @@ type (
 		Why string
 	}
 
-	// Prepare reserves nodes for a job and gives the job its size and limit. It does not tie the job to
-	// the reservation.
+	// Prepare reserves nodes for a job and gives the job its size and limit. It does not attach the
+	// job to the reservation.
 	Prepare struct {
 		Job         adapter.Key
 		Reservation adapter.Reservation
 		Shape       adapter.Shape
 	}
 
-	// Launch ties a prepared job to its reservation and releases it: the job starts.
+	// Launch attaches a prepared job to its reservation and releases the job, which then starts.
 	Launch struct {
 		Job         adapter.Key
 		Reservation string
 	}
 
-	// Hold takes a released job back that has not started.
+	// Hold holds a released job again that has not started.
 	Hold struct{ Job adapter.Key }
 
 	// LetIn moves a rigid job into the batch system's queue. The plan starts it in Ahead seconds.
@@ -52,7 +52,7 @@ type (
 
 // Calls for a job that runs.
 type (
-	// Detach unties a running job from the reservation of its start.
+	// Detach detaches a running job from the reservation of its start.
 	Detach struct{ Job adapter.Key }
 
 	// Lengthen asks for a longer limit, in seconds. A refusal is not an error.
@@ -69,25 +69,26 @@ type (
 
 	// Grow allocates Add inside the reservation and merges these nodes into the job.
 	Grow struct {
-		Job         adapter.Job // as last read, with the nodes that it holds now
+		Job         adapter.Job // the job as last read, with the nodes that it holds now
 		Add         []string
 		Reservation string
 	}
 
-	// Shrink leaves the job with the nodes to keep.
+	// Shrink releases all of the job's nodes but those to keep.
 	Shrink struct {
 		Job  adapter.Key
 		Keep []string
 	}
 
-	// End ends a job for a reason that its user can read; "": without one.
+	// End ends a job for a reason that its user can read, and that may be "".
 	End struct {
 		Job adapter.Key
 		Why string
 	}
 )
 
-// Calls that change nothing at the batch system: they tell a job something, or find something out.
+// Calls that change nothing in the batch system. They send something to a job, or find something
+// out about it.
 type (
 	// Tell writes a line into the job's output. A failure is not an error.
 	Tell struct {
@@ -101,11 +102,11 @@ type (
 		Signal string
 	}
 
-	// Publish writes the job's hosts file. After that it writes Says into the job's output and sends
-	// Signal; "" omits either. If the file cannot be written, that is no error (Result.Unwritten), and
-	// Says and Signal are sent only if Unwritten allows it.
+	// Publish writes the job's hosts file. Then it writes Says into the job's output and sends
+	// Signal, unless they are "". A file that cannot be written is no error but is reported in
+	// Result.Unwritten. Says and Signal are then sent only if Unwritten allows that.
 	Publish struct {
-		Job        adapter.Job // as last read, with Nodes as in the file
+		Job        adapter.Job // the job as last read, but with the nodes that the file lists
 		Text       string
 		Generation int
 		Says       string
@@ -113,7 +114,7 @@ type (
 		Unwritten  IfUnwritten
 	}
 
-	// ReadVoice finds out whether the job's script asks for its steps itself.
+	// ReadVoice finds out whether the job's script itself calls `accordion step`.
 	ReadVoice struct{ Job adapter.Key }
 
 	// ReadPrograms finds out which programs of the job run.
@@ -125,9 +126,9 @@ type IfUnwritten string
 
 // The values of IfUnwritten.
 const (
-	StopThere  IfUnwritten = ""              // nothing else: the file is tried again
-	TellAndGo  IfUnwritten = "tell, go on"   // tells the user so, then goes on
-	GoOnAnyway IfUnwritten = "go on without" // goes on: the user was told before
+	StopThere  IfUnwritten = ""              // Publish does nothing else, and the file is tried again
+	TellAndGo  IfUnwritten = "tell, go on"   // Publish informs the user, and then continues
+	GoOnAnyway IfUnwritten = "go on without" // Publish continues, because the user was already informed
 )
 
 func (Adopt) call()        {}
@@ -151,12 +152,12 @@ func (ReadPrograms) call() {}
 
 // Result is what the calls of one operation returned, besides an error.
 type Result struct {
-	Parts     []adapter.Part    // of Grow and Shrink: the allocations that hold the job's nodes, where they are several
-	Silent    bool              // of ReadVoice: the script does not ask for its steps. A script that cannot be read is taken to ask
-	Programs  *adapter.Programs // of ReadPrograms; nil: not known
-	Elsewhere string            // of Publish: the path of the hosts file, where that is not the usual one
-	Unwritten string            // of Publish: why the hosts file could not be written
-	Launched  bool              // Launch was begun: the batch system may start the job, although the call failed
+	Parts     []adapter.Part    // from Grow and Shrink: the allocations that hold the job's nodes, if there are several
+	Silent    bool              // from ReadVoice: the script does not call `accordion step`. A script that cannot be read is assumed to call it
+	Programs  *adapter.Programs // from ReadPrograms: the programs; nil if not known
+	Elsewhere string            // from Publish: the path of the hosts file, if it is not the usual path
+	Unwritten string            // from Publish: why the hosts file could not be written
+	Launched  bool              // Launch was begun, so that the batch system may start the job even if the call failed
 }
 
 // Do makes the call and adds what it returns to got.
@@ -208,7 +209,8 @@ func (a *Caller) Do(ctx context.Context, c Call, got *Result) (err error) {
 	return nil
 }
 
-// announce writes the job's hosts file, and then tells the job's user and batch script.
+// announce writes the job's hosts file, and then informs the job's user and signals its batch
+// script.
 func (a *Caller) announce(ctx context.Context, c *Publish, got *Result) error {
 	elsewhere, unwritten := a.publish(ctx, &c.Job, c.Text, c.Generation, c.Job.Nodes)
 	if Broken(unwritten) != nil {

@@ -7,23 +7,27 @@ import (
 	"accordion/core"
 )
 
-// A Journal keeps what the sidecar has to know after a restart: *journal.Journal, or a stand-in of a simulation. What a method
-// wrote is durable when it returns. After an error no more calls may be made. Methods may be called from several goroutines.
+// A Journal keeps what the sidecar has to know after a restart: *journal.Journal, or a stand-in of
+// a simulation. Data that a method wrote is durable when the method returns. After an error no more
+// calls may be made. Methods may be called from several goroutines.
 type Journal interface {
 	// A sidecar calls Records, View, Unfinished and Queue when it starts.
 	Records() ([]journal.Record, error)
 	View() (data []byte, err error)
 	Unfinished() ([]journal.Entry, error)
-	// Queue returns what PutQueue wrote last; nil: nothing.
+	// Queue returns what PutQueue wrote last, and nil if it never did.
 	Queue() ([]byte, error)
 
-	// Begin writes an intent, before its call is made. Finish writes its outcome. Resolve writes an outcome in words.
+	// Begin writes an intent, before its call is made. Finish writes the intent's outcome. Resolve
+	// writes an outcome as a text.
 	Begin(journal.Intent) (id int64, err error)
 	Finish(id int64, at time.Time, failure error) error
 	Resolve(id int64, at time.Time, outcome string) error
 
-	// Event writes what happened to a job. Put writes a job's record together with what happened to the job: all or nothing.
-	// Delete removes the record. PutView writes what status shows, PutQueue what queue and explain show.
+	// Event writes what happened to a job. Put writes a job's record together with what happened to
+	// the job: all or nothing. Delete removes the record. PutView writes the document that
+	// `accordion status` shows, and PutQueue the document that `accordion queue` and `accordion
+	// explain` show.
 	Event(journal.Event) error
 	Put(r journal.Record, happened ...journal.Event) error
 	Delete(job, submitted int64) error
@@ -63,13 +67,15 @@ type Meter interface {
 	// Cycle counts a cycle of the loop. Its reading began at the instant read. phases has the number of managed jobs in
 	// each phase (view.Job), and waiting is the number of all jobs that wait.
 	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
-	// Call counts a call of the batch system. verb is "observe" or that of an intent.
+	// Call counts a call of the batch system. verb is "observe", or the verb of an intent.
 	Call(verb string, took time.Duration, err error)
-	// Grew counts a growth. Its nodes were usable late after the planned second. cause is what it waited for; "": nothing.
+	// Grew counts a growth. late is how long after the planned second the new nodes were usable.
+	// cause is what the growth waited for, and "" if it waited for nothing.
 	Grew(late time.Duration, cause string)
 	// Broke counts a broken promise, by its cause.
 	Broke(cause string)
-	// Spared counts the node-seconds that jobs did not hold, and would have held at their peak sizes for as long as they ran.
+	// Spared counts the node-seconds that jobs left to others: the difference between what they
+	// would have held at their peak sizes and what they held.
 	Spared(nodeSeconds int64)
 	// Unused counts the node-seconds that were reserved ahead for steps that did not begin, since the last cycle. over is the
 	// number of users for whom no nodes are reserved ahead any more.

@@ -9,8 +9,9 @@ import (
 	"accordion/adapter/fair"
 )
 
-// growBy allocates nodes to an expander inside the reservation, and merges them into the job. It returns the allocations that
-// the job has then. If it is not clear whether the merge was done, the job's size decides.
+// growBy allocates nodes to an expander inside the reservation, and merges them into the job. It
+// returns the allocations that the job has after the merge. If it is not clear whether the merge
+// was done, the job's size decides.
 func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
 	var expander adapter.Key
 	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
@@ -44,7 +45,8 @@ func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, res
 	return nil, errors.Join(err, ended)
 }
 
-// shrinkTo leaves the job with the nodes to keep, and verifies that. It returns the allocations that the job has then.
+// shrinkTo releases all of the job's nodes but those to keep, and verifies the result. It returns
+// the allocations that the job then has.
 func (a *Caller) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
 	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {
@@ -55,7 +57,8 @@ func (a *Caller) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (
 	return parts, err
 }
 
-// verify reads the job back, and returns its allocations. It returns an error unless the job runs on that number of nodes.
+// verify reads the job again, and returns its allocations. It returns an error unless the job runs
+// on that number of nodes.
 func (a *Caller) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()

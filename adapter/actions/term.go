@@ -11,8 +11,8 @@ import (
 // ErrNoLease is the error of a call that was not made, because the lease has run out or another sidecar holds it.
 var ErrNoLease = errors.New("not begun: this sidecar does not hold the cluster's lease now")
 
-// A Term is the time in which calls may be made: from a renewal of the lease until shortly before it runs out. The zero Term has
-// ended. The loop sets it, and every call reads it.
+// A Term is the time in which calls may be made: from a renewal of the lease until shortly before
+// it runs out. The zero Term has ended. The loop sets the term, and every call reads it.
 type Term struct {
 	Clock adapter.Clock
 
@@ -21,7 +21,7 @@ type Term struct {
 	lasts time.Duration
 }
 
-// Renew starts the term at begun, an instant before the lease was requested.
+// Renew starts the term at the instant `begun`, which is before the lease was requested.
 func (t *Term) Renew(begun time.Time, lasts time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,8 +31,9 @@ func (t *Term) Renew(begun time.Time, lasts time.Duration) {
 // End ends the term.
 func (t *Term) End() { t.Renew(time.Time{}, 0) }
 
-// Left returns how long the term still lasts; 0 or less: it has ended. Both the clock and the monotonic time count. A machine that
-// slept sees by its clock that time has passed, and one whose clock was set back sees it by the monotonic time.
+// Left returns how long the term still lasts, and 0 or less if it has ended. Left uses both the
+// clock and the monotonic time. After the machine slept, only the clock shows that time has passed.
+// After the clock was set back, only the monotonic time shows it.
 func (t *Term) Left() time.Duration {
 	t.mu.Lock()
 	begun, lasts := t.begun, t.lasts

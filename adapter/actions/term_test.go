@@ -8,7 +8,7 @@ import (
 // watch is a clock whose monotonic time is independent of the time that it shows.
 type watch struct {
 	now    time.Time
-	passed time.Duration // monotonic, since the beginning
+	passed time.Duration // monotonic time since the beginning
 }
 
 func (w *watch) Now() time.Time                       { return w.now }
@@ -19,7 +19,7 @@ func TestATermEndsByTheClockOrByMonotonicTimeWhicheverIsFirst(t *testing.T) {
 	begin := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
 		name          string
-		clock, passed time.Duration // after the begin
+		clock, passed time.Duration // times since the begin of the term
 		left          time.Duration
 	}{
 		{"both go on", 10 * time.Second, 10 * time.Second, 35 * time.Second},

@@ -32,7 +32,8 @@ func (a *Caller) Unreserve(ctx context.Context, job adapter.Key, name string) er
 	return a.do(ctx, job, "unreserve", map[string]any{"reservation": name}, func(ctx context.Context) error { return a.System.Unreserve(ctx, name) })
 }
 
-// Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not tie the job to the reservation.
+// Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not attach the
+// job to the reservation.
 func (a *Caller) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
 	if err := a.Reserve(ctx, job, r); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (a *Caller) Prepare(ctx context.Context, job adapter.Key, r adapter.Reserva
 	return a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) })
 }
 
-// Launch starts a prepared job: it ties the job to its reservation and releases it.
+// Launch starts a prepared job: it attaches the job to its reservation and releases the job.
 func (a *Caller) Launch(ctx context.Context, job adapter.Key, reservation string) error {
 	args := map[string]any{"reservation": reservation}
 	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, reservation) }); err != nil {
@@ -86,12 +87,12 @@ func (a *Caller) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) e
 	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
 }
 
-// Hold takes a released job back that has not started.
+// Hold holds a released job again that has not started.
 func (a *Caller) Hold(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })
 }
 
-// Detach unties a running job from its reservation.
+// Detach detaches a running job from its reservation.
 func (a *Caller) Detach(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "detach", nil, func(ctx context.Context) error { return a.System.Detach(ctx, job) })
 }
@@ -101,7 +102,8 @@ func (a *Caller) End(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
 }
 
-// speaks reports whether the job's script asks for its steps. It changes nothing, and is not in the journal.
+// speaks reports whether the job's script calls `accordion step`. The call changes nothing, and is
+// not written into the journal.
 func (a *Caller) speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()
@@ -113,8 +115,8 @@ func (a *Caller) signal(ctx context.Context, job adapter.Key, signal string) err
 	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
 }
 
-// tell writes a line into the job's output. A failure is only in the journal: the only error that tell returns is a
-// JournalError.
+// tell writes a line into the job's output. A failure is only written into the journal. The only
+// error that tell returns is a JournalError.
 func (a *Caller) tell(ctx context.Context, job adapter.Key, text string) error {
 	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
 	if Broken(err) == nil {
@@ -123,7 +125,8 @@ func (a *Caller) tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// lengthen requests a longer limit, if the batch system may grant one. A refusal is only in the journal.
+// lengthen requests a longer limit, if the batch system may grant one. A refusal is only written
+// into the journal.
 func (a *Caller) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
@@ -136,8 +139,8 @@ func (a *Caller) lengthen(ctx context.Context, job adapter.Key, limit core.Time)
 	return err
 }
 
-// publish writes the job's hosts file. The generation and the nodes are those in the text. elsewhere is the file's path, if that
-// is not the usual one.
+// publish writes the job's hosts file. generation and nodes are the generation and the nodes in the
+// text. elsewhere is the file's path if it is not the usual path.
 func (a *Caller) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
@@ -157,8 +160,8 @@ func (a *Caller) Wake(ctx context.Context, waker adapter.PowerManager, nodes []s
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 
-// programs reads which programs of a running job run. It returns nil if the batch system cannot tell. It changes nothing, and is
-// not in the journal.
+// programs reads which programs of a running job run. It returns nil if the batch system cannot
+// report them. The call changes nothing, and is not written into the journal.
 func (a *Caller) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
 	system, may := a.System.(adapter.ProgramReader)
 	if !may {

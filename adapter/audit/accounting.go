@@ -33,7 +33,8 @@ func (j *judge) accounting() {
 	j.hours()
 }
 
-// byOthers returns how many changes of a job others made. A node may be lost in the second in which the job began or grew.
+// byOthers returns how many changes of a job's nodes were not made by the sidecar. A node may be
+// lost in the second in which the job began or grew.
 func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
 	for _, r := range j.history.runs {
 		if r.key.ID != b.ID {
@@ -53,14 +54,15 @@ func seeAccounting(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
 
-// settling is for how many seconds accounting may not yet have recorded an event.
+// settling is for how many seconds after an event accounting may not yet have recorded it.
 const settling = 10
 
 // lingers is for how many seconds a companion may hold nodes after the end of its job. The sidecar ends the companion after the next
 // reading.
 const lingers = 60
 
-// began returns the first second in which accounting has nodes for a job; 0: it has none.
+// began returns the first second in which accounting has nodes for a job, and 0 if accounting has
+// none.
 func began(b adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
@@ -68,7 +70,7 @@ func began(b adapter.AccountedRun) core.Time {
 	return b.Holds[0].From
 }
 
-// unclosed finds rows without an end of jobs that have ended.
+// unclosed finds accounting rows without an end time whose job has ended.
 func (j *judge) unclosed() {
 	if j.Current == nil {
 		return
@@ -92,7 +94,8 @@ func (j *judge) unclosed() {
 	}
 }
 
-// booked returns accounting's run of a job that began at the same time as the journal's; nil: there is none.
+// booked returns the run in accounting that began at the same time as the journal's run r. It
+// returns nil if there is no such run.
 func (j *judge) booked(r *run) *adapter.AccountedRun {
 	if j.Accounting == nil {
 		return nil
@@ -105,7 +108,7 @@ func (j *judge) booked(r *run) *adapter.AccountedRun {
 	return nil
 }
 
-// endedAtOnce reports whether accounting has the run only as one that held no node for a second.
+// endedAtOnce reports whether the run held nodes for less than a second according to accounting.
 func (j *judge) endedAtOnce(r *run) bool {
 	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.AccountedRun) bool {
 		return b.Submitted == r.key.Submitted && len(b.Holds) == 0 && !b.Open
@@ -120,7 +123,7 @@ func (j *judge) compare(r *run) {
 	b := j.booked(r)
 	switch {
 	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.endedAtOnce(r) || j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not have it yet, it ended at once, or the batch system forgot that it began
+		return // accounting does not have the run yet, the run ended immediately, or the batch system forgot that it began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -144,7 +147,8 @@ func (j *judge) compare(r *run) {
 	j.sum(r, b, end)
 }
 
-// all returns what a job and the allocations made for it held, sorted by time.
+// all returns which nodes a job, and the allocations made for it, held when. The result is sorted
+// by time.
 func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	held := slices.Clone(b.Holds)
 	for _, other := range j.index.made[b] {
@@ -170,7 +174,7 @@ func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold
 		switch {
 		case at >= end-grain || slices.Equal(before, after):
 		case within(after, slices.Concat(before, j.nodesAround(r, at))) && !j.states(r, at, after, &stated) && !j.lookedAfter(r, at, end):
-			r.unseen = true // the job's owner may shrink it, even together with a change of the sidecar
+			r.unseen = true // the job's owner may shrink the job, even at the same time as a change by the sidecar
 		case at <= r.began+grain || j.intended(r, at) || j.starts(b, at):
 		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeAccounting(r.key.ID),
@@ -206,18 +210,19 @@ func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	}
 }
 
-// within reports whether all nodes are among others.
+// within reports whether each of the nodes is one of others.
 func within(nodes, others []string) bool {
 	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
 }
 
-// around reports whether a change may be the one that accounting has at a second.
+// around reports whether accounting may have recorded the change c for the second `at`.
 func (j *judge) around(c change, at core.Time) bool {
 	slack := c.slack + float64(j.Accounting.Grain)
 	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Accounting.Grain))
 }
 
-// nodesAround returns all nodes that a job had after the changes that accounting may have at a second.
+// nodesAround returns all nodes that a job had after those changes that accounting may have
+// recorded for the second `at`.
 func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 	for _, c := range r.changes {
 		if j.around(c, at) {
@@ -227,8 +232,10 @@ func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 	return nodes
 }
 
-// states reports whether a change in the journal explains that a job was left with some nodes at a second. That is a change to these nodes,
-// a shrink to fewer nodes in progress, or a change that the sidecar found later. Changes before *first have already explained earlier ones.
+// states reports whether a change in the journal explains that a job had only the nodes `left` from
+// the second `at` on. Such a change is a change to these nodes, a shrink to fewer nodes in
+// progress, or a change that the sidecar found later. Changes before *first have already explained
+// earlier changes in accounting.
 func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	for i, c := range r.changes[*first:] {
 		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Accounting.Grain
@@ -239,14 +246,15 @@ func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 		case near && within(c.nodes, left):
 			return true
 		case !near && c.entry.At.Unix() >= at:
-			return false // it had changed before the sidecar found this
+			return false // the nodes had already changed before the sidecar found this change
 		}
 	}
 	return false
 }
 
-// lookedAfter reports whether the sidecar must have seen the nodes that a job had after a second, because the job kept them for a while in
-// which sidecar and batch system worked.
+// lookedAfter reports whether the sidecar must have seen the nodes that a job had after the second
+// `at`. That is the case if the job kept these nodes for some time in which sidecar and batch
+// system worked.
 func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
 	known, over, next := at, end, r.ended.Unix()
 	for _, c := range r.changes {
@@ -289,21 +297,22 @@ func nodesAt(held []adapter.Hold, at core.Time) []string {
 	return nodes
 }
 
-// sizes compares the nodes in the middle of each size.
+// sizes compares, in the middle of each span with the same size, the nodes in the journal with
+// those in accounting.
 func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 	if r.unseen {
 		return
 	}
 	for i, c := range r.changes {
 		from, to := c.at+c.slack+float64(j.Accounting.Grain), float64(end)-grain
-		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar checked whether the nodes changed once more
+		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar checked whether the nodes changed again
 			continue
 		} else if !c.sure {
 			from = max(from, seconds(c.entry.At))
 		}
 		if i+1 < len(r.changes) {
 			next := r.changes[i+1]
-			if !next.sure { // they changed at some instant before the sidecar saw it
+			if !next.sure { // the nodes changed at some instant before the sidecar saw the change
 				continue
 			}
 			to = next.at - next.slack - float64(j.Accounting.Grain)
@@ -316,7 +325,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		middle := second((from + to) / 2)
 		booked := nodesAt(held, middle)
 		has := len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes)
-		lost := has && (c.verb == "changed" || r.failed()) // OAR counts nodes that were lost, and a growth that failed may have been half done
+		lost := has && (c.verb == "changed" || r.failed()) // OAR still counts lost nodes, and a failed growth may have been half done
 		if !slices.Equal(booked, c.nodes) && !lost {
 			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
@@ -331,7 +340,8 @@ func shown(nodes []string) string {
 	return hostlist.Compact(nodes)
 }
 
-// sum compares the node-seconds. They may differ by 1 %, or by 2 s for each change if that is more.
+// sum compares the node-seconds in journal and accounting. They may differ by 1 %, or by 2 s for
+// each change of size if that is more.
 func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	held, slack := 0.0, 0.0
 	_, unreported := r.unreported()
@@ -378,7 +388,7 @@ func sumOf(b *adapter.AccountedRun) float64 {
 	return float64(b.NodeSeconds())
 }
 
-// tail returns the node-seconds of an allocation from a second on.
+// tail returns the node-seconds of an allocation from the second `from` on.
 func tail(b *adapter.AccountedRun, from core.Time) (sum core.Time) {
 	for _, h := range b.Holds {
 		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))

@@ -1,5 +1,6 @@
-// Package audit checks that the sidecar's journal, the batch system's accounting and what exists in the batch system agree. Judge is pure:
-// its caller collects the data, and it returns what is wrong as plain data.
+// Package audit checks that the sidecar's journal, the batch system's accounting and what exists in
+// the batch system agree. Judge is a pure function: its caller collects the data, and Judge returns
+// inconsistencies as plain data.
 //
 //	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Accounting: accounting, Current: current, Alive: true})
 //	for _, f := range report.Findings {
@@ -21,7 +22,7 @@ import (
 	"accordion/core"
 )
 
-// Input is the data to judge. Data that is nil or empty is not judged.
+// Input is the data that Judge compares. Data that is nil or empty is not judged.
 type Input struct {
 	From, Now  core.Time // Unix seconds between which events are judged
 	Entries    []journal.Entry
@@ -30,19 +31,20 @@ type Input struct {
 	Accounting *adapter.Accounting
 	Watch      []adapter.CurrentState // states at several instants
 	Alive      bool                   // a sidecar runs
-	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0: none stopped
-	Prompt     float64                // seconds within which a resize is on time; 0: DefaultPrompt
+	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0 if no sidecar stopped
+	Prompt     float64                // seconds within which a resize is on time; 0 means DefaultPrompt
 	Unread     int                    // rows of the journal that could not be read
 }
 
-// DefaultPrompt is how many seconds a resize may be late without a cause. The sidecar plans once a second, and Slurm takes up to three
-// seconds for a resize.
+// DefaultPrompt is how many seconds late a resize may be without a cause. The sidecar plans once a
+// second, and Slurm takes up to three seconds for a resize.
 const DefaultPrompt = 5
 
-// grain is by how many seconds the times of different programs may differ, because accounting has whole seconds.
+// grain is by how many seconds times from different programs may differ, because accounting has
+// whole seconds.
 const grain = 2
 
-// Kind is what is wrong. docs/audit.md has a row for each.
+// Kind is the kind of a finding. docs/audit.md has a row for each kind.
 type Kind string
 
 // The kinds of findings.
@@ -75,12 +77,12 @@ const (
 	Order        Kind = "order"          // the journal's times run backwards
 )
 
-// Finding is one thing that is wrong.
+// Finding is one inconsistency.
 type Finding struct {
 	Kind Kind      `json:"kind"`
-	Job  int64     `json:"job,omitempty"`  // 0: not about one job
-	Node string    `json:"node,omitempty"` // "": not about one node
-	At   core.Time `json:"at,omitempty"`   // Unix second; 0: now
+	Job  int64     `json:"job,omitempty"`  // 0 if it is not about one job
+	Node string    `json:"node,omitempty"` // "" if it is not about one node
+	At   core.Time `json:"at,omitempty"`   // Unix second; 0 means now
 	Text string    `json:"text"`
 	Do   string    `json:"do"` // what to do about it
 }
@@ -111,14 +113,14 @@ func (f Finding) Settles() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, Unfinished, Missing, Open, End, Size, Sum}, f.Kind)
 }
 
-// Report is what was checked and what was found.
+// Report has counts of what was checked, and the findings.
 type Report struct {
 	Findings    []Finding
-	Jobs        int       // jobs of accounting and of the journal
-	Managed     int       // runs of managed jobs among them
-	Actions     int       // intents
+	Jobs        int       // number of jobs in accounting and in the journal
+	Managed     int       // number of runs of managed jobs
+	Actions     int       // number of intents
 	Seconds     core.Time // length of the judged time
-	NodeSeconds core.Time // that were compared with accounting
+	NodeSeconds core.Time // number of node-seconds that were compared with accounting
 	Unjudged    int       // runs of managed jobs whose sums cannot be judged, because the journal does not know exactly when their sizes changed
 	Unread      int       // rows of the journal or of accounting that could not be read
 	Sightings   int
@@ -164,7 +166,8 @@ type judge struct {
 	report  Report
 }
 
-// find adds a finding, unless it is of a time before the judged one. Findings about what exists now have no such limit.
+// find adds a finding, unless it concerns a time before Input.From. Findings about what exists now
+// are always added.
 func (j *judge) find(f Finding) {
 	if f.At != 0 && f.At < j.From && !f.Kind.present() {
 		return
@@ -172,7 +175,7 @@ func (j *judge) find(f Finding) {
 	j.report.Findings = append(j.report.Findings, f)
 }
 
-// present reports whether findings of this kind are about what exists now.
+// present reports whether findings of this kind concern what exists now.
 func (k Kind) present() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, HostsFile, Unfinished, Open}, k)
 }

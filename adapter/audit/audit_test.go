@@ -19,7 +19,8 @@ const zero core.Time = 1_800_000_000
 // journalWriter writes entries of a journal.
 type journalWriter struct{ entries []journal.Entry }
 
-// args returns the fields of an entry as the journal reads them, from pairs of key and value.
+// args returns the fields of an entry in the form in which the journal reads them. It takes pairs
+// of key and value.
 func args(pairs ...any) map[string]any {
 	if len(pairs) == 0 {
 		return nil
@@ -69,7 +70,7 @@ func list(t testing.TB, nodes string) []string {
 	return all
 }
 
-// held returns nodes held from one second until just before another.
+// held returns a Hold of the nodes from the second `from` until just before the second `to`.
 func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 	return adapter.Hold{Nodes: list(t, nodes), From: zero + from, To: zero + to}
 }

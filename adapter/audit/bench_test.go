@@ -8,7 +8,8 @@ import (
 	"accordion/core"
 )
 
-// A month of a large site: 300,000 ordinary jobs, and 3,000 managed ones with three sizes each.
+// BenchmarkJudgeMonth judges a month of a large site: 300,000 ordinary jobs, and 3,000 managed jobs
+// with three sizes each.
 func BenchmarkJudgeMonth(b *testing.B) {
 	one := clean(b)
 	in := Input{From: zero, Now: zero + 3_000_000, Alive: true, Accounting: &adapter.Accounting{Grain: 1}}

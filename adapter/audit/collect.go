@@ -22,12 +22,12 @@ type Journal interface {
 type Source struct {
 	Journal Journal
 	System  adapter.Auditor
-	Lease   adapter.LeaseReader    // nil: there is no lease, and a sidecar is assumed to run
-	Clock   adapter.Clock          // nil: the wall clock
-	Watch   time.Duration          // for how long to watch first which job holds which node
+	Lease   adapter.LeaseReader    // nil if there is no lease, and a sidecar is assumed to run
+	Clock   adapter.Clock          // nil means the wall clock
+	Watch   time.Duration          // for how long to watch, before the readings, which job holds which node
 	Settle  time.Duration          // for how long to read again while there are findings that may disappear by themselves
 	Seen    []adapter.CurrentState // states of an earlier watch
-	Prompt  float64                // as Input.Prompt
+	Prompt  float64                // used as Input.Prompt
 }
 
 // The pauses between two readings.
@@ -36,8 +36,9 @@ const (
 	settlePause = 2 * time.Second
 )
 
-// Audit reads the data of a batch system and of its accounting, and judges what happened since a Unix second. A finding that may settle
-// counts only if it is in all readings. The readings end when no such finding is left, or after Settle. It also returns why rows could not
+// Audit reads the data of a batch system and of its accounting, and judges what happened since a
+// Unix second. A finding that may disappear by itself counts only if it is in all readings. The
+// readings end when no such finding is left, or after Settle. Audit also returns why rows could not
 // be read, or "".
 func Audit(ctx context.Context, s Source, since core.Time) (Report, string, error) {
 	if s.Clock == nil {
@@ -92,8 +93,8 @@ func (s *Source) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads all data once. It reads the journal last, so that the journal contains what the batch system shows. why is why rows could not
-// be read.
+// read reads all data once. It reads the journal last, so that the journal contains what the batch
+// system shows. why is the reason why rows could not be read.
 func (s *Source) read(ctx context.Context, since core.Time) (in Input, why string, err error) {
 	in = Input{From: since, Alive: true, Prompt: s.Prompt}
 	if in.Current, err = s.System.CurrentState(ctx); err != nil {
@@ -127,7 +128,8 @@ func (s *Source) read(ctx context.Context, since core.Time) (in Input, why strin
 	return in, why, nil
 }
 
-// lives reports whether the lease shows a running sidecar, and until when the reservations of one that stopped stay.
+// lives reports whether the lease shows a running sidecar. kept is the second until which the
+// reservations of a stopped sidecar stay.
 func lives(ctx context.Context, l adapter.LeaseReader) (alive bool, kept core.Time, err error) {
 	now, err := l.Now(ctx)
 	if err != nil {

@@ -48,7 +48,8 @@ func (journalOf) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (journalOf) Records() ([]journal.Record, error) { return nil, nil }
 
-// A leftover is a finding if it is in every reading until Settle has passed. One that comes and goes belongs to an action in progress.
+// A leftover is a finding if it is in every reading until Settle has passed. A leftover that
+// appears and disappears belongs to an action in progress.
 func TestOnlyLeftoversThatStayAreFound(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -151,7 +151,7 @@ func (j *judge) acts() {
 	leased, lost := true, journal.Entry{}
 	var last journal.Entry
 	for _, e := range j.history.entries {
-		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // an "ended" event has the time at which the job was first missed
+		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // an "ended" event has the time at which the job was first missing in a reading
 			!j.history.clockSet(e.At) {
 			j.find(Finding{Kind: Order, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back (chronyc tracking)",
 				Text: fmt.Sprintf("entry %d of the journal (%s) is %s older than the one before it", e.ID, e.Verb, core.FormatDuration(core.Time(last.At.Sub(e.At).Seconds())))})
@@ -201,7 +201,8 @@ func (j *judge) announced(r *run) {
 		switch verbs := needs[c.verb]; {
 		case verbs == nil || intended || r.unannounced:
 		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && (r.has("changed", "forgotten") || within(c.nodes, before)):
-			// a sidecar found it when it started; the job's owner may have shrunk it before
+			// A sidecar found this change when it started. The job's owner may have shrunk the job
+			// before.
 		default:
 			j.find(Finding{Kind: NoIntent, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "send the journal to the authors",
 				Text: fmt.Sprintf("it %s, and the journal has no intent to do so before that", c.verb)})

@@ -78,9 +78,10 @@ func indexOf(books *adapter.Accounting) index {
 	return x
 }
 
-// parentOf returns the run for which an allocation was made. It is the newest run with its job's number and the same user at that time,
-// because any user may name a job so. If that run had already ended, it is the following run: accounting may lack the first seconds of a
-// requeued job.
+// parentOf returns the run for which an allocation was made. It is the newest run with its job's
+// number and the same user at that time, because any user may give a job the name of an expander or
+// companion. If that run had already ended, it is the following run: accounting may lack the first
+// seconds of a requeued job.
 func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *adapter.AccountedRun) {
 	var next *adapter.AccountedRun
 	for _, p := range runs {
@@ -98,7 +99,7 @@ func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *ad
 	return parent
 }
 
-// endOf returns the second until which accounting has nodes of a run; 0: it has none.
+// endOf returns the second until which accounting has nodes of a run, and 0 if it has none.
 func endOf(b *adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
@@ -106,13 +107,14 @@ func endOf(b *adapter.AccountedRun) core.Time {
 	return b.Holds[len(b.Holds)-1].To
 }
 
-// twoJobs finds nodes that two jobs had at the same time although one of them needed them alone.
+// twoJobs finds nodes that two jobs had at the same time although one of the jobs had to be alone
+// on its nodes.
 func (j *judge) twoJobs() {
 	byNode := j.holdings()
 	for _, node := range slices.Sorted(maps.Keys(byNode)) {
 		held := byNode[node]
 		slices.SortFunc(held, func(a, b holding) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID)) })
-		var open []holding // holdings that had not ended when the last one began
+		var open []holding // holdings that had not ended when the last holding began
 		for _, next := range held {
 			open = slices.DeleteFunc(open, func(t holding) bool { return t.to <= next.from })
 			for _, t := range open {
@@ -126,7 +128,7 @@ func (j *judge) twoJobs() {
 	}
 }
 
-// watch finds the same in the states of a watch.
+// watch finds nodes that two jobs had at the same time in the states of a watch.
 func (j *judge) watch() {
 	seen := map[[2]core.JobID]map[string]bool{}
 	for _, s := range j.Watch {

@@ -9,7 +9,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change plants one inconsistency in the clean cluster. The only finding must be the one written next to it.
+// Each change plants one inconsistency in the clean cluster. The only finding must be the kind that
+// is written with the change.
 func TestEachPlantedInconsistencyIsFound(t *testing.T) {
 	for _, test := range planted {
 		t.Run(test.name, func(t *testing.T) {

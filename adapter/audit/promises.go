@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// promises finds steps that began late or never, and ends, without an event that says why.
+// promises finds steps that began late or never, and ends of jobs, that no event explains.
 func (j *judge) promises() {
 	for _, r := range j.history.runs {
 		j.late(r)
@@ -20,7 +20,8 @@ func (j *judge) promises() {
 	}
 }
 
-// late finds resizes that came later than planned without a cause. If a step began late by a little, it may end late by the same.
+// late finds resizes that came later than planned without a cause. If a step began a little late,
+// it may end late by the same time.
 func (j *judge) late(r *run) {
 	carried := 0.0
 	for _, c := range r.changes {
@@ -83,10 +84,11 @@ func (j *judge) broken(r *run) {
 // patience is how many seconds after its planned start a step counts as missed.
 const patience = 120
 
-// explains are events of a job after which its next step may begin late or never.
+// explains are the kinds of events of a job after which its next step may begin late or never.
 var explains = []string{"warned", "promise broken", "changed", "forgotten", "shortened", "capped", "restored", "requeued", "escaped", "ending", "damaged", "excused", "suspended"}
 
-// missed finds the step that a job was promised and never received, although it ran on for minutes.
+// missed finds a step that a job was promised and that never began, although the job continued to
+// run for minutes.
 func (j *judge) missed(r *run) {
 	if r.rigid || len(r.profile) == 0 || len(r.changes) == 0 || r.has(explains...) {
 		return
@@ -119,7 +121,8 @@ func (j *judge) troubled(from, to core.Time) bool {
 	})
 }
 
-// unexplained finds jobs that the sidecar or their limit ended without an event that says why.
+// unexplained finds jobs that were ended by the sidecar or by their time limit, but that have no
+// event with the reason.
 func (j *judge) unexplained(r *run) {
 	do := seeJournal(r)
 	for _, e := range r.entries {
@@ -134,7 +137,7 @@ func (j *judge) unexplained(r *run) {
 	}
 }
 
-// stateOf returns the state in which a run ended; "" if it is not known.
+// stateOf returns the state in which a run ended, and "" if the state is not known.
 func (j *judge) stateOf(r *run) string {
 	if r.ended.IsZero() || r.again {
 		return ""

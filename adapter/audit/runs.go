@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// history is what the journal tells about all jobs.
+// history has what the journal contains about all jobs.
 type history struct {
 	entries  []journal.Entry
 	runs     []*run
@@ -27,18 +27,18 @@ type history struct {
 type run struct {
 	key     adapter.Key
 	user    string
-	planned bool      // the sidecar chose its start
-	ends    core.Time // promised end; 0: not known
-	profile core.EP   // the profile with which it was started; nil: not known
-	chosen  []string  // the nodes on which it was started
+	planned bool      // the sidecar chose the start of the run
+	ends    core.Time // promised end; 0 if not known
+	profile core.EP   // the profile with which the run was started; nil if not known
+	chosen  []string  // the nodes on which the run was started
 	began   core.Time // Unix second
-	ended   time.Time // when the sidecar saw its end; zero: it has not ended
-	state   string    // the state in which it ended, in the batch system's words; "": not known
-	text    string    // reason of its end
-	changes []change  // its sizes, the start first
+	ended   time.Time // when the sidecar saw the end of the run; zero if the run has not ended
+	state   string    // the state in which the run ended, in the batch system's words; "" if not known
+	text    string    // reason for the end of the run
+	changes []change  // the sizes of the run, beginning with the start
 	entries []journal.Entry
-	rigid   bool // it ran as an ordinary job, whose size the sidecar did not follow
-	again   bool // it was requeued
+	rigid   bool // the job ran as an ordinary job, whose size the sidecar did not observe
+	again   bool // the job was requeued
 
 	unannounced bool // accounting has a change that the journal does not have
 	unseen      bool // accounting has a change that the sidecar did not see in time
@@ -49,8 +49,8 @@ type change struct {
 	entry journal.Entry
 	verb  string
 	at    float64 // Unix seconds at which the nodes changed
-	slack float64 // by how many seconds that may be wrong
-	sure  bool    // the sidecar changed it, and knows when
+	slack float64 // by how many seconds `at` may be wrong
+	sure  bool    // the sidecar changed the nodes itself, and knows when
 	nodes []string
 }
 
@@ -99,7 +99,7 @@ func readRuns(entries []journal.Entry) *history {
 		case "held", "sent back":
 			r.planned = false
 		case "started":
-			if running[key] != nil { // recorded twice: the sidecar before this one died in between
+			if running[key] != nil { // the start was recorded twice, because the previous sidecar died between two writes
 				r.found(e)
 				break
 			}
@@ -114,7 +114,7 @@ func readRuns(entries []journal.Entry) *history {
 		case "grew", "shrank", "resized":
 			r.resize(e)
 		case "escaped":
-			delete(t.ids, key.ID) // it runs as an ordinary job, and may share its nodes
+			delete(t.ids, key.ID) // the job runs as an ordinary job, and may share its nodes
 			r.found(e)
 		case "changed", "forgotten":
 			r.found(e)
@@ -136,7 +136,7 @@ func (r *run) start(e journal.Entry) bool {
 	ends, promised := number(e, "ends")
 	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
 	has := nodes(e, "nodes")
-	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // otherwise its user changed it before it was seen
+	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // otherwise the user changed the job before the sidecar saw it running
 	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
 	return ok
 }
@@ -166,7 +166,8 @@ func (r *run) found(e journal.Entry) {
 	}
 }
 
-// failed reports whether nodes were allocated for a growth that failed. They were held for a while that the journal does not know.
+// failed reports whether nodes were allocated for a growth that failed. These nodes were held for a
+// time that the journal does not know.
 func (r *run) failed() bool {
 	open := false
 	for _, e := range r.entries {
@@ -183,8 +184,9 @@ func (r *run) failed() bool {
 	return open
 }
 
-// unreported returns when the sidecar began a resize that no event reports: it died, and the job had ended before the next sidecar looked.
-// From then on the journal does not know the job's nodes. ok is false if there is none.
+// unreported returns when the sidecar began a resize that no event reports, because the sidecar
+// died and the job had ended before the next sidecar started. From that second on the journal does
+// not have the job's nodes. ok is false if there is no such resize.
 func (r *run) unreported() (from float64, ok bool) {
 	last := int64(0)
 	if n := len(r.changes); n > 0 {
@@ -198,7 +200,7 @@ func (r *run) unreported() (from float64, ok bool) {
 	return 0, false
 }
 
-// next returns the second of the run's next change after at, or of its end.
+// next returns the second of the run's next change after `at`, or of the run's end.
 func (r *run) next(at core.Time) core.Time {
 	for _, c := range r.changes {
 		if c.entry.At.Unix() > at {

@@ -23,7 +23,7 @@ import (
 
 // Config is the configuration of the sidecar for one cluster. Load and Default return only values within their ranges.
 type Config struct {
-	Cluster  string // name in the journal; "": the batch system's own name
+	Cluster  string // name of the cluster in the journal; "" means the batch system's own name
 	System   string // one of SystemSlurm, SystemOAR, SystemEmbedded
 	Slurm    Slurm
 	OAR      OAR
@@ -39,7 +39,7 @@ type Config struct {
 	Log      Log
 	Metrics  Metrics
 	Web      Web
-	Delegate *Delegate // nil: launchers are not served
+	Delegate *Delegate // nil if launchers are not served
 }
 
 // The batch systems that System may name.
@@ -52,13 +52,13 @@ const (
 // Slurm configures access to Slurm, and which of its partitions is the managed pool.
 type Slurm struct {
 	Partition string
-	Conf      string        // path of slurm.conf; "": Slurm's own
-	Bin       string        // folder of the client programs; "": found through PATH
-	Timeout   time.Duration // for each call
+	Conf      string        // path of slurm.conf; "" means the file that Slurm itself uses
+	Bin       string        // folder of the client programs; "" means that they are found through PATH
+	Timeout   time.Duration // timeout of each call
 	Growth    string        // how jobs grow: auto, merge, overlap, companions
 	Manage    string        // which jobs of the partition are planned: told, all
-	Limits    string        // file from which job_submit.lua reads the limits of associations and QOS; "": none
-	Clients   int           // programs that may begin in any minute; 0: no limit
+	Limits    string        // file from which job_submit.lua reads the limits of associations and QOS; "" if there is none
+	Clients   int           // programs that may begin in any minute; 0 means no limit
 }
 
 // The values of [slurm] manage: jobs with a request, or every job of the partition.
@@ -70,9 +70,9 @@ const (
 // OAR configures access to OAR, and which of its queues has the managed jobs. The managed pool is all resources of type default.
 type OAR struct {
 	Queue   string
-	Conf    string        // path of oar.conf; "": OAR's own
-	Bin     string        // folder of the client programs; "": found through PATH
-	Timeout time.Duration // for each call
+	Conf    string        // path of oar.conf; "" means the file that OAR itself uses
+	Bin     string        // folder of the client programs; "" means that they are found through PATH
+	Timeout time.Duration // timeout of each call
 }
 
 // Embedded configures the batch system in the process.
@@ -95,25 +95,26 @@ type Plan struct {
 	Rest        time.Duration // pause between two readings while nothing is due
 	Policy      string        // by name, one of policy.LiveNames
 	Sizes       string        // rule for the sizes of moldable jobs (sizing.Names); for OAR it is in oar.conf instead
-	Statistics  string        // file with statistics of arrivals, for the rule load; "": none
+	Statistics  string        // file with statistics of arrivals, for the rule load; "" if there is none
 	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
-	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's default
+	ExpandLimit ep.Limit      // how many times its duration a step may last; 0 means the algorithm's default
 	StartLead   time.Duration // how long before the planned start its preparation begins
-	Protect     int           // number of waiting managed jobs that have a reservation ahead
-	Guard       time.Duration // how long an ordinary job may continue past its limit; 0: as the batch system is configured
+	Protect     int           // number of waiting managed jobs for which nodes are reserved ahead
+	Guard       time.Duration // how long an ordinary job may continue past its limit; 0 means the time in the batch system's own configuration
 }
 
-// withoutLaunchers returns why launchers are not served under the policy, or "" if they are.
+// withoutLaunchers returns why launchers are not served under the configured policy, or "" if they
+// are.
 func (p Plan) withoutLaunchers() string {
 	planner, err := policy.Live(p.Policy, p.Fit())
 	if err != nil {
-		return "" // reported elsewhere
+		return "" // an invalid policy is reported elsewhere
 	}
 	return NoLaunchers(planner)
 }
 
-// NoLaunchers returns why launchers are not served on a cluster with that policy, or "" if they are. Launchers need planned starts, and
-// some policies plan them for hardly any job.
+// NoLaunchers returns why launchers are not served on a cluster with that policy, or "" if they
+// are. Launchers need planned starts of jobs, and under some policies hardly any job has one.
 func NoLaunchers(planner sched.Policy) string {
 	if _, few := policy.Patient(planner); few {
 		return fmt.Sprintf("[delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by %s", policy.Default)
@@ -124,7 +125,7 @@ func NoLaunchers(planner sched.Policy) string {
 // Fit returns the algorithm for Algorithm and ExpandLimit.
 func (p Plan) Fit() ep.Algorithm {
 	a, err := ep.ParseAlgorithm(p.Algorithm)
-	if err != nil { // Parse has already checked it
+	if err != nil { // Parse has already checked the name
 		a = ep.Algorithm{Limit: ep.NoExpansion}
 	}
 	if p.ExpandLimit != 0 {
@@ -133,33 +134,35 @@ func (p Plan) Fit() ep.Algorithm {
 	return a
 }
 
-// Overrun is how much longer than planned a managed job may run: Share of its total time, and at least Least. The job receives Signal,
-// Grace before its overrun is used up, or when another job waits for its nodes. The other job waits no longer than Grace.
+// Overrun is how much longer than planned a managed job may run: Share of its total time, and at
+// least Least. The job receives the signal Signal when only Grace is left of its overrun, or when
+// another job waits for its nodes. The other job waits no longer than Grace.
 type Overrun struct {
 	Share  float64
 	Least  time.Duration
 	Grace  time.Duration
-	Signal string // "": none
+	Signal string // "" means no signal
 }
 
-// Early is whether an application that is early may continue early if that delays no other job.
+// Early configures whether an application that ends its step early may continue early if that
+// delays no other job.
 type Early struct {
 	Advance bool
 }
 
 // Silent configures how the sidecar informs jobs that never call `accordion step`.
 type Silent struct {
-	Notice time.Duration // before a shrink
+	Notice time.Duration // how long before a shrink the job is informed
 	Signal string
 }
 
 // Limits limit what one user may take from others through the sidecar.
 type Limits struct {
-	Unused   time.Duration // of the whole pool: node-seconds that a user's jobs may leave unused before nothing is reserved ahead for them; 0: no limit
+	Unused   time.Duration // how long the whole pool needs for the node-seconds that a user's jobs may leave unused; above that, nothing is reserved ahead for them; 0 means no limit
 	HalfLife time.Duration // time in which the counts for Unused halve
 
-	ShortestStep   time.Duration // shortest step of a job with several steps; 0: no limit. Use Config.ShortestStep
-	ResizesPerHour int           // of one job; 0: no limit
+	ShortestStep   time.Duration // shortest step of a job with several steps; 0 means no limit. Use Config.ShortestStep
+	ResizesPerHour int           // resizes of one job per hour; 0 means no limit
 }
 
 // Journal is the journal's path, and how long its entries are kept.
@@ -185,26 +188,26 @@ type Lease struct {
 type Session struct {
 	Socket      string
 	MaxSessions int
-	Listen      string // HOST:PORT for jobs on other hosts; "": none
-	MungeSocket string // socket of the munged that authenticates these jobs; "": munge's default
+	Listen      string // HOST:PORT for jobs on other hosts; "" if there is none
+	MungeSocket string // socket of the munged that authenticates these jobs; "" means munge's default
 }
 
 // Log configures logging.
 type Log struct {
 	Level  string // trace, debug, info, warn, error
 	Format string // text, json
-	Events string // file for events, one JSON object per line; "": none
+	Events string // file for events, one JSON object per line; "" if there is none
 }
 
 // Metrics is where Prometheus can read the metrics.
 type Metrics struct {
-	Listen string // HOST:PORT; "": nowhere
+	Listen string // HOST:PORT; "" means nowhere
 }
 
 // Web is where browsers can see the cluster.
 type Web struct {
-	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "": nowhere
-	Names   string // host names by which browsers may address the server, separated by commas; "": the names of this host
+	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "" means nowhere
+	Names   string // host names by which browsers may address the server, separated by commas; "" means the names of this host
 	Private bool   // users and names of jobs are hidden
 }
 
@@ -238,7 +241,7 @@ func Default() Config {
 // Error is one mistake in a configuration.
 type Error struct {
 	File string
-	Line int    // from 1; 0: the file as a whole
+	Line int    // line of the mistake, from 1; 0 means the file as a whole
 	What string // what is wrong, and what would be right
 	Hint string // what to do; may be empty
 	More int    // number of further mistakes in the file
@@ -291,7 +294,7 @@ func read(path string) (string, error) {
 	return string(text), nil
 }
 
-// Parse parses the text of a configuration file. Errors name it file.
+// Parse parses the text of a configuration file. Errors refer to the text by the name `file`.
 func Parse(file, text string) (Config, error) {
 	d, err := decode(file, text, 0)
 	if err != nil {

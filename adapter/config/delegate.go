@@ -10,7 +10,7 @@ import (
 type Delegate struct {
 	Journal      string
 	FairStart    time.Duration // how long hosts that an application no longer uses stay free for applications that were not asked yet
-	Timer        time.Duration // between two passes
+	Timer        time.Duration // time between two passes of the algorithm
 	Applications int           // applications considered in a pass, by rank
 	Answer       time.Duration // how long a launcher may take to answer a change
 	Grace        time.Duration // how long a launcher may be disconnected

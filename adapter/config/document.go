@@ -30,7 +30,7 @@ func decode(file, text string, above int) (*document, error) {
 // mistakes are the mistakes in a file.
 type mistakes []*Error
 
-// first returns the topmost mistake, with the number of the others; nil if there is none.
+// first returns the topmost mistake, with the number of the others, and nil if there is no mistake.
 func (m mistakes) first() error {
 	if len(m) == 0 {
 		return nil
@@ -40,13 +40,13 @@ func (m mistakes) first() error {
 	return first
 }
 
-// section decodes a top-level key into what the table describes: one setting, or a table of them.
+// section decodes a top-level key: one setting, or a TOML table of settings that t describes.
 func section[C any](d *document, into *C, t table[C], name string, content toml.Primitive) mistakes {
 	isSection := slices.ContainsFunc(t, func(s setting[C]) bool { return s.section == name && name != "" })
 	if !isSection {
 		return take(d, into, t, "", name, content)
 	}
-	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // "": a table that exists only because of "a.b" or [a.b]
+	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // the kind is "" for a table that exists only because of "a.b" or [a.b]
 		return mistakes{d.refuse(content, fmt.Errorf("%s must be a table: write [%s] on a line of its own", name, name))}
 	}
 	return keys(d, into, t, name, content)
@@ -106,10 +106,10 @@ func (d *document) at(key, why string) *Error { return d.refuse(d.sections[key],
 // leaf receives a value from the TOML library. The library adds the key's position to its error.
 type leaf func(any) error
 
-// UnmarshalTOML hands the value over.
+// UnmarshalTOML passes the value to the function.
 func (l leaf) UnmarshalTOML(value any) error { return l(value) }
 
-// mistake converts an error of the library.
+// mistake converts an error of the TOML library.
 func (d *document) mistake(err error) *Error {
 	e := &Error{File: d.file, What: err.Error()}
 	var parse toml.ParseError

@@ -11,19 +11,20 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Clusters is what a configuration file describes: one batch system, or a list of files that describe one each.
+// Clusters is the content of a configuration file: one batch system, or a list of files, each of
+// which describes one batch system.
 type Clusters struct {
 	All      []Member // at least one, in the order of the list
 	Links    []Link
-	Delegate *Delegate // nil: launchers are not served
+	Delegate *Delegate // nil if launchers are not served
 }
 
 // Member is one of the clusters.
 type Member struct {
-	Config Config            // from the cluster's file; Config.Cluster is the name in the list, or else in the file; "": the batch system's own name
+	Config Config            // from the cluster's file; Config.Cluster is the name in the list, or else in the file; "" means the batch system's own name
 	File   string            // path of that file
 	Speed  float64           // relative to the other clusters, for the models of launchers
-	Site   string            // "": none
+	Site   string            // "" if there is none
 	Attrs  map[string]string // attributes that launchers may ask for
 
 	line int // line in the list
@@ -33,7 +34,7 @@ type Member struct {
 type Link struct {
 	Between   [2]string
 	Latency   time.Duration
-	Bandwidth int // Mbit/s; 0: not known
+	Bandwidth int // Mbit/s; 0 if not known
 
 	line int // line in the list
 }
@@ -73,7 +74,8 @@ func LoadClusters(path string) (Clusters, error) {
 	return ParseClusters(path, text, Load)
 }
 
-// ParseClusters parses the text of a configuration file. Errors name it file. load reads the files that it lists.
+// ParseClusters parses the text of a configuration file. Errors refer to the text by the name
+// `file`. load reads the files that the text lists.
 func ParseClusters(file, text string, load func(path string) (Config, error)) (Clusters, error) {
 	whole, err := decode(file, text, 0)
 	if err != nil {
@@ -138,7 +140,7 @@ func pieces(text string) []piece {
 // firstEntry returns the line of a list's first [[…]].
 func firstEntry(text string) int {
 	all := pieces(text)
-	return all[min(1, len(all)-1)].above + 1 // before it there may be only a byte order mark
+	return all[min(1, len(all)-1)].above + 1 // the piece before it may contain only a byte order mark
 }
 
 // mostPieces limits the length of a list.
@@ -187,12 +189,12 @@ func (l *list) section(d *document, name string, content toml.Primitive) {
 	l.wrong = append(l.wrong, wrong...)
 }
 
-// load reads the listed files. It returns the error of the first one that is wrong.
+// load reads the listed files. It returns the error of the first file that has a mistake.
 func (l *list) load(load func(path string) (Config, error)) error {
 	for i := range l.All {
 		m := &l.All[i]
 		c, err := load(m.File)
-		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file cannot be read: the list may name the wrong one
+		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file cannot be read, and the list may name the wrong file
 			return &Error{File: l.file, Line: m.line, What: fmt.Sprintf("[[cluster]] config = %q is wrong: %s", m.File, e.What)}
 		}
 		if err != nil {
@@ -209,10 +211,10 @@ func (l *list) load(load func(path string) (Config, error)) error {
 	return nil
 }
 
-// own lists what two clusters cannot share.
+// own lists the settings that two clusters cannot share.
 var own = []struct {
 	what string
-	of   func(m *Member) string // "": it has none
+	of   func(m *Member) string // the value that must not be shared; "" if the member has none
 }{
 	{"config", func(m *Member) string { return m.File }},
 	{"[journal] path", func(m *Member) string { return m.Config.Journal.Path }},
@@ -224,7 +226,7 @@ var own = []struct {
 	{"[log] events", func(m *Member) string { return m.Config.Log.Events }},
 }
 
-// compare reports what clusters share and cannot share.
+// compare reports settings that two clusters share although they must not.
 func (l *list) compare() {
 	for i := range l.All {
 		l.compareWithLaunchers(&l.All[i])
@@ -239,14 +241,14 @@ func (l *list) compare() {
 			for _, o := range own {
 				if value := o.of(m); value != "" && value == o.of(before) {
 					l.refuse(m.line, "%s = %q is that of line %d's cluster, too (%s): each needs its own", o.what, value, before.line, before.File)
-					break // a file that is listed twice shares everything: one report is enough
+					break // a file that is listed twice shares every setting, so one report is enough
 				}
 			}
 		}
 	}
 }
 
-// compareWithLaunchers reports what launchers need and a cluster lacks.
+// compareWithLaunchers reports settings that launchers need and that a cluster lacks.
 func (l *list) compareWithLaunchers(m *Member) {
 	switch {
 	case l.Delegate == nil:
@@ -261,7 +263,7 @@ func (l *list) compareWithLaunchers(m *Member) {
 
 // checkLinks reports links to unknown clusters or sites, and pairs with two links.
 func (l *list) checkLinks() {
-	names := map[string]string{} // kind of each name
+	names := map[string]string{} // cluster or site, for each name
 	for i := range l.All {
 		if site := l.All[i].Site; site != "" {
 			names[site] = "site"

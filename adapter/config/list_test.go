@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// apart loads files whose clusters share nothing that they must not. The name in a file is the file's name.
+// apart loads configurations that share no setting that clusters must not share. The cluster's name
+// in a file is the file's name.
 func apart(path string) (Config, error) {
 	c := Default()
 	c.Journal.Path, c.Session.Socket = path+".db", path+".sock"

@@ -23,7 +23,7 @@ type setting[C any] struct {
 	names        []string // the allowed names, to suggest the one nearest to a wrong name
 }
 
-// table has the keys of a C.
+// table describes the keys of a C.
 type table[C any] []setting[C]
 
 // settings are all keys of the configuration of one cluster, in the order of the example.
@@ -307,7 +307,8 @@ func truth[C any](section, key string, into func(*C) *bool) setting[C] {
 
 const signalForm = "a signal's name, such as \"USR1\" for all of the job or \"B:URG\" for its batch script"
 
-// signal reports whether s is a signal as `scancel --signal` accepts it, optionally with B: before it.
+// signal reports whether s is a signal that `scancel --signal` accepts, optionally with the prefix
+// B:.
 func signal(s string) bool {
 	s = strings.TrimPrefix(s, "B:")
 	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""

@@ -5,8 +5,8 @@
 //	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
 //
 // A client is a network, because a program with one address of an IPv6 network can use all of them.
-// A client that connects from many networks is bounded in two ways. Places are kept for known
-// hosts, and the client with the most places gives way to one with fewer.
+// An attacker that connects from many networks is bounded in two ways: places are kept for known
+// hosts, and the client with the most places loses one to a client with fewer.
 package connlimit
 
 import (
@@ -22,8 +22,8 @@ import (
 // A Client is a program or network whose connections count together. The zero Client counts all
 // connections whose address identifies none.
 type Client struct {
-	Host    string // its name among known hosts
-	Network string // its name among all clients
+	Host    string // the client's name among known hosts
+	Network string // the client's name among all clients
 }
 
 // loopback is the one client for all of 127.0.0.0/8 and ::1.
@@ -75,12 +75,13 @@ func ofUser(conn *net.UnixConn) Client {
 	return Client{name, name}
 }
 
-// Limits bound what is open at once.
+// Limits bound how many connections are open at the same time.
 type Limits struct {
-	Total     int // for all clients together
-	PerClient int // for one client; 0: Total
-	Kept      int // how many of Total are kept for known hosts; each of them can have up to sure of these
-	// Replace: if a client has PerClient open, its next one replaces its oldest. Otherwise the next one is refused.
+	Total     int // open connections of all clients together
+	PerClient int // open connections of one client; 0 means Total
+	Kept      int // how many of Total are kept for known hosts; each known host can have up to `sure` of the kept places
+	// Replace means that if a client has PerClient connections open, its next connection replaces
+	// its oldest. Without Replace the next connection is refused.
 	Replace bool
 }
 
@@ -91,7 +92,7 @@ const sure = 8
 // A FullError reports why nothing more may be open.
 type FullError struct {
 	Open   int
-	Client string // the client that has too many; "": all together have
+	Client string // the client that has too many; "" if all clients together have too many
 }
 
 func (e *FullError) Error() string {
@@ -107,8 +108,8 @@ type Limiter struct {
 
 	mu    sync.Mutex
 	open  int
-	of    map[string][]*place // per client, oldest first
-	sizes []int               // sizes[n]: how many clients have n places
+	of    map[string][]*place // the places of each client, oldest first
+	sizes []int               // sizes[n] is how many clients have n places
 	known map[string]time.Time
 }
 
@@ -125,12 +126,12 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, of: map[string][]*place{}, known: map[string]time.Time{}}
 }
 
-// Enter counts one more for a client until leave is called. leave may be called any number of times.
-// If another client takes the place, Enter calls evict, which must not block. After that leave has
-// no effect.
+// Enter takes a place for a client until leave is called. leave may be called any number of times.
+// If another client takes the place over, the limiter calls evict, which must not block. After that
+// leave has no effect.
 //
-// If Total are open, the client with the most loses its oldest to a client that has fewer. So a few
-// clients that hold all places do not keep others out.
+// If Total places are taken, the client with the most places loses its oldest place to a client
+// that has fewer. So a few clients that hold all places do not keep other clients out.
 func (l *Limiter) Enter(c Client, evict func()) (leave func(), err error) {
 	p := &place{c.Network, evict}
 	gone, err := l.enter(c, p)
@@ -189,8 +190,8 @@ func (l *Limiter) most() string {
 	return ""
 }
 
-// resized moves a client in l.sizes from size had to size has. The last size is the greatest that
-// exists.
+// resized updates l.sizes after a client's number of places changed from `had` to `has`. The last
+// index of l.sizes is the greatest number that exists.
 func (l *Limiter) resized(had, has int) {
 	for len(l.sizes) <= has {
 		l.sizes = append(l.sizes, 0)
@@ -254,14 +255,15 @@ func (l *Limiter) Knows(c Client) bool {
 	return known
 }
 
-// Open returns how many are open.
+// Open returns how many places are taken.
 func (l *Limiter) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open
 }
 
-// Listen returns a listener whose connections are bounded. A connection beyond the bound is closed at once.
+// Listen returns a listener whose connections are bounded. A connection beyond the bound is closed
+// immediately.
 func Listen(inner net.Listener, l Limits) net.Listener {
 	return &listener{inner, New(l)}
 }

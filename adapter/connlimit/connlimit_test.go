@@ -31,7 +31,7 @@ func TestClientsAreNetworks(t *testing.T) {
 	}
 }
 
-// crowd opens n connections of an address each, and returns how many were let in.
+// crowd opens n connections, each from another address, and returns how many were admitted.
 func crowd(l *Limiter, n int, address func(i int) string) (in int) {
 	for i := range n {
 		if _, err := l.Enter(OfAddr(netip.MustParseAddr(address(i))), func() {}); err == nil {
@@ -84,7 +84,7 @@ func TestClientWithMostLosesItsOldest(t *testing.T) {
 	if fmt.Sprint(evicted) != "[0 1 2 3 4 5 6 7 8 9]" || l.Open() != 20 {
 		t.Errorf("evicted %v, %d open", evicted, l.Open())
 	}
-	for _, leave := range append(leaves, leaves...) { // also those of evicted connections, and each twice
+	for _, leave := range append(leaves, leaves...) { // also the leave functions of evicted connections, and each function twice
 		leave()
 	}
 	if l.Open() != 10 || len(l.of) != 1 {
@@ -102,7 +102,7 @@ func TestKnownHostsAlwaysHavePlaces(t *testing.T) {
 	if got := crowd(l, 100_000, ofManyNetworks); got != 1500 {
 		t.Errorf("%d of a crowd of as many networks got in, want 1500", got)
 	}
-	// 20 nodes with a hostile user on each take as much as they can.
+	// On each of 20 nodes a hostile user takes as many places as possible.
 	for i := range 20 {
 		for range 300 {
 			l.Enter(node(i), func() {})
@@ -115,7 +115,7 @@ func TestKnownHostsAlwaysHavePlaces(t *testing.T) {
 			}
 		}
 	}
-	// An unknown host in the same network counts with the network.
+	// An unknown host in the same network counts as the network.
 	if got := OfAddr(netip.MustParseAddr("2001:db8:ffff:ffff::9999")); len(l.of[got.Network]) != 0 {
 		t.Error("nodes count as strangers")
 	}

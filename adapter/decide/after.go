@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// Succeeded returns what follows when all calls of a job's operation succeeded, with what they returned.
+// Succeeded returns what follows when all calls of op succeeded. got is what they returned.
 func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	switch c := op.Calls[len(op.Calls)-1].(type) {
 	case actions.Launch:
@@ -39,7 +39,8 @@ func (o Outcome) with(c managed.Change) Outcome {
 	return o
 }
 
-// afterResize returns what follows from a resize: the next step begins, or the job has what the batch system forgot again.
+// afterResize returns what follows from a resize: the next step begins, or the job again has the
+// nodes of a resize that the batch system had forgotten.
 func afterResize(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	held := []managed.Change{managed.NodesHeld{Nodes: op.Nodes, Parts: got.Parts, At: now.Unix()}}
 	if !op.Next {
@@ -55,24 +56,26 @@ func afterResize(r *managed.Job, op *Operation, got actions.Result, settings man
 
 // Pauses after a call that the batch system refused.
 const (
-	afterBusy = 250 * time.Millisecond // it is in the middle of something
-	// afterReserved: a reservation of others was in the way. The next reading shows it, and then the plan goes around it.
+	afterBusy = 250 * time.Millisecond // the batch system is in the middle of another change
+	// afterReserved follows if a reservation of others has the nodes. The next reading shows that
+	// reservation, and then the plan avoids its nodes.
 	afterReserved = 5 * time.Second
-	afterTrap     = 5 * time.Second // a resize would go wrong now; no job is resized for so long
-	// afterLimit: a limit refused the call, or the partition takes no jobs. A reading says by then which limit it is, and what is used of
-	// it has to change first.
+	afterTrap     = 5 * time.Second // a resize would go wrong now, and no job is resized during this pause
+	// afterLimit follows if a limit forbids the call, or the partition takes no jobs. The next
+	// reading shows which limit it is. A retry can succeed only after the use under that limit has
+	// changed.
 	afterLimit = 10 * time.Second
 	afterOther = time.Second
 )
 
-// pauseAfter returns the pause after a number of failures in a row: what fails for a moment is soon tried again, and what always fails does
-// not keep the batch system busy.
+// pauseAfter returns the pause after a number of failures in a row. A call that fails for a moment
+// is soon repeated, and a call that always fails does not keep the batch system busy.
 func pauseAfter(failures int) time.Duration {
 	return 3 * time.Second << min(max(failures-3, 0), 5)
 }
 
-// Failed returns what follows when a call of a job's operation failed: the operation is tried again. Nothing is lost, because the next
-// reading shows what the batch system has. nodes is the pool.
+// Failed returns what follows when a call of op failed: the operation is tried again. Nothing is
+// lost, because the next reading shows the state of the batch system. nodes is the pool.
 func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes []adapter.Node, now time.Time) Outcome {
 	o := Outcome{Retry: afterOther}
 	c := managed.CallFailed{Blocked: err.Error(), Failures: r.Failures, Frozen: r.FrozenSince, Refused: r.RefusedNodes}
@@ -108,7 +111,7 @@ func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes 
 		return o.with(managed.ResizeFailed{})
 	case !op.Starts:
 		return o
-	case got.Launched && r.Phase == managed.Starting: // only a reading shows whether it starts: until then no other job gets its nodes
+	case got.Launched && r.Phase == managed.Starting: // only a reading shows whether the job starts; until then no other job gets its nodes
 		return o.with(managed.StartUnsure{Until: now.Add(managed.LateCall)})
 	case c.Failures > 1:
 		reject := managed.SentBack{Why: managed.ShortReason(err.Error()), At: now.Unix(), Kinds: managed.KindsOf(nodes)}

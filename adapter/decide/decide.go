@@ -25,7 +25,7 @@ import (
 type Situation struct {
 	Now     time.Time
 	World   *plan.World
-	Trapped time.Time // no job is resized before
+	Trapped time.Time // no job is resized before this instant
 	// Awaited has the jobs whose nodes another job waited for in the last cycle, and the user of that job.
 	Awaited map[core.JobID]uint32
 	// Outages has when the batch system did not answer.
@@ -36,19 +36,20 @@ type Situation struct {
 	Tending  func(name string) bool
 }
 
-// A Decision is what is done about one job now. The zero Decision: nothing is done, and the job waits for nothing.
+// A Decision is what is done about one job now. The zero Decision does nothing, and means that the
+// job waits for nothing.
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
 	Obstacle managed.Obstacle // what a due growth waits for, in the words of the lateness table
-	Limit    string           // the limit of Accordion's own that the job waits for or is refused for (actions.Limits); "": none
-	For      core.JobID       // the managed job whose nodes it waits for; 0: none
-	Again    time.Time        // no other decision is made before; zero: at any time
+	Limit    string           // the limit, one of actions.Limits, because of which the job waits or is refused; "" if there is none
+	For      core.JobID       // the managed job whose nodes it waits for; 0 if there is none
+	Again    time.Time        // no other decision about the job is made before this instant; zero if one may be made at any time
 
 	Notice   string               // for operators
-	Changes  []managed.Change     // of the job; durable before anything is done
+	Changes  []managed.Change     // changes of the job, which are durable before anything is done
 	Events   []Event              // written after that
 	Reserves *adapter.Reservation // the reservation that the operation writes itself
-	Takes    []string             // nodes that no other decision of this cycle may use
+	Takes    []string             // nodes that no other decision of this planning cycle may use
 	Do       *Operation
 	AtOnce   *Outcome // what follows without an operation
 }
@@ -59,24 +60,28 @@ type Event struct {
 	Fields     map[string]any
 }
 
-// An Operation is calls for one job, which are made in another goroutine than the loop. Succeeded and Failed return what follows
-// from their result.
+// An Operation is a list of calls for one job, which are made in another goroutine than the loop.
+// Succeeded and Failed return what follows from the result of the calls.
 type Operation struct {
 	Verb string // for messages
-	// Talk: nothing changes at the batch system, so that the newest reading stays valid.
+	// Talk means that the calls change nothing at the batch system, so that the newest reading
+	// stays valid.
 	Talk bool
-	// Resize: the job is resized. Few resizes may be under way at once. Uses has the verbs of the calls that may be needed.
+	// Resize means that the job is resized. Few resizes may be under way at the same time. Uses has
+	// the verbs of the calls that may be needed.
 	Resize bool
 	Uses   []string
 	Nodes  []string // what the job holds after the resize
 	Next   bool     // the job's next step begins with the resize
 	Shrink bool     // it releases nodes
-	// Starts: the job is to start, and the last call is actions.Launch. Tasks of one array are launched in the order in which
-	// their operations began. A job whose start is refused again and again is set aside (managed.Rejection).
+	// Starts means that the operation starts the job, and that the last call is actions.Launch.
+	// Tasks of one array are launched in the order in which their operations began. A job whose
+	// start is refused again and again is set aside (managed.Rejection).
 	Starts bool
 	Calls  []actions.Call // made in this order until one fails
-	Then   Outcome        // what follows from success, as far as no result of the calls is needed for it
-	// ShrinkAt is the second of the shrink that the calls announce; 0: they announce none.
+	Then   Outcome        // what follows from success, as far as it does not depend on the results of the calls
+	// ShrinkAt is the second of the shrink that the calls announce, and 0 if the calls announce no
+	// shrink.
 	ShrinkAt core.Time
 }
 
@@ -116,7 +121,7 @@ func About(r *managed.Job, s Situation) Decision {
 		return s.starting(r)
 	case managed.Running:
 		return s.running(r)
-	default: // ending: the call failed, or the sidecar ended meanwhile
+	default: // the phase is Ending: the call that ends the job failed, or the sidecar ended in the meantime
 		return s.end(r, r.EndReason)
 	}
 }
@@ -124,13 +129,13 @@ func About(r *managed.Job, s Situation) Decision {
 // endAgain is the pause until the batch system is asked again to end a job that still runs.
 const endAgain = 40 * time.Second
 
-// tellsFor is the number of seconds for which a job whose output does not say yet why it ends is not ended. Seconds in which the
-// batch system did not answer do not count.
+// tellsFor is for how many seconds the end of a job is postponed while the reason cannot be written
+// into its output. Seconds in which the batch system did not answer do not count.
 const tellsFor core.Time = 30
 
-// end ends a job, and writes the reason into the job's output first. If that cannot be written, the
-// call fails and is made again, also after a restart of the sidecar. After tellsFor the job ends
-// without a reason.
+// end ends a job, and writes the reason into the job's output first. If the reason cannot be
+// written, the call fails and is repeated, also after a restart of the sidecar. After tellsFor
+// seconds the job is ended without a reason in its output.
 func (s Situation) end(r *managed.Job, why string) Decision {
 	now := s.World.Now
 	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: endAgain}}

@@ -22,7 +22,7 @@ import (
 
 var write = flag.Bool("accordion.write", false, "write the decisions of all situations into testdata/decisions; read the difference before you commit it")
 
-// A row is a situation by name.
+// A row is a named situation.
 type row struct {
 	name string
 	*scene
@@ -36,7 +36,8 @@ var (
 // all are the nodes of the pool.
 var all = []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"}
 
-// decisions are the situations, by the file in testdata/decisions that has what is decided in them. Read these files first.
+// decisions maps each file in testdata/decisions to the situations whose decisions the file lists.
+// Read these files first.
 var decisions = map[string]func() []row{
 	"adoption":  adoption,
 	"waiting":   waitingRows,
@@ -114,7 +115,8 @@ func waitingRows() []row {
 	}
 }
 
-// lateShrinkerOn adds a managed job that holds nodes longer than it was promised them.
+// lateShrinkerOn adds a managed job that still holds nodes that it should have released by its
+// promise.
 func lateShrinkerOn(nodes ...string) option {
 	return func(c *scene) {
 		r := managed.New(&adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=5x100s,1x100s", []core.EP{{{Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}})
@@ -125,7 +127,7 @@ func lateShrinkerOn(nodes ...string) option {
 	}
 }
 
-// found/24: a job was planned for a second after its deadline.
+// found/24: a job was planned to start after its deadline.
 func deadlines() []row {
 	return []row{
 		{"there is room before the deadline", set(waiting(), deadline(100))},
@@ -331,7 +333,7 @@ func lost() []row {
 
 func rigidRows() []row {
 	six := ordinary(90, all[:6]...)
-	first := func(c *scene) { // an ordinary job that comes before
+	first := func(c *scene) { // an ordinary job that is before the job in the queue
 		c.snapshot.Jobs = append(c.snapshot.Jobs, adapter.Job{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 8, Limit: 60, Priority: 9})
 	}
 	inQueue := func(why string) option { return seen(func(j *adapter.Job) { j.Held, j.Why = false, why }) }
@@ -364,8 +366,8 @@ func endingRows() []row {
 	}
 }
 
-// TestDecisions compares what is decided in each situation with testdata/decisions. A row of which an operation has ended shows what follows
-// from that, and where the job stands then.
+// TestDecisions compares what is decided in each situation with testdata/decisions. If the
+// operation of a row has ended, the file also shows what follows, and the job's state after that.
 func TestDecisions(t *testing.T) {
 	rows := 0
 	for file, situations := range decisions {
@@ -416,7 +418,7 @@ func written(t *testing.T, rows []row) string {
 	return b.String()
 }
 
-// stands returns where a job stands.
+// stands describes the state of a job.
 func stands(r *managed.Job) string {
 	if r.Phase != managed.Running {
 		return strings.TrimSuffix(fmt.Sprintf("%s on %s", r.Phase, nodesOf(r.Nodes)), " on ")
@@ -424,7 +426,8 @@ func stands(r *managed.Job) string {
 	return fmt.Sprintf("runs in step %d of %d until %s on %s", r.Step+1, len(r.EP()), value(r.Due()), nodesOf(r.Nodes))
 }
 
-// A decision is data: the same situation gives the same decision, and neither the decision nor what follows changes the job.
+// A decision is plain data. The same situation gives the same decision, and neither About nor
+// Succeeded and Failed change the job.
 func TestADecisionIsDataAndChangesNothing(t *testing.T) {
 	for file, situations := range decisions {
 		again := situations()

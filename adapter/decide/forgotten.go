@@ -44,7 +44,7 @@ func (s Situation) repeatResize(r *managed.Job) Decision {
 	return Decision{Reserves: &reservation, Do: op}
 }
 
-// idle reports whether all of the nodes are idle, by the newest reading.
+// idle reports whether all of the nodes are idle in the newest reading.
 func (s Situation) idle(nodes []string) bool {
 	idle := 0
 	for _, n := range s.World.Snapshot.Nodes {

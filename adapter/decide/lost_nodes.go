@@ -7,7 +7,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// lost returns the nodes on which no job can start, by the newest reading: they are down, or not in the pool any more.
+// lost returns those of the nodes on which no job can start, because they are down in the newest
+// reading, or not in the pool any more.
 func (s Situation) lost(nodes []string) (lost []string) {
 	for _, name := range nodes {
 		if i, here := s.World.Index[name]; !here || s.World.Snapshot.Nodes[i].Lost {
@@ -17,8 +18,9 @@ func (s Situation) lost(nodes []string) (lost []string) {
 	return lost
 }
 
-// tellLoss tells a job that it has lost nodes in the middle of its step: its application must start nothing there. Only a silent
-// job gets a signal, because others may not handle it.
+// tellLoss informs a job that it has lost nodes in the middle of its step, because the application
+// must start nothing on them. Only a silent job gets a signal, because other jobs may not handle
+// the signal.
 func (s Situation) tellLoss(r *managed.Job) Decision {
 	return s.publish(r, message{
 		nodes: r.Nodes, step: r.Step, generation: r.Generation, signal: r.StepCalls == managed.StepCallsNever,

@@ -10,10 +10,11 @@ import (
 	"accordion/core"
 )
 
-// overdue decides about a job whose step should have ended late seconds ago. The job may go on within its allowance while no other
-// job waits for its nodes. It is warned when the allowance or its limit is nearly used up, or when another job waits for its
-// nodes. It is ended when the allowance is used up, or when the other job has waited for the grace. Seconds in which the batch
-// system did not answer do not count.
+// overdue decides about a job whose step should have ended `late` seconds ago. The job may go on
+// within its allowance while no other job waits for its nodes. It is warned when the allowance or
+// its limit is nearly used up, or when another job waits for its nodes. It is ended when the
+// allowance is used up, or when the other job has waited for the grace period. Seconds in which the
+// batch system did not answer do not count.
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
 	allowance, used, limit := r.Allowance(o), r.OverrunUsed+late, r.UntilLimit(s.World.Now)
@@ -55,13 +56,13 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 	}
 }
 
-// readPrograms finds out which programs of the job run, because an outage of the batch system may have kept
-// one from starting.
+// readPrograms finds out which programs of the job run, because an outage of the batch system may
+// have kept a program from starting.
 func readPrograms(r *managed.Job) Decision {
 	return Decision{Do: &Operation{Verb: "look", Talk: true, Calls: []actions.Call{actions.ReadPrograms{Job: r.Key}}}}
 }
 
-// excused tells the user of a late job that its step may end later, because the batch system did
+// excused informs the user of a late job that the step may end later, because the batch system did
 // not answer.
 func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	one, _ := r.Outage(s.Outages, s.World.Now)

@@ -62,7 +62,8 @@ func (op *Operation) print(b *strings.Builder) {
 	op.Then.print(b, "success: ")
 }
 
-// print writes an outcome. Each line begins with when it follows.
+// print writes an outcome. Each line begins with the text `when`, which says after what the outcome
+// follows.
 func (o Outcome) print(b *strings.Builder, when string) {
 	for _, n := range o.Notices {
 		line(b, when+"notice", n)
@@ -90,7 +91,7 @@ func (o Outcome) print(b *strings.Builder, when string) {
 	}
 }
 
-// line writes a word and what it says, if it says anything.
+// line writes a word and a text, if the text is not empty.
 func line(b *strings.Builder, word, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "    %-10s %s\n", word, text)

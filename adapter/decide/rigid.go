@@ -5,7 +5,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// rigid moves a rigid job into the batch system's queue when the plan starts it, and out of it before that.
+// rigid admits a rigid job to the batch system's queue when the plan starts the job, and keeps it
+// out of that queue before.
 func (s Situation) rigid(r *managed.Job) Decision {
 	lets := s.World.Admits(r)
 	switch {
@@ -25,7 +26,7 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	return s.letIn(r)
 }
 
-// withReason returns what a job waits for, with the batch system's own word for it.
+// withReason returns what a job waits for, followed by the batch system's own reason.
 func withReason(what, why string) string {
 	if why == "" || why == "None" {
 		return what

@@ -13,8 +13,9 @@ import (
 	"accordion/core/hostlist"
 )
 
-// running decides about a running job. It is resized when its step has ended, both by the plan and by its application. It is ended
-// when its application is late for longer than its allowance.
+// running decides about a running job. The job is resized when its planned step has ended and the
+// application has also finished the step. The job is ended when its application is late for longer
+// than its overrun allowance.
 func (s Situation) running(r *managed.Job) Decision {
 	if r.Attached {
 		op := call("detach", actions.Detach{Job: r.Key})
@@ -36,7 +37,7 @@ func (s Situation) running(r *managed.Job) Decision {
 	if d, ok := s.tell(r); ok {
 		return d
 	}
-	if r.NodesForgotten != nil && (r.Question == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
+	if r.NodesForgotten != nil && (r.Question == nil || late < 0 || grows(r)) { // otherwise the plan already adds the nodes of the next step to the forgotten nodes
 		return s.repeatResize(r)
 	}
 	switch {
@@ -70,7 +71,7 @@ func (s Situation) resize(r *managed.Job) Decision {
 	switch {
 	case next < have:
 		return s.shrink(r, next)
-	case next == have: // it has lost the others
+	case next == have: // the job has lost the nodes that it should release
 		o := NextStep(r, r.Nodes, s.World.Settings, nil, s.Now)
 		return Decision{AtOnce: &o}
 	}
@@ -118,7 +119,7 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 	return Decision{Changes: []managed.Change{managed.ResizeBegun{Nodes: next, Ready: s.Now}}, Reserves: &want, Takes: add, Do: op}
 }
 
-// shrink releases nodes, so that the job has next nodes left.
+// shrink releases nodes, so that the job keeps `next` nodes.
 func (s Situation) shrink(r *managed.Job, next int) Decision {
 	keep := r.NodesKeptByShrink(next)
 	d := Decision{

@@ -13,22 +13,23 @@ import (
 	"accordion/shim/wire"
 )
 
-// now is the second in which all decisions of these tests are made: 2026-01-05 12:00:00 UTC.
+// now is the second at which these tests make all decisions: 2026-01-05 12:00:00 UTC.
 const now core.Time = 1_767_614_400
 
 // at returns the instant a number of seconds after now.
 func at(seconds core.Time) time.Time { return time.Unix(now+seconds, 0) }
 
-func init() { time.Local = time.UTC } // decisions name times of day
+func init() { time.Local = time.UTC } // because decisions contain times of day
 
-// A scene is a job and all that the decision about it goes by. The pool has eight nodes, n1 to n8. The options of a row change the scene.
+// A scene is a job, and everything on which the decision about the job depends. The pool has eight
+// nodes, n1 to n8. The options of a row change the scene.
 type scene struct {
 	job      *managed.Job
 	snapshot adapter.Snapshot
 	others   []*managed.Job // more managed jobs
 	settings managed.Settings
 	s        Situation
-	ends     *end // how the operation that was decided ends; nil: that is not told
+	ends     *end // how the decided operation ends; nil if the row does not say how
 }
 
 // end is how an operation ended.
@@ -47,7 +48,7 @@ func (e *end) String() string {
 
 type option func(*scene)
 
-// profile is that of most jobs of the tests.
+// profile is the profile of most jobs in these tests.
 var profile = []core.EP{{{Duration: 100, Nodes: 2}, {Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}}
 
 // set returns the scene of a job in an idle pool, changed by the options.
@@ -100,7 +101,7 @@ func (c *scene) decide() Decision {
 	return About(c.job, c.s)
 }
 
-// follows returns what follows from the end of the operation.
+// follows returns the outcome of the operation's end.
 func (c *scene) follows(op *Operation) Outcome {
 	if c.ends.err != nil {
 		return Failed(c.job, op, c.ends.got, c.ends.err, c.snapshot.Nodes, at(c.ends.after))
@@ -108,7 +109,7 @@ func (c *scene) follows(op *Operation) Outcome {
 	return Succeeded(c.job, op, c.ends.got, c.settings, at(c.ends.after))
 }
 
-// The jobs. All have number 7.
+// Builders of jobs. All jobs have number 7.
 
 // waiting returns a job that was adopted and is held.
 func waiting() *managed.Job {
@@ -124,7 +125,8 @@ func starting() *managed.Job {
 	return r
 }
 
-// running returns a job in the step (0 to 2), which is promised to end in a number of seconds. Its application asks for its steps.
+// running returns a job in the given step (0 to 2), which is promised to end in `left` seconds. Its
+// application calls `accordion step`.
 func running(step int, left core.Time) *managed.Job {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
 	r := managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=2x100s,5x100s,1x100s", profile)
@@ -135,45 +137,48 @@ func running(step int, left core.Time) *managed.Job {
 	return r
 }
 
-// asking returns a running job whose application has been waiting for the next step for a number of seconds.
+// asking returns a running job whose application has waited for the next step for `since` seconds.
 func asking(r *managed.Job, since core.Time) *managed.Job {
 	r.Question = &managed.Question{At: at(-since), Request: wire.Request{}}
 	return r
 }
 
-// late returns a job whose first step should have ended so many seconds ago.
+// late returns a job whose first step should have ended `seconds` ago.
 func late(seconds core.Time) *managed.Job {
 	r := running(0, -seconds)
 	r.Late = true
 	return r
 }
 
-// silent returns a running job that never asks, and that knows what it holds.
+// silent returns a running job that never calls `accordion step`, and whose hosts file is up to
+// date.
 func silent(r *managed.Job) *managed.Job {
 	r.StepCalls, r.HostsWritten = managed.StepCallsNever, r.Generation+1
 	return r
 }
 
-// ending returns a job that is to end for being late, since a number of seconds, with so many failed tries.
+// ending returns a job that the sidecar decided to end `since` seconds ago because the job was
+// late. `failures` calls to end the job have failed.
 func ending(since core.Time, failures int) *managed.Job {
 	r := running(0, 0)
 	r.Phase, r.EndReason, r.EndDecidedAt, r.Failures = managed.Ending, "it was late", now-since, failures
 	return r
 }
 
-// rigid returns a job of a size for 60 seconds that waits before the gate.
+// rigid returns a rigid job of 60 seconds on the given number of nodes, which waits at the gate.
 func rigid(nodes int) *managed.Job {
 	j := &adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending, Rigid: true, Held: true, Priority: 5, Want: nodes, Limit: 60}
 	return managed.New(j, adapter.RequestOfRigid(j), []core.EP{{{Nodes: nodes, Duration: 60}}})
 }
 
-// forgetful returns a job in a step whose last resize the batch system forgot some seconds ago: it holds the nodes, and held others.
+// forgetful returns a job whose last resize the batch system forgot `since` seconds ago. The job
+// now has the nodes `holds`, and had the nodes `held` after the resize.
 func forgetful(r *managed.Job, since core.Time, holds, held []string) *managed.Job {
 	r.Nodes, r.Seen.Nodes, r.NodesForgotten, r.ForgottenAt = holds, holds, held, now-since
 	return r
 }
 
-// The options.
+// Options, which change a scene.
 
 // with changes the job.
 func with(change func(r *managed.Job)) option { return func(c *scene) { change(c.job) } }
@@ -181,14 +186,15 @@ func with(change func(r *managed.Job)) option { return func(c *scene) { change(c
 // seen changes the job as the batch system shows it.
 func seen(change func(j *adapter.Job)) option { return func(c *scene) { change(c.job.Seen) } }
 
-// ordinary adds an ordinary job that holds the nodes. Its limit ends in a number of seconds.
+// ordinary adds an ordinary job that holds the nodes, and reaches its time limit in `left` seconds.
 func ordinary(left core.Time, nodes ...string) option {
 	return func(c *scene) {
 		c.snapshot.Jobs = append(c.snapshot.Jobs, adapter.Job{Key: adapter.Key{ID: 3}, State: adapter.Running, Nodes: nodes, Started: now - 60, Limit: 60 + left})
 	}
 }
 
-// reserved adds a reservation of others on the nodes, which begins in a number of seconds and lasts 600.
+// reserved adds a reservation of others on the nodes, which begins in `in` seconds and lasts 600
+// seconds.
 func reserved(in core.Time, strict bool, nodes ...string) option {
 	return func(c *scene) {
 		c.snapshot.Reservations = append(c.snapshot.Reservations, adapter.Reservation{
@@ -221,14 +227,14 @@ func powering(names ...string) option {
 // hiddenNodes hides the states of nodes from users.
 func hiddenNodes(c *scene) { c.snapshot.Hidden.Nodes = true }
 
-// outage has the batch system not answer between two seconds.
+// outage makes the batch system unreachable between two seconds.
 func outage(from, to core.Time) option {
 	return func(c *scene) {
 		c.s.Outages.Known = append(c.s.Outages.Known, managed.Outage{From: now + from, To: now + to})
 	}
 }
 
-// tending has a call for the job's reservation for the step be under way.
+// tending adds a call under way for the job's reservation of the step.
 func tending(step int) option {
 	return func(c *scene) { c.s.Tending = func(name string) bool { return name == c.job.Reservation(step) } }
 }
@@ -236,28 +242,29 @@ func tending(step int) option {
 // trapped forbids resizes for the next second.
 func trapped(c *scene) { c.s.Trapped = at(1) }
 
-// awaited has another job wait for nodes of the job.
+// awaited adds another job that waits for nodes of the job.
 func awaited(c *scene) { c.s.Awaited = map[core.JobID]uint32{c.job.ID: 1000} }
 
-// limits sets [limits].
+// limits sets the values of the [limits] section.
 func limits(l managed.Limits) option { return func(c *scene) { c.settings.Limits = l } }
 
-// deadline gives the job a latest second to start, and a deadline 300 s after that.
+// deadline sets the latest second at which the job may start, and a deadline 300 s after that
+// second.
 func deadline(latest core.Time) option {
 	return seen(func(j *adapter.Job) { j.Latest, j.Deadline = now+latest, now+latest+300 })
 }
 
-// ok ends the operation with a result, a number of seconds later.
+// ok ends the operation with the result `got` after `after` seconds.
 func ok(after core.Time, got actions.Result) option {
 	return func(c *scene) { c.ends = &end{got: got, after: after} }
 }
 
-// fails ends the operation with an error, a second later.
+// fails ends the operation with an error after one second.
 func fails(err error) option {
 	return func(c *scene) { c.ends = &end{err: err, after: 1} }
 }
 
-// launchFails ends a start with an error after its launch was begun.
+// launchFails ends a start with an error after the call Launch was begun.
 func launchFails(c *scene) {
 	c.ends = &end{err: fmt.Errorf("release: %w", errTimeout), got: actions.Result{Launched: true}, after: 1}
 }

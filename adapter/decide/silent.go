@@ -11,11 +11,13 @@ import (
 	"accordion/core"
 )
 
-// A silent application never calls `accordion step`. It is resized at its planned seconds. The sidecar writes the job's hosts file
-// again, and then signals its batch script. After a growth the application may use the new nodes. A shrink is announced some
-// seconds before, because it kills at once what runs on the nodes that leave.
+// A silent application never calls `accordion step`. It is resized at its planned seconds. The
+// sidecar writes the job's hosts file again, and then signals its batch script. After a growth the
+// application may use the new nodes. A shrink is announced some seconds in advance, because it
+// immediately kills what runs on the released nodes.
 
-// tell decides what a job has to be told now about its nodes; ok: there is something.
+// tell decides which message about its nodes a job has to receive now. ok is false if there is no
+// message to send.
 func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	if len(r.EP()) < 2 && r.UntoldLosses == nil {
 		return d, false
@@ -25,15 +27,15 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 		return readVoice(r), true
 	case r.UntoldLosses != nil:
 		return s.tellLoss(r), true
-	case r.StepCalls != managed.StepCallsNever && (r.HostsWritten == 0 || r.HostsWritten > r.Generation): // a job that asks gets a hosts file only after a loss
+	case r.StepCalls != managed.StepCallsNever && (r.HostsWritten == 0 || r.HostsWritten > r.Generation): // a job that calls `accordion step` gets a hosts file only after a loss of nodes
 		return d, false
 	case r.StepCalls != managed.StepCallsNever:
 		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Generation}, managed.NodesTold{Generation: r.Generation}), true
-	case r.HostsWritten <= r.Generation: // it holds other nodes than it was told
+	case r.HostsWritten <= r.Generation: // the job holds other nodes than its hosts file lists
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Generation}
 		if r.HostsWritten > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
-			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // of a shrink it was told before
+			m.signal = r.Step > 0 && len(r.Nodes) > r.EP()[r.Step-1].Nodes // a shrink was already announced
 		}
 		return s.publish(r, m, managed.NodesTold{Generation: r.Generation}), true
 	case !r.Final() && !r.ShrinkTold && r.EP()[r.Step+1].Nodes < len(r.Nodes) && s.World.Now >= r.Due()-s.World.Settings.Silent.Notice:
@@ -42,7 +44,7 @@ func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	return d, false
 }
 
-// announceShrink tells a silent job which nodes it gives back at the end of its step.
+// announceShrink informs a silent job which nodes it will release at the end of its step.
 func (s Situation) announceShrink(r *managed.Job) Decision {
 	keep, due := r.NodesKeptByShrink(r.EP()[r.Step+1].Nodes), r.Due()
 	gone := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return contains(keep, n) })
@@ -53,8 +55,9 @@ func (s Situation) announceShrink(r *managed.Job) Decision {
 	return d
 }
 
-// tellMessage writes r.Message into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
-// may have changed. It is not if it announces the next step already.
+// tellMessage writes r.Message into the job's output. If the job has a hosts file, the file is
+// written again, because the end of the step that it contains may have changed. A file that already
+// announces the next step is not written again.
 func (s Situation) tellMessage(r *managed.Job) Decision {
 	told := managed.MessageTold{Message: r.Message}
 	if r.HostsWritten > r.Generation && !r.ShrinkTold {
@@ -65,31 +68,34 @@ func (s Situation) tellMessage(r *managed.Job) Decision {
 	return Decision{Do: op}
 }
 
-// readVoice finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
+// readVoice finds out whether the job calls `accordion step`. A job whose script cannot be read is
+// assumed to do so.
 func readVoice(r *managed.Job) Decision {
 	op := call("listen", actions.ReadVoice{Job: r.Key})
 	op.Talk = true
 	return Decision{Do: op}
 }
 
-// A message holds what a job receives about its nodes.
+// A message informs a job about its nodes.
 type message struct {
 	nodes            []string // for its hosts file
 	step, generation int
-	says             string // for its output; "": nothing
+	says             string // for its output; "" means nothing
 	signal           bool
 }
 
-// tries is how often the sidecar tries to write a hosts file. After that the job goes on without the file, because its nodes are
-// promised to others. The file is tried once more at each change.
+// tries is how often the sidecar tries to write a hosts file. After that the job continues without
+// the file, because the nodes that it will release are promised to other jobs. At each later change
+// the sidecar tries once more.
 const tries = 3
 
-// leastNotice is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
-// runs there would be killed in the same moment.
+// leastNotice is the least number of seconds between the announcement of a shrink and the shrink.
+// On a slow node the announcement may arrive so late that what runs there would be killed in the
+// same moment.
 const leastNotice core.Time = 2
 
-// publish writes the job's hosts file, and then sends the message. told are the changes that follow, also if the file could not be
-// written and is not tried again.
+// publish writes the job's hosts file, and then sends the message. told are the changes that
+// follow. They also follow if the file could not be written and is not tried again.
 func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) Decision {
 	c := actions.Publish{Job: *r.Seen, Text: r.Hosts(m.nodes, m.step, m.generation), Generation: m.generation, Says: m.says}
 	c.Job.Nodes = slices.Clone(m.nodes)

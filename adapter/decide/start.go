@@ -62,15 +62,15 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.booting(c.Added(0)); why != "" {
 		return Decision{Waits: why}
 	}
-	if s.Tending(r.Reservation(0)) { // that call has other nodes, and might be carried out last
+	if s.Tending(r.Reservation(0)) { // that call reserves other nodes, and might be carried out after ours
 		return Decision{}
 	}
 	return s.start(r)
 }
 
-// stopped decides about a job that its owner or an operator holds: it waits. A job that was requeued
-// and held is held by the sidecar, too, because the batch system could start it as soon as it is
-// released.
+// stopped decides about a job that its owner or an operator holds: the job waits. The sidecar also
+// holds a job that was requeued and held, because the batch system could start the job as soon as
+// the other hold is released.
 func (s Situation) stopped(r *managed.Job) Decision {
 	d := Decision{Waits: r.HeldText()}
 	if !r.Seen.Adopted {
@@ -83,7 +83,7 @@ func (s Situation) stopped(r *managed.Job) Decision {
 // expires is the pause until the batch system is asked again to end a job that cannot meet its deadline.
 const expires = 40 * time.Second
 
-// unplaced returns why a waiting job has no place in the plan, and whether it has none.
+// unplaced reports whether a waiting job has no place in the plan, and returns why.
 func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	switch c := r.Course; {
 	case r.Seen.Blocked:
@@ -119,11 +119,11 @@ func needed(n int) string {
 	return fmt.Sprintf("%d nodes are needed", n)
 }
 
-// mostStates is how many states of nodes a reason names.
+// mostStates limits how many states of nodes a reason lists.
 const mostStates = 4
 
-// withStates returns nodes with their states at the batch system: n5 (IDLE+DRAIN: fan), n[7-8]
-// (DOWN).
+// withStates returns nodes with their states in the batch system, such as "n5 (IDLE+DRAIN: fan),
+// n[7-8] (DOWN)".
 func (s Situation) withStates(nodes []adapter.Node) string {
 	if s.World.Snapshot.Hidden.Nodes {
 		return view.NodesWord(len(nodes))
@@ -147,7 +147,7 @@ func (s Situation) reservationName(name string) string {
 	return name
 }
 
-// lateShrinker returns the managed job that holds a node for which another job waits; 0: no managed job does.
+// lateShrinker returns the managed job that holds a node for which another job waits; 0 if no managed job does.
 func lateShrinker(who plan.Holder) core.JobID {
 	if who.Kind == managed.LateShrinker {
 		return who.Job
@@ -155,13 +155,14 @@ func lateShrinker(who plan.Holder) core.JobID {
 	return 0
 }
 
-// unusedFor is for how many seconds the reservation of a start lasts without its job. It must not stay for long if the sidecar ends
-// before it releases the job.
+// unusedFor is for how many seconds the reservation of a start lasts without its job. The
+// reservation must not stay for long if the sidecar ends before it releases the job.
 const unusedFor core.Time = 60
 
-// start starts a waiting job on the nodes that the plan names. It reserves them, gives the job its size and limit, and releases it.
-// When a later reading shows that the job runs, it is untied from the reservation. The reservation lasts longer than the job may
-// run, in case the sidecar ends before that.
+// start starts a waiting job on the nodes that the plan names. It reserves them, gives the job its
+// size and limit, and releases it. When a later reading shows that the job runs, the job is
+// detached from the reservation. The reservation lasts longer than the job may run, in case the
+// sidecar ends before it can detach the job.
 func (s Situation) start(r *managed.Job) Decision {
 	c, nodes, settings, now := r.Course, r.Course.Added(0), s.World.Settings, s.World.Now
 	limit := s.limit(c)
@@ -185,8 +186,9 @@ func (s Situation) start(r *managed.Job) Decision {
 	}
 }
 
-// limit returns the time limit, in seconds, of a job that starts now. It covers the job's profile and what it may be late. It ends before
-// a reservation of others on its nodes, if the profile does.
+// limit returns the time limit, in seconds, of a job that starts now. The limit covers the job's
+// profile and its overrun allowance. The limit ends before a reservation of others on the job's
+// nodes, if the profile does.
 func (s Situation) limit(c *managed.Course) core.Time {
 	settings, total := s.World.Settings, c.EP.Total()
 	limit := total + settings.Margin([]core.EP{c.EP})
@@ -197,8 +199,8 @@ func (s Situation) limit(c *managed.Course) core.Time {
 	return limit
 }
 
-// reachesInto returns the reservation of others into which the time limit of a job that starts now would reach, as a reason to wait;
-// "": there is none.
+// reachesInto returns the reason to wait if the time limit of a job that starts now would reach
+// into a reservation of others, and "" if it would not.
 func (s Situation) reachesInto(c *managed.Course) string {
 	ends := s.World.Now + s.World.Settings.StartLead + (s.limit(c)+plan.Grain-1)/plan.Grain*plan.Grain
 	if r, at := s.World.NextReservation(c.Added(0), s.World.Now+1); at < ends {
@@ -217,7 +219,8 @@ func reservedAhead(name string, at core.Time) string {
 	return fmt.Sprintf("reservation %s, which begins at %s: the job's time limit would reach into it", name, time.Unix(at, 0).Format(time.DateTime))
 }
 
-// startOf returns the fields of the event of a start. Those of a moldable job say why it has that size.
+// startOf returns the fields of the event of a start. For a moldable job the fields also explain
+// its size.
 func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	c := r.Course
 	fields := map[string]any{"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}
@@ -227,11 +230,13 @@ func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	return fields
 }
 
-// startsWithin is for how many seconds a released job may not run before its start is taken back.
+// startsWithin is how many seconds a released job has to begin to run before its start is taken
+// back.
 const startsWithin core.Time = 60
 
-// starting decides about a job whose start was decided. If the sidecar ended before it released the job, the job is still held: then it
-// goes back to the queue, because other nodes may be free now.
+// starting decides about a job whose start was decided. If an earlier sidecar ended before it
+// released the job, the job is still held. Then the job goes back to the queue, because other nodes
+// may be free now.
 func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.State != adapter.Pending {
 		return Decision{Waits: r.WaitReason}
@@ -255,9 +260,9 @@ func (s Situation) starting(r *managed.Job) Decision {
 	return d
 }
 
-// sentBack sets aside a job that the batch system held again instead of starting it, for a reason that
-// the plan does not know. The call unties the job from its reservation, which the batch system would
-// keep otherwise.
+// sentBack sets aside a job that the batch system held again instead of starting it, for a reason
+// that the plan does not know. The call detaches the job from its reservation, because the batch
+// system would otherwise keep the job attached.
 func (s Situation) sentBack(r *managed.Job) Decision {
 	said, times := r.Seen.Why, r.Rejected.Times+1
 	if said == "" || said == "None" {
@@ -275,15 +280,15 @@ func (s Situation) rejected(why string) managed.SentBack {
 	return managed.SentBack{Why: why, At: s.World.Now, Kinds: managed.KindsOf(s.World.Snapshot.Nodes)}
 }
 
-// Rejected returns the event of a start that the batch system refused, for the given number of times in
-// a row. why is its reason.
+// Rejected returns the event of a start that the batch system refused for the reason `why`. times
+// is how often in a row it has refused.
 func Rejected(why string, times int) Event {
 	pause := managed.PauseAfter(times)
 	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", why, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
 }
 
-// setAside decides about a job that is set aside: it waits. If it is still tied to its reservation, it is
-// untied now.
+// setAside decides about a job that is set aside: the job waits. If the job is still attached to
+// its reservation, it is detached now.
 func (s Situation) setAside(r *managed.Job) Decision {
 	d := Decision{Waits: r.Rejected.Text()}
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {

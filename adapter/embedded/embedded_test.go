@@ -58,7 +58,7 @@ func TestAReservationKeepsItsNodesFree(t *testing.T) {
 		other := w.submit(JobSpec{Nodes: 1, Limit: 500, Runs: 500})
 		w.at(1)
 		w.shows(long, "pending Resources") // n1 and n2 are free for it only after the reservation
-		w.shows(short, "running n1,n2")    // ends when the reservation begins
+		w.shows(short, "running n1,n2")    // this job ends when the reservation begins
 		w.shows(other, "running n3")       // n3 is never in the reservation
 		w.at(199)
 		w.shows(long, "pending Resources")
@@ -236,7 +236,7 @@ func TestReservationsDoNotOverlapAndCanBeChanged(t *testing.T) {
 	inWorld(t, Options{Nodes: 3}, func(w *world) {
 		w.reserve("a", "ada", 0, 100, "n1", "n2")
 		w.mustBe(w.Reserve(w.ctx, w.reservationOf("b", "bob", 99, 200, "n2", "n3")), adapter.ErrBusy)
-		w.reserve("b", "bob", 100, 200, "n2", "n3") // begins when the other ends
+		w.reserve("b", "bob", 100, 200, "n2", "n3") // this reservation begins when the other ends
 		w.at(10)
 		w.reserve("a", "ada", 50, 90, "n1") // an active reservation keeps its start
 		snap, err := w.Observe(w.ctx)

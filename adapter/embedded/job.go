@@ -18,29 +18,32 @@ type JobSpec struct {
 	Name     string
 	User     string // required
 	UID, GID uint32
-	Nodes    int       // required; an evolving job's first step
-	Tasks    int       // in all; 0: one per node
+	Nodes    int       // required; the nodes of an evolving job's first step
+	Tasks    int       // number of tasks in total; 0 means one per node
 	Limit    core.Time // seconds, required; core.Forever: unlimited
-	Begin    core.Time // Unix second before which it does not start; 0: none
+	Begin    core.Time // Unix second before which it does not start; 0 if there is none
 	Comment  string    // "ep=2x20s,5x20s", "mold=4x2h|8x70m"
 	Priority int64     // higher first; equal priorities in the order of submission
 	Hold     bool      // held by its user, as with sbatch -H
 	// Managed submits as the submission plug-in does: the accepted comment becomes the mark, and root holds the job.
 	Managed bool
-	// Unfit is why the job cannot be resized, such as an array job in Slurm; "": it can.
+	// Unfit tells why the job cannot be resized, for example because it is an array job in Slurm.
+	// It is "" if the job can be resized.
 	Unfit string
-	// Base is how many of its first nodes the job can never give back, as in OAR; 0: only the first.
+	// Base is how many of its first nodes the job can never release, as in OAR; 0 means only the
+	// first node.
 	Base int
 	// Requeue puts the job back into the queue when it loses a node, instead of ending it.
 	Requeue bool
 	// NoKill lets the job continue without a lost node, unless its script runs there (sbatch --no-kill).
 	NoKill bool
 
-	// Runs is how many seconds the job runs; 0: until it is ended. It is ignored if there is a Script.
+	// Runs is how many seconds the job runs; 0 means that it runs until it is ended. Runs is
+	// ignored if there is a Script.
 	Runs core.Time
 	// Script runs when the job starts. The job ends when it returns.
 	Script Script
-	// Silent means that the script never asks for its steps: Speaks returns false.
+	// Silent means that the script never calls `accordion step`, so that Speaks returns false.
 	Silent bool
 	// Elsewhere is the path of the job's hosts file, if another user owns the usual folder of the job's user in /tmp.
 	Elsewhere string
@@ -54,7 +57,7 @@ type job struct {
 	state     adapter.State
 	why       string
 	held      bool
-	byUser    bool // held by its user
+	byUser    bool // held by the job's user
 	stopped   bool // also held by an operator
 	requeue   bool
 	mark      string
@@ -66,22 +69,22 @@ type job struct {
 	reservation   string
 	expands       *job
 	mergedInto    *job
-	stale         bool // an expander that a restart brought back: it cannot be merged
+	stale         bool // an expander that a restart restored, and that therefore cannot be merged
 
 	nodes    []int // ascending
 	host     int   // the batch host, which a shrink always keeps
-	base     []int // the nodes that it can never give back, the batch host first
+	base     []int // the nodes that the job can never release, the batch host first
 	started  time.Time
-	endsAt   time.Time // when a job without a script ends by itself; zero: never
-	orphaned time.Time // when the reservation that it runs in ended
-	over     time.Time // when it stopped running
-	freeAt   time.Time // when its epilog ends
+	endsAt   time.Time // when a job without a script ends by itself; zero if it never does
+	orphaned time.Time // when the reservation in which the job runs ended
+	over     time.Time // when the job stopped running
+	freeAt   time.Time // when the job's epilog ends
 	kill     context.CancelFunc
-	run      int // how often it was started
+	run      int // how often the job was started
 	spans    []Span
 	output   []string
-	hosts    string      // its hosts file
-	signals  chan string // to its script
+	hosts    string      // the job's hosts file
+	signals  chan string // signals to the job's script
 }
 
 func (j *job) managed() bool {
@@ -91,8 +94,9 @@ func (j *job) managed() bool {
 	return strings.HasPrefix(j.mark, adapter.MarkPrefix)
 }
 
-// limitEnd returns when the job's time limit ends. It counts from the whole second in which the job started, as Slurm and
-// adapter.Job.Started do. It is zero if the job has no limit or does not run.
+// limitEnd returns when the job's time limit ends. The limit counts from the whole second in which
+// the job started, as in Slurm and adapter.Job.Started. limitEnd returns the zero time if the job
+// has no limit or does not run.
 func (j *job) limitEnd() time.Time {
 	if j.started.IsZero() || j.limit >= core.Forever {
 		return time.Time{}
@@ -302,7 +306,7 @@ func (s *System) show(j *job) adapter.Job {
 	return out
 }
 
-// waitsFor returns Slurm's word for why a pending job waits.
+// waitsFor returns why a pending job waits, as Slurm names the reason.
 func (s *System) waitsFor(j *job) string {
 	switch {
 	case j.held && j.byUser:

@@ -33,7 +33,7 @@ func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 		if s.lease.ID != c.ID && s.now.Before(s.lease.until) {
 			return s.leased()
 		}
-		if s.lease.ID != c.ID { // another sidecar took and left it meanwhile
+		if s.lease.ID != c.ID { // another sidecar took and left the lease in the meantime
 			s.lease.Since = s.now.Unix()
 		}
 		since := s.lease.Since

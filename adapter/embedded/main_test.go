@@ -7,5 +7,6 @@ import (
 	"accordion/internal/testmain"
 )
 
-// TestMain seeds the random cases, so that every run has the same ones unless the command line says otherwise.
+// TestMain seeds the random cases, so that every run has the same cases, unless flags ask for
+// others.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{})) }

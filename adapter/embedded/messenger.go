@@ -20,7 +20,7 @@ func (s *System) Signal(ctx context.Context, key adapter.Key, signal string) err
 	return s.runs(ctx, "Signal", key, func(j *job) {
 		select {
 		case j.signals <- signal:
-		default: // its script does not read them
+		default: // the job's script does not read its signals
 		}
 	})
 }
@@ -30,7 +30,8 @@ func (s *System) Tell(ctx context.Context, key adapter.Key, text string) error {
 	return s.runs(ctx, "Tell", key, func(j *job) { j.output = append(j.output, "accordion: "+text) })
 }
 
-// Publish implements adapter.BatchSystem. The text must list the same nodes as the call, because OAR writes its node file from those.
+// Publish implements adapter.BatchSystem. The text must list the same nodes as the call, because
+// OAR writes its node file from the nodes in the call.
 func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) (elsewhere string, err error) {
 	if !strings.Contains(text, fmt.Sprintf(" nodes=%d ", len(of.Nodes))) || !strings.HasSuffix(text, "\n"+strings.Join(of.Nodes, "\n")+"\n") {
 		return "", fmt.Errorf("publish hosts file of job %d: the job has %s, but the text has %q", of.ID, strings.Join(of.Nodes, ","), text)

@@ -47,7 +47,8 @@ func subset(mask int) (nodes []string) {
 	return nodes
 }
 
-// play carries out random commands, most of which fail as they should, and checks the state after each.
+// play carries out random commands, most of which fail as they should, and checks the state after
+// each command.
 func play(s *System, todo []command) error {
 	ctx := context.Background()
 	var keys []adapter.Key
@@ -118,7 +119,8 @@ func play(s *System, todo []command) error {
 	return judge(s)
 }
 
-// judge reads the system as the sidecar does and compares the parts: every held node is held by one job that lists it.
+// judge reads the system as the sidecar does, and checks that each held node is held by exactly one
+// job, and that this job lists the node.
 func judge(s *System) error {
 	snap, err := s.Observe(context.Background())
 	if err != nil {
@@ -176,8 +178,9 @@ func TestNodeIsNeverInTwoJobs(t *testing.T) {
 	})
 }
 
-// TestFirstInQueueNeverStartsLaterThanItCould compares EASY with a simple count over its records: while a job is the first that waits, it
-// counts when enough limits of running jobs have passed. The job must start by then.
+// TestFirstInQueueNeverStartsLaterThanItCould compares EASY with a simple computation from its
+// records. For each job that is the first in the queue, the test computes when the time limits of
+// enough running jobs will have ended. The job must start by then.
 func TestFirstInQueueNeverStartsLaterThanItCould(t *testing.T) {
 	specs := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) JobSpec {
 		limit := rapid.Int64Range(1, 50).Draw(rt, "limit")
@@ -210,7 +213,7 @@ func TestFirstInQueueNeverStartsLaterThanItCould(t *testing.T) {
 			records = s.Jobs()
 		})
 		for i, head := range records {
-			since := head.Submit // since when it is the first that waits
+			since := head.Submit // since when the job has been the first in the queue
 			for _, before := range records[:i] {
 				since = latest(since, before.Start)
 			}
@@ -224,7 +227,8 @@ func TestFirstInQueueNeverStartsLaterThanItCould(t *testing.T) {
 	})
 }
 
-// earliest returns the second at which the limits of the jobs that run at since leave enough nodes for the job.
+// earliest returns the second at which enough of the jobs that run at `since` have reached their
+// limits for the job to start.
 func earliest(records []Record, head Record, since time.Time, nodes int) time.Time {
 	for t := since; ; t = t.Add(time.Second) {
 		free := nodes

@@ -17,13 +17,13 @@ type Span struct {
 
 // Record is one job's history, for audits and charts.
 type Record struct {
-	adapter.Job             // as it is now; Nodes only while it holds some
+	adapter.Job             // the job as it is now; it has Nodes only while it holds some
 	Kind        string      // rigid, moldable, evolving; expander
-	Submit      time.Time   // when it was submitted
-	Start, End  time.Time   // zero if it has not started or not ended
-	Spans       []Span      // the nodes it has held until now, ordered by time, then node
+	Submit      time.Time   // when the job was submitted
+	Start, End  time.Time   // zero if the job has not started or not ended
+	Spans       []Span      // the nodes that the job has held until now, ordered by time, then by node
 	MergedInto  adapter.Key // the job into which an expander was merged
-	Output      []string    // lines of its output
+	Output      []string    // lines of the job's output
 }
 
 // Jobs returns the records of all jobs in the order of submission. The span of a node that is still held ends now.

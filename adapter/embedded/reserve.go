@@ -14,7 +14,7 @@ type reservation struct {
 	adapter.Reservation
 	nodes      []int // ascending
 	start, end time.Time
-	begun      bool // its start has passed
+	begun      bool // the reservation's start has passed
 }
 
 func (s *System) reservation(name string) *reservation {
@@ -29,7 +29,8 @@ func (s *System) reservation(name string) *reservation {
 	return nil
 }
 
-// reservedWithin reports whether a reservation has the node at some time of the span.
+// reservedWithin reports whether a reservation contains the node at some time within `span` seconds
+// after `from`.
 func (s *System) reservedWithin(node int, from time.Time, span core.Time) bool {
 	for _, r := range s.reservations {
 		if !r.end.After(from) {
@@ -89,8 +90,10 @@ func (s *System) readReservation(want adapter.Reservation) (*reservation, error)
 	return r, err
 }
 
-// busy returns an error if the nodes of r are not free: another reservation has them, unless both are the sidecar's, or a running job may
-// still hold them at the start. Jobs in the reservation do not count, nor do managed jobs if r.OverManaged. old is what r replaces.
+// busy returns an error if the nodes of r are not free: another reservation has a node, and not
+// both reservations are the sidecar's, or a running job may still hold a node at the start. Jobs in
+// the reservation do not count, nor do managed jobs if r.OverManaged is set. old is the reservation
+// that r replaces.
 func (s *System) busy(r, old *reservation) error {
 	for _, other := range s.reservations {
 		if other == old || other.Ours() && r.Ours() || !other.end.After(r.start) || !r.end.After(other.start) {
@@ -114,7 +117,7 @@ func (s *System) busy(r, old *reservation) error {
 	return nil
 }
 
-// turnReservations begins and ends the reservations whose time has come.
+// turnReservations begins reservations whose start has passed, and ends those whose end has passed.
 func (s *System) turnReservations() {
 	for _, r := range slices.Clone(s.reservations) {
 		if !r.begun && !r.start.After(s.now) {

@@ -118,7 +118,8 @@ func (s *System) Merge(ctx context.Context, parent, expander adapter.Key) error 
 	})
 }
 
-// Shrink implements adapter.BatchSystem. The batch host, the first node the job began with, cannot be given back.
+// Shrink implements adapter.BatchSystem. The batch host, which is the first node that the job had
+// at its start, cannot be released.
 func (s *System) Shrink(ctx context.Context, key adapter.Key, keep []string) error {
 	return s.do(ctx, Call{Verb: "Shrink", Job: key.ID, Nodes: keep}, func() error {
 		return s.with(key, adapter.Running, func(j *job) error {

@@ -14,10 +14,10 @@ type Saved struct {
 	reservations []reservation
 }
 
-// savedJob is what the disk has about one job that has not ended.
+// savedJob is the state on disk of one job that has not ended.
 type savedJob struct {
 	job   *job
-	state job // copy of its fields at that instant
+	state job // a copy of the job's fields at the instant of Save
 }
 
 // Save returns the present state, for Restart.
@@ -36,10 +36,12 @@ func (s *System) Save() *Saved {
 	return saved
 }
 
-// Restart simulates that the batch system is killed and started again with the state of some seconds ago, as after kill -9 of slurmctld. It
-// loses every change since: submissions (their IDs are used again), holds, releases, reservations, resizes. The nodes correct it in three
-// points. A job that ended since stays ended. A job that started since is stopped on its nodes, and waits again as in the saved state. A
-// node that is down stays down. An expander that returns cannot be merged any more.
+// Restart simulates that the batch system is killed and started again with the state of some
+// seconds ago, as after kill -9 of slurmctld. It loses every change since: submissions (their IDs
+// are used again), holds, releases, reservations, resizes. The lost state is corrected by the nodes
+// in three points. A job that ended since stays ended. A job that started since is stopped on its
+// nodes, and waits again as in the saved state. A node that is down stays down. An expander that
+// returns cannot be merged any more.
 func (s *System) Restart(saved *Saved) {
 	s.enter()
 	defer s.leave()
@@ -84,19 +86,20 @@ func (s *System) vacate() {
 	}
 }
 
-// ended reports whether the job has ended, as far as its nodes know. The end of an expander that was merged is only in the state that was
-// lost.
+// ended reports whether the job has ended, as far as its nodes know. They do not know the end of a
+// merged expander, which is only in the lost state.
 func (j *job) ended() bool {
 	return j.state == adapter.Ending || j.state == adapter.Done && j.mergedInto == nil
 }
 
-// restore gives a job its saved fields. Its records stay, and so does the count of its runs, which distinguishes them.
+// restore gives a job its saved fields. The job's records stay. The count of its runs stays too,
+// because it distinguishes the runs.
 func (s *System) restore(j, old *job) {
 	running := j.state == adapter.Running && j.run == old.run
 	if old.state != adapter.Running || !running {
 		j.halt()
 	}
-	s.over = slices.DeleteFunc(s.over, func(other *job) bool { return other == j }) // a merged expander
+	s.over = slices.DeleteFunc(s.over, func(other *job) bool { return other == j }) // removes a merged expander, which exists again
 	spans, output, run, kill := j.spans, j.output, j.run, j.kill
 	*j = *old
 	j.spans, j.output, j.run, j.kill = spans, output, run, kill
@@ -106,11 +109,11 @@ func (s *System) restore(j, old *job) {
 		s.take(j, i)
 	}
 	if old.state == adapter.Running && !running && j.expands == nil {
-		s.finish(j, "NODE_FAIL") // its nodes have no such job
+		s.finish(j, "NODE_FAIL") // the nodes do not know this job
 	}
 }
 
-// halt ends the job's processes on its nodes. The batch system does not learn of it.
+// halt ends the job's processes on its nodes, without the knowledge of the batch system.
 func (j *job) halt() {
 	if j.kill != nil {
 		j.kill()

@@ -8,15 +8,17 @@ import (
 	"accordion/core"
 )
 
-// promise is the earliest start of the first job that cannot start now: its nodes and the instant.
+// promise has the nodes and the instant of the earliest start of the first job that cannot start
+// now.
 type promise struct {
 	at    time.Time
 	nodes []int
 }
 
-// pass starts what can start now: EASY back-filling (Lifka 1995) by node. In order of rank, a job starts if nodes are free for the whole of
-// its limit. The first job that cannot start is promised its earliest start, and later ones may not delay it. A job tied to a reservation
-// starts inside it and delays no other job.
+// pass starts the jobs that can start now, by EASY back-filling (Lifka 1995) on individual nodes.
+// In order of rank, a job starts if nodes are free for the whole of its limit. The first job that
+// cannot start is promised its earliest start, and later ones may not delay it. A job tied to a
+// reservation starts inside it and delays no other job.
 func (s *System) pass() {
 	var head *promise
 	for _, j := range s.queue() {
@@ -73,10 +75,11 @@ func (s *System) fits(j *job, head *promise) []int {
 	return free
 }
 
-// promiseTo returns the earliest instant at which the job fits, judging by limits; nil if there is none.
+// promiseTo returns the earliest start of the job, assuming that running jobs end at their time
+// limits. It returns nil if the job never fits.
 func (s *System) promiseTo(j *job) *promise {
 	times := []time.Time{s.now}
-	freeAt := make([]time.Time, len(s.nodes)) // zero: never
+	freeAt := make([]time.Time, len(s.nodes)) // zero means never
 	for i := range s.nodes {
 		if n := &s.nodes[i]; n.usable() {
 			freeAt[i] = s.freeAt(n.holder)
@@ -104,7 +107,8 @@ func (s *System) promiseTo(j *job) *promise {
 	return nil
 }
 
-// freeAt returns when a holder's nodes become free, judging by its limit; zero: not known.
+// freeAt returns when a holder's nodes become free, assuming that the holder ends at its time
+// limit. It returns the zero time if that is not known.
 func (s *System) freeAt(holder *job) time.Time {
 	if holder == nil {
 		return s.now
@@ -116,6 +120,6 @@ func (s *System) freeAt(holder *job) time.Time {
 	if end.IsZero() {
 		return end
 	}
-	// A job past its limit waits for the sweep: it has not ended yet, but may end at any moment.
+	// A job past its limit still runs until the next sweep, but may end at any moment.
 	return latest(end, s.now.Add(time.Second))
 }

@@ -10,7 +10,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// Script is what a job does. It must return soon after ctx ends, because the job was ended. If it returns an error, the job fails.
+// Script is what a job does. It must return soon after ctx ends, because then the job was ended. If
+// it returns an error, the job fails.
 type Script func(ctx context.Context, h *Handle) error
 
 // StepFunc answers a job's request for the nodes of its next step. The uid is the job owner's.
@@ -22,7 +23,7 @@ var ErrNoSidecar = errors.New("no sidecar answers")
 // Handle is a running job as its script sees it.
 type Handle struct {
 	system *System
-	job    *job // protected by the system's lock: a restart replaces all its fields
+	job    *job // protected by the system's lock, because a restart replaces all fields of the job
 
 	// These do not change while the script runs.
 	key     adapter.Key
@@ -62,7 +63,8 @@ func (h *Handle) Work(ctx context.Context, d time.Duration) error {
 	return adapter.Wait(ctx, h.system.clock, d)
 }
 
-// Step ends the current step and waits for the nodes of the next one, as `accordion step` does. It fills in Version and Job of the request.
+// Step ends the current step and waits for the nodes of the next one, as `accordion step` does.
+// Step fills in Version and Job of the request.
 func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	h.system.mu.Lock()
 	ask := h.system.step
@@ -74,8 +76,8 @@ func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	return ask(ctx, h.uid, r)
 }
 
-// Phases returns the script of an application that works for the given time in each step. It asks for the next step in between, and
-// continues whatever the answer is.
+// Phases returns the script of an application that works for the given time in each step. Between
+// steps the application asks for the next step, and continues whatever the answer is.
 func Phases(work ...time.Duration) Script {
 	return func(ctx context.Context, h *Handle) error {
 		for i, d := range work {

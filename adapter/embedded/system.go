@@ -18,22 +18,23 @@ const MaxNodes = 1 << 16
 // Options configure a System.
 type Options struct {
 	Nodes int           // nodes n1…nN, from 1 to MaxNodes
-	Clock adapter.Clock // nil: the wall clock, which is virtual inside testing/synctest
+	Clock adapter.Clock // nil means the wall clock, which is virtual inside testing/synctest
 
-	// Sweep is the interval, counted from New, at which limits and ends of reservations are enforced. Slurm's is 30 s. 0: enforced at the
-	// very second.
+	// Sweep is the interval, counted from New, at which limits and ends of reservations are
+	// enforced. Slurm's is 30 s. 0 means that they are enforced exactly on time.
 	Sweep time.Duration
-	// Epilog is how long a job that has ended still holds its nodes (adapter.Ending). 0: not at all.
+	// Epilog is how long a job that has ended still holds its nodes (adapter.Ending). 0 means that
+	// it holds its nodes no longer.
 	Epilog time.Duration
 	// PassDelay is the time between an event and the scheduling pass that it causes. Slurm's default is about 3 s.
 	PassDelay time.Duration
-	// MinJobAge is how long Inspect still knows a job that has ended; 0: 5 minutes, Slurm's default of MinJobAge.
+	// MinJobAge is how long Inspect still knows a job that has ended; 0 means 5 minutes, Slurm's default of MinJobAge.
 	MinJobAge time.Duration
 
 	// Step answers a job's request for the nodes of its next step. It stands for everything between `accordion step` and the sidecar. nil:
 	// there is no sidecar. SetStep changes it.
 	Step StepFunc
-	// Faults is called before each call of an adapter.BatchSystem method and returns the fault to simulate; nil: none.
+	// Faults is called before each call of an adapter.BatchSystem method and returns the fault to simulate; nil if there is none.
 	Faults func(Call) Fault
 }
 
@@ -44,7 +45,7 @@ type System struct {
 	birth   time.Time
 	wake    chan struct{}
 	stop    context.CancelFunc
-	context context.Context // of the jobs' scripts
+	context context.Context // the context of the jobs' scripts
 	workers sync.WaitGroup
 
 	mu           sync.Mutex
@@ -53,13 +54,13 @@ type System struct {
 	step         StepFunc
 	nodes        []node
 	index        map[string]int
-	jobs         []*job // pending, running and ending, in the order of submission
-	over         []*job // in the order of their ends
+	jobs         []*job // pending, running and ending jobs, in the order of submission
+	over         []*job // jobs that have ended, in the order of their ends
 	lost         []*job // jobs that a restart forgot
 	reservations []*reservation
 	lease        lease
 	last         core.JobID
-	passAt       time.Time // of the next scheduling pass; zero: none is due
+	passAt       time.Time // when the next scheduling pass is; zero if none is due
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -69,7 +70,7 @@ type node struct {
 	down    bool
 	drained bool
 	holder  *job
-	since   time.Time // since when the holder has it, if there is one
+	since   time.Time // since when the holder has held the node, if there is a holder
 }
 
 func (n *node) usable() bool { return !n.down && !n.drained }
@@ -113,14 +114,15 @@ func (s *System) Close() {
 	s.workers.Wait()
 }
 
-// SetStep replaces the function that answers requests for the nodes of the next step; nil: there is no sidecar.
+// SetStep replaces the function that answers requests for the nodes of the next step. f is nil if
+// there is no sidecar.
 func (s *System) SetStep(f StepFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.step = f
 }
 
-// run carries out what is due, until Close.
+// run carries out events when they are due, until Close.
 func (s *System) run() {
 	for {
 		s.mu.Lock()
@@ -147,7 +149,8 @@ func (s *System) enter() {
 	s.advance(s.clock.Now())
 }
 
-// leave carries out what the change made due at this instant, unlocks the state, and wakes run.
+// leave carries out the events that a change made due at this instant, unlocks the state, and wakes
+// run.
 func (s *System) leave() {
 	s.advance(s.now)
 	s.mu.Unlock()
@@ -239,7 +242,7 @@ func (s *System) sweepAfter(t time.Time) time.Time {
 }
 
 // killAt returns when a running job is ended by force: at the first sweep after its limit, or after the end of the reservation that it is
-// still tied to; zero: never.
+// still tied to; zero means never.
 func (s *System) killAt(j *job) time.Time {
 	at := j.limitEnd()
 	if r := s.reservation(j.reservation); r != nil && (at.IsZero() || r.end.Before(at)) {

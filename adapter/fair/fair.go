@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// A Kind is the purpose of something scarce. Places are kept free for all kinds but Acting.
+// A Kind is the purpose of a scarce call. Places are kept free for all kinds but Acting.
 type Kind int
 
 // The kinds.
 const (
 	Acting    Kind = iota // starts, growths, reservations and the like
-	Releasing             // shrinks, for whose nodes other jobs may wait
-	Accepting             // jobs that were just submitted are adopted or refused
-	Reading               // the batch system is observed
+	Releasing             // shrinks, because other jobs may wait for the released nodes
+	Accepting             // adopting or refusing jobs that were just submitted
+	Reading               // observing the batch system
 	Kinds                 // the number of kinds
 )
 
@@ -55,9 +55,9 @@ func Of(ctx context.Context) Asker {
 	return a
 }
 
-// halfLife is the time after which a user's use counts for half. It is long enough that a user who
-// asks all the time stays behind a user who asks now and then. It is short enough that no user waits
-// because of their use an hour ago.
+// halfLife is the time after which a user's past use counts only half. It is long enough that a
+// user who asks all the time stays behind a user who asks now and then. It is short enough that no
+// user waits because of their use an hour ago.
 const halfLife = 2 * time.Minute
 
 // A Ledger has the recent use of each user. The zero Ledger is empty.
@@ -74,7 +74,7 @@ func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	if l.had == nil {
 		l.had, l.base = map[uint32]float64{}, now
 	}
-	if l.halves(now) > 30 || l.halves(now) < -30 { // or a clock was set
+	if l.halves(now) > 30 || l.halves(now) < -30 { // the second case occurs if a clock was set
 		l.rebase(now)
 	}
 	l.had[user] = max(0, l.had[user]+amount*math.Exp2(l.halves(now)))
@@ -138,14 +138,13 @@ func (q *Queue[T]) Push(user uint32, item T) {
 	q.lines[user] = append(q.lines[user], waiting[T]{item, q.pushed})
 }
 
-// Next returns the item that comes next, and leaves it in the queue. Of users with the same use, the
-// one who has waited longest comes first.
+// Next returns the item that comes next, and leaves it in the queue. Among users with the same use,
+// the user who has waited longest comes first.
 func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
 	return q.NextOf(func(uint32) bool { return true })
 }
 
-// NextOf returns the item that comes next of the users for whom may returns true, and leaves it in
-// the queue.
+// NextOf is like Next, but considers only users for whom the function `may` returns true.
 func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok bool) {
 	var first waiting[T]
 	for u, line := range q.lines {
@@ -159,7 +158,7 @@ func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok b
 	return user, first.item, ok
 }
 
-// Drop removes an item from the queue, wherever it is in it.
+// Drop removes an item from any position in the queue.
 func (q *Queue[T]) Drop(user uint32, item T) {
 	line := q.lines[user]
 	for i := range line {

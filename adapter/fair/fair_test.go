@@ -17,9 +17,9 @@ var noon = time.Unix(1_800_000_000, 0)
 func TestUserWithLeastUseComesNext(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		had  map[uint32]float64 // charged at noon
+		had  map[uint32]float64 // each user's use, charged at noon
 		asks string             // "USER:ITEM …", in the order of arrival
-		want string             // each served costs 1
+		want string             // the expected order, if each served item costs 1
 	}{
 		{"one user alone has all", nil, "1:a 1:b 1:c", "a b c"},
 		{"equal shares next to others", nil, "1:a 1:b 1:c 2:d 2:e", "a d b e c"},
@@ -72,7 +72,8 @@ func TestUseOfLongAgoIsForgotten(t *testing.T) {
 	}
 }
 
-// TestGateKeepsPlaces: calls that hang do not keep out readings, acceptances, nor users who have none under way.
+// TestGateKeepsPlaces checks that calls that hang keep out neither readings, nor acceptances, nor
+// users who have no call under way.
 func TestGateKeepsPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(8, 2, time.Now)

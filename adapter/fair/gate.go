@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Gate bounds how many calls are made at once. Kept places are for readings and acceptances only.
-// As many places again are for users who have no call under way, so that a few users with slow calls
-// do not keep the others out.
+// A Gate bounds how many calls are made at the same time. Kept places are only for readings and
+// acceptances. The same number of further places is for users who have no call under way, so that a
+// few users with slow calls do not keep other users out.
 type Gate struct {
 	places, kept int
 	now          func() time.Time
@@ -22,7 +22,7 @@ type Gate struct {
 
 type entrant struct {
 	Asker
-	in chan struct{} // closed when it gets a place
+	in chan struct{} // closed when the entrant gets a place
 }
 
 // NewGate returns a gate with the given number of places. At most a quarter of them are kept.
@@ -80,7 +80,7 @@ func (g *Gate) leave(e *entrant) {
 }
 
 // let admits every entrant for which there is a place, readings and acceptances first. A user
-// without a place does not hold up others. The caller holds the lock.
+// without a place does not block other users. The caller holds the lock.
 func (g *Gate) let() {
 	for kind := Kinds - 1; kind >= 0; kind-- {
 		q := g.waiting[kind]
@@ -95,8 +95,8 @@ func (g *Gate) let() {
 	}
 }
 
-// open returns how many places there are for the asker. A user who has a call under way leaves some
-// to users who have none.
+// open returns how many places are open to the asker. Some places are not open to users who already
+// have a call under way.
 func (g *Gate) open(a Asker) int {
 	switch {
 	case a.Kind == Accepting || a.Kind == Reading:

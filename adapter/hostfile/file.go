@@ -42,8 +42,9 @@ const (
 	allocationWidth = 1000
 )
 
-// allocationLines returns which nodes are in which of the job's allocations, as `# allocations 42:n[1-2] 57:n3`. An allocation that is too
-// long for a line is split into several words. There are no lines if the job has one allocation.
+// allocationLines returns which nodes are in which of the job's allocations, as `# allocations
+// 42:n[1-2] 57:n3`. An allocation that is too long for a line is split into several entries. There
+// are no lines if the job has one allocation.
 func allocationLines(parts []adapter.Part, nodes []string) (lines []string) {
 	if len(parts) < 2 {
 		return nil

@@ -7,12 +7,12 @@ import "strings"
 // single quotes.
 //
 // All users may write to /tmp, so another user may have made that folder first, or a link with its
-// name. Then the file goes into a private folder next to it, /tmp/accordion-UID.XXXXXXXXXX, whose
-// name mktemp chooses. The script prints the path (Elsewhere). shim/allocation looks for both. A folder
-// is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
-// where only its owner can remove it, it then stays private. If the script cannot create such a
-// folder, it exits with NoFolder. It removes the user's hosts files that are older than 30 days.
-// Nothing else removes the files of jobs that have ended.
+// name. Then the script writes the file into a private folder /tmp/accordion-UID.XXXXXXXXXX, whose
+// name mktemp chooses, and prints the path (Elsewhere). shim/allocation looks for the file in both
+// folders. A folder is private if it is not a link, belongs to the user, and no other user may
+// write to it. In /tmp only its owner can remove such a folder, so the folder stays private. If the
+// script cannot create such a folder, it exits with NoFolder. It removes the user's hosts files
+// that are older than 30 days. Nothing else removes the files of jobs that have ended.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +

@@ -14,7 +14,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Users without a name, so that no real user has folders of theirs in /tmp.
+// The test's users have no name, so that no folder in /tmp belongs to a real user.
 const (
 	victim   = 64301
 	attacker = 64302
@@ -24,7 +24,7 @@ const (
 func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
-	prey := t.TempDir() // the victim can write to it, and the attacker's link leads to it
+	prey := t.TempDir() // a folder to which the victim can write, and to which the attacker's link leads
 	for dir := prey; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) {
 		must(t, os.Chmod(dir, 0o755))
 	}

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// The random cases are the same in every run, and few because each write waits for the disk. Flags can change that.
+	// The random cases are the same in every run, and are few, because each write waits for the
+	// disk. Flags can change both.
 	os.Exit(testmain.Run(m, testmain.Cases{Usual: 25}))
 }
 
@@ -60,7 +61,7 @@ func writeForever(path string) error {
 		}
 		fmt.Println("begun", id)
 		if id%3 == 0 {
-			continue // these stay unfinished
+			continue // some intents stay unfinished
 		}
 		if err := j.Finish(id, noon, nil); err != nil {
 			return err
@@ -95,7 +96,7 @@ func TestKillNineKeepsEveryIntentThatBeginReturned(t *testing.T) {
 		if len(said) < lines {
 			t.Fatalf("round %d: the writer said only %d lines", round, len(said))
 		}
-		j, err := Open(path) // the process no longer holds the lock
+		j, err := Open(path) // the killed process no longer holds the lock
 		if err != nil {
 			t.Fatalf("round %d: opening after the kill: %v", round, err)
 		}
@@ -125,7 +126,8 @@ func TestKillNineKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	}
 }
 
-// writeIntoSmallFile fills the file up to a limit that the kernel enforces, and goes on without the limit. It prints the journal's results.
+// writeIntoSmallFile fills the file up to a limit that the kernel enforces, and then continues
+// without the limit. It prints the results of the journal's methods.
 func writeIntoSmallFile(path string) error {
 	j, err := Open(path)
 	if err != nil {

@@ -18,7 +18,7 @@ type Intent struct {
 	Job       int64
 	Submitted int64          // Unix seconds; names the job together with its id
 	Verb      string         // reserve, shape, attach, release, detach, expand, merge, shrink, end…
-	Args      map[string]any // what encoding/json can write
+	Args      map[string]any // values that encoding/json can encode
 }
 
 // An Event is something that happened to a job, for its user and for operators.
@@ -37,11 +37,11 @@ const (
 	KindEvent  = "event"
 )
 
-// Outcomes of an intent. After Failed and Lost there is a colon and the reason.
+// Outcomes of an intent. Failed and Lost are followed by a colon and the reason.
 const (
 	Done   = "done"
 	Failed = "failed"
-	Lost   = "lost" // the sidecar died before it knew; the next one found out
+	Lost   = "lost" // the sidecar died before it knew the outcome; the next sidecar found out
 )
 
 // An Entry is an intent with its outcome, or an event.
@@ -52,10 +52,10 @@ type Entry struct {
 	Cluster   string
 	Job       int64
 	Submitted int64
-	Verb      string         // an intent's verb, an event's kind
-	Text      string         // an event's line
-	Args      map[string]any // an intent's arguments, an event's fields; numbers are json.Number
-	Outcome   string         // an intent's outcome; "" while it is not known
+	Verb      string         // an intent's verb, or an event's kind
+	Text      string         // an event's text
+	Args      map[string]any // an intent's arguments, or an event's fields; numbers are json.Number
+	Outcome   string         // an intent's outcome; "" while the outcome is not known
 	Took      time.Duration  // from the intent to its outcome
 }
 
@@ -75,7 +75,8 @@ func (j *Journal) Begin(in Intent) (int64, error) {
 	return res.LastInsertId()
 }
 
-// Finish writes an intent's outcome: done, or failed with the reason. The error is ErrFinished if it has an outcome already.
+// Finish writes an intent's outcome: done, or failed with the reason. The error is ErrFinished if
+// the intent already has an outcome.
 func (j *Journal) Finish(id int64, at time.Time, failure error) error {
 	if failure != nil {
 		return j.Resolve(id, at, Failed+": "+failure.Error())
@@ -117,8 +118,9 @@ func (ev Event) row() ([]any, error) {
 	return []any{micros(ev.At), ev.Job, ev.Submitted, ev.Kind, ev.Text, fields}, nil
 }
 
-// Unfinished returns the intents without an outcome, in order. After a crash these actions may be half done. It fails if the arguments of one
-// cannot be read, because nothing may be done on half of an intent.
+// Unfinished returns the intents without an outcome, in order. After a crash the actions of these
+// intents may be half done. Unfinished fails if the arguments of an intent cannot be read, because
+// no action may be taken if an intent is known only in part.
 func (j *Journal) Unfinished() ([]Entry, error) {
 	all, err := j.page(`WHERE kind = 'intent' AND outcome IS NULL ORDER BY id`)
 	for _, e := range all {
@@ -139,14 +141,15 @@ func (j *Journal) JobEntries(job, since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? AND job = ? ORDER BY id LIMIT ?`, since, job)
 }
 
-// EventsSince returns the last events since a time, at most most, in order.
+// EventsSince returns the last events since a time, but at most `most` events, in order.
 func (j *Journal) EventsSince(at time.Time, most int) ([]Entry, error) {
 	all, err := j.page(`WHERE at >= ? AND kind = 'event' ORDER BY id DESC LIMIT ?`, micros(at), most)
 	slices.Reverse(all)
 	return all, err
 }
 
-// pageSize bounds how long one read transaction lasts. A long one would keep the writer from emptying its write-ahead log.
+// pageSize is the number of entries in one read transaction. A long transaction would keep the
+// writer from emptying its write-ahead log.
 const pageSize = 512
 
 func (j *Journal) pages(where string, since int64, others ...any) iter.Seq2[Entry, error] {
@@ -214,14 +217,16 @@ func scan(rows *sql.Rows) (Entry, error) {
 	return e, nil
 }
 
-// Unreadable is the name under which an entry has the text of its arguments if they cannot be parsed.
+// Unreadable is the only key in Entry.Args if the arguments cannot be parsed. Its value is the
+// unparsed text.
 const Unreadable = "unreadable"
 
 // pruneBatch bounds one transaction of Prune, so that an intent does not wait long for it.
 const pruneBatch = 1000
 
-// Prune deletes entries older than the given time, except intents without an outcome. It returns how many it deleted. It deletes in small
-// batches, and stops between two of them when ctx ends.
+// Prune deletes entries older than the given time, except intents without an outcome. It returns
+// the number of deleted entries. Prune deletes in small batches, and stops between two batches when
+// ctx ends.
 func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	var total int64
 	for ctx.Err() == nil {
@@ -238,8 +243,8 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	return total, ctx.Err()
 }
 
-// KeepFor deletes entries older than age, at once and then after each pause. It returns nil when ctx ends, and an error if the journal
-// cannot be written.
+// KeepFor deletes entries older than age, immediately and then after each pause. It returns nil
+// when ctx ends, and an error if the journal cannot be written.
 func (j *Journal) KeepFor(ctx context.Context, age, pause time.Duration) error {
 	for {
 		if _, err := j.Prune(ctx, time.Now().Add(-age)); err != nil && ctx.Err() == nil {
@@ -271,9 +276,9 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 }
 
 // Acceptance returns the event with which a job was accepted. If submitted is negative, it returns
-// the newest one for the job's number. found is false if there is none.
+// the newest such event for the job's number. found is false if there is none.
 func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
-	order := "ASC" // it is among the first entries of a job
+	order := "ASC" // the event is among the first entries of a job
 	if submitted < 0 {
 		order = "DESC"
 	}

@@ -33,15 +33,16 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Causes that callers distinguish.
 var (
-	// ErrInUse: another process has the journal open for writing.
+	// ErrInUse means that another process has the journal open for writing.
 	ErrInUse = errors.New("another sidecar is using it")
-	// ErrNetwork: the journal is on a network file system, where SQLite's write-ahead log is not safe.
+	// ErrNetwork means that the journal is on a network file system, on which SQLite's write-ahead
+	// log is not safe.
 	ErrNetwork = errors.New("it lies on a network file system, where a journal is not safe")
-	// ErrDamaged: the file is no longer a valid journal.
+	// ErrDamaged means that the file is no longer a valid journal.
 	ErrDamaged = errors.New("the file is damaged")
-	// ErrFull: the file cannot grow.
+	// ErrFull means that the file cannot grow.
 	ErrFull = errors.New("the file system is full")
-	// ErrFinished: the intent has an outcome already, or does not exist.
+	// ErrFinished means that the intent already has an outcome, or does not exist.
 	ErrFinished = errors.New("no such unfinished intent")
 )
 
@@ -98,8 +99,8 @@ func missing(path string, err error) error {
 }
 
 // prepare creates the folder and the file if they are absent, for their owner only. It refuses
-// network file systems. It never opens an existing file, because closing that would drop the locks
-// that SQLite holds on it elsewhere in this process.
+// network file systems. prepare never opens an existing file, because closing the file would drop
+// the locks that SQLite holds on it elsewhere in this process.
 func prepare(path string) error {
 	folder := filepath.Dir(path)
 	if err := makeFolder(folder); err != nil {
@@ -139,7 +140,7 @@ func makeFile(path string) error {
 	return accessible(path, unix.W_OK)
 }
 
-// accessible returns an error if this process may not open the file as how says.
+// accessible returns an error if this process may not open the file with the access mode `how`.
 func accessible(path string, how uint32) error {
 	if err := unix.Faccessat(unix.AT_FDCWD, path, how, unix.AT_EACCESS); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
@@ -149,7 +150,7 @@ func accessible(path string, how uint32) error {
 
 // network returns the name of a network file system by its number in statfs(2), and "" for other file systems.
 func network(kind int64) string {
-	switch uint32(kind) { // 32 bits: some of them are negative as int32
+	switch uint32(kind) { // converted to 32 bits, because some of the numbers are negative as int32
 	case unix.NFS_SUPER_MAGIC:
 		return "NFS"
 	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
@@ -174,7 +175,7 @@ func network(kind int64) string {
 
 func lockPath(journal string) string { return journal + ".lock" }
 
-// acquire takes the right to write a journal.
+// acquire takes the lock that gives the right to write a journal.
 func acquire(journal string) (*lockfile.Lock, error) {
 	lock, err := lockfile.Acquire(lockPath(journal), "")
 	if err == nil {
@@ -191,7 +192,7 @@ func acquire(journal string) (*lockfile.Lock, error) {
 	return nil, &Error{Op: "opening", Path: journal, Err: err, Hint: "the sidecar's user must be able to write its folder"}
 }
 
-// Writer reports whether a sidecar has the journal open for writing now, and its process ID (0: not known).
+// Writer reports whether a sidecar has the journal open for writing now, and its process ID (0 if not known).
 func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil

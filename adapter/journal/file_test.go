@@ -105,7 +105,8 @@ func TestReadingMissingJournalIsExplained(t *testing.T) {
 	}
 }
 
-// The first version's journal has no queue. A sidecar migrates it and keeps its content.
+// A journal of the first version has no queue. A sidecar migrates the journal and keeps its
+// content.
 func TestJournalOfOlderVersionIsMigratedBySidecarAndNotByReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	older := open(path, writerOptions)

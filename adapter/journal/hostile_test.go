@@ -46,7 +46,7 @@ func lockAll(path string) error {
 		}
 	}
 	fmt.Println(taken, "locks")
-	_, err := io.Copy(io.Discard, os.Stdin) // until the test ends
+	_, err := io.Copy(io.Discard, os.Stdin) // this process keeps the locks until the test ends
 	return err
 }
 
@@ -121,7 +121,8 @@ func openToAll(t *testing.T) (path string, entries int) {
 	return path, entries
 }
 
-// writes opens the journal as a sidecar does at its start, and checks that it has the entries and takes more.
+// writes opens the journal as a sidecar does at its start, and checks that the journal has the
+// given number of entries and accepts more.
 func writes(t *testing.T, path string, entries int) *Journal {
 	t.Helper()
 	asked := time.Now()
@@ -195,7 +196,7 @@ func TestAJournalBehindALinkIsRenewedWhereItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		j = writes(t, link, 1)
-		if j.Path() != link { // the cluster's lease uses this name
+		if j.Path() != link { // the cluster's lease uses the name of the link
 			t.Errorf("its path is %s, want %s", j.Path(), link)
 		}
 		if twice, err := Open(target); !errors.Is(err, ErrInUse) {
@@ -268,7 +269,7 @@ func TestARenewalThatIsKilledAfterAnyStepLosesNothing(t *testing.T) {
 	}
 }
 
-// An older release may be started after that. It does not know renewals.
+// An older release, which does not know renewals, may be started after an interrupted renewal.
 func TestAJournalInTheMiddleOfARenewalIsWholeForOlderReleases(t *testing.T) {
 	for done := range len(renewal{}.steps()) + 1 {
 		path, entries := openToAll(t)
@@ -338,8 +339,8 @@ func TestAFolderWithOtherFilesStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A program that reads for a long time keeps the write-ahead log from being emptied. That is
-// reported, and the log is cut when the program has ended.
+// A program that reads for a long time keeps the write-ahead log from being emptied. WatchWAL
+// reports that, and cuts the log when the program has ended.
 func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {
@@ -359,7 +360,7 @@ func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range walLimit>>20 + 1 {
-		if err := j.PutQueue(bytes.Repeat([]byte{byte(i)}, 1<<20)); err != nil { // an unchanged queue is not written
+		if err := j.PutQueue(bytes.Repeat([]byte{byte(i)}, 1<<20)); err != nil { // the queue differs each time, because an unchanged queue is not written
 			t.Fatal(err)
 		}
 	}

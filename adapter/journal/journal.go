@@ -1,5 +1,6 @@
-// Package journal keeps the sidecar's durable state in one SQLite file. It has every intent, written before it is carried out, and its outcome.
-// It has the events and the record of each managed job, and what `accordion status` shows.
+// Package journal keeps the sidecar's durable state in one SQLite file. The file has every intent,
+// which is written before the action is carried out, and the outcome of the action. It also has the
+// events and the record of each managed job, and the documents that `accordion status` shows.
 //
 // It is not the log, which hclog writes, and not a source of truth about the cluster. After a crash the batch system is right, and the journal
 // only tells which actions may be half done.
@@ -50,10 +51,10 @@ type statements struct {
 }
 
 // Open opens the journal for the sidecar, and creates it and its folder if they are absent. From
-// then on only its owner may open its files: files that others could open are replaced by copies. If
-// the path is a symbolic link, the journal is the file to which it leads. Open fails when
-// another sidecar has the journal open (ErrInUse), on a network file system, and when the file is
-// damaged or of a newer Accordion. The error says what to do.
+// then on only the journal's owner may open its files, because Open replaces files that others
+// could open by copies. If the path is a symbolic link, the journal is the file to which it leads.
+// Open fails if another sidecar has the journal open (ErrInUse), if the file is on a network file
+// system, or if the file is damaged or was written by a newer Accordion. The error says what to do.
 func Open(path string) (*Journal, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -89,8 +90,9 @@ func OpenReadOnly(path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	// SQLite reports an absent or unreadable file as "unable to open database file", so ask the kernel first. Do not open the file for that:
-	// closing it would drop the locks that this process has on it.
+	// SQLite reports an absent or unreadable file as "unable to open database file", so ask the
+	// kernel first. Do not open the file for this check, because closing it would drop the locks
+	// that this process has on the file.
 	if err := accessible(path, unix.R_OK); err != nil {
 		return nil, missing(path, err)
 	}
@@ -120,7 +122,8 @@ func OpenReadOnly(path string) (*Journal, error) {
 // Close closes the file and releases its lock.
 func (j *Journal) Close() error {
 	var errs []error
-	// The writer last: the last connection to close empties the write-ahead log, and a reader cannot.
+	// The writer is closed last, because the last connection to close empties the write-ahead log,
+	// which a reader cannot do.
 	for _, db := range []*sql.DB{j.read, j.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -138,8 +141,9 @@ func (j *Journal) Close() error {
 // Path returns the path of the journal's file, as it was opened.
 func (j *Journal) Path() string { return j.path }
 
-// Connections wait five seconds for a lock before they give up. The writer takes the write lock at the begin of a transaction, so that none
-// fails half way. Every commit is on the disk before it returns.
+// Connections wait five seconds for a lock before they give up. The writer takes the write lock at
+// the begin of a transaction, so that no transaction fails half way. Every commit is on the disk
+// before it returns.
 const (
 	writerOptions = "_journal_mode=WAL&_txlock=immediate&_foreign_keys=on&_synchronous=FULL&_busy_timeout=5000"
 	readerOptions = "mode=ro&_query_only=on&_busy_timeout=5000"

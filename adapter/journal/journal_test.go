@@ -154,7 +154,8 @@ func TestLongJournalsAreReadPageByPageWithoutGapOrRepetition(t *testing.T) {
 	}
 }
 
-// A Go map is the model: random writes and reopenings have the same effect on it.
+// The model is a Go map. Random writes and reopenings must have the same effect on the journal as
+// on the map.
 func TestRecordsAreMapThatSurvivesReopening(t *testing.T) {
 	type key struct{ job, submitted int64 }
 	rapid.Check(t, func(rt *rapid.T) {
@@ -265,7 +266,8 @@ func TestPruningKeepsRecentAndUnfinishedEntries(t *testing.T) {
 	if _, err := j.Prune(stopped, young.Add(time.Hour)); !errors.Is(err, context.Canceled) {
 		t.Errorf("pruning after the end: %v, want context.Canceled", err)
 	}
-	// Ids are not used again, even if the newest entry was deleted: a follower would miss one.
+	// Ids are not used again, even if the newest entry was deleted. Otherwise a follower would miss
+	// an entry.
 	last := got[1].ID
 	if _, err := j.Prune(t.Context(), young.Add(time.Hour)); err != nil {
 		t.Fatal(err)

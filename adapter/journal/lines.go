@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Lines writes events to a file for log collectors, as JSON lines in the format of `accordion journal --json`. The file follows the journal:
-// after a crash it continues after its last line. If a program rotates the file, Lines creates a new one.
+// Lines writes events to a file for log collectors, as JSON lines in the format of `accordion
+// journal --json`. The file follows the journal: after a crash Lines continues after the file's
+// last line. If a program rotates the file, Lines creates a new one.
 type Lines struct {
 	journal *Journal
 	path    string
@@ -25,8 +26,9 @@ type Lines struct {
 // tail bounds how many bytes of the file are read to find its last line.
 const tail = 1 << 20
 
-// KeepLines opens the file of events, and creates it if it is absent. A new file begins with the next event. An incomplete last line, left by
-// a crash, is cut off. The error says what to do. Close it after Run.
+// KeepLines opens the file of events, and creates it if it is absent. A new file begins with the
+// next event. An incomplete last line, left by a crash, is cut off. The error says what to do. The
+// caller closes the Lines after Run.
 func (j *Journal) KeepLines(path string) (*Lines, error) {
 	l := &Lines{journal: j, path: path}
 	newest, err := j.newest()
@@ -46,7 +48,7 @@ func (j *Journal) KeepLines(path string) (*Lines, error) {
 		l.since = newest
 	case last <= newest:
 		l.since = last
-	default: // the journal is a new one
+	default: // the journal is a new one, whose ids start again
 	}
 	return l, nil
 }
@@ -63,7 +65,7 @@ func (j *Journal) newest() (id int64, err error) {
 func (l *Lines) open() error {
 	_, absent := os.Lstat(l.path)
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err == nil && errors.Is(absent, fs.ErrNotExist) { // log collectors have to read it, whatever our umask is
+	if err == nil && errors.Is(absent, fs.ErrNotExist) { // log collectors have to read the file, whatever the umask of this process is
 		err = file.Chmod(0o644)
 	}
 	if err != nil {
@@ -76,7 +78,7 @@ func (l *Lines) open() error {
 	return nil
 }
 
-// last returns the id on the last complete line, and 0 for a file without one.
+// last returns the id on the last complete line, and 0 if the file has no complete line.
 func (l *Lines) last() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
@@ -108,8 +110,9 @@ func (l *Lines) last() (int64, error) {
 	return e.ID, l.file.Truncate(from + int64(whole))
 }
 
-// Run writes new events after each pause, until ctx ends. It tries failed writes again. It calls report once for each reason of failure, and
-// with nil after writing works again. An error means that the journal cannot be read.
+// Run writes new events after each pause, until ctx ends. Run repeats failed writes. It calls
+// report once for each reason of a failure, and with nil when writing works again. An error means
+// that the journal cannot be read.
 func (l *Lines) Run(ctx context.Context, pause time.Duration, report func(error)) error {
 	said := ""
 	for {

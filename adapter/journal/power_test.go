@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// After kill -9 the kernel still has what the process wrote. Only a disk that loses unsynced data
-// shows whether Begin waits for the disk.
+// After kill -9 the kernel still has the data that the process wrote. So only a simulated disk that
+// loses unsynced data can show whether Begin waits for the disk.
 func TestLossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "power.so")
 	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-O1", "-o", disk, "testdata/power.c").CombinedOutput(); err != nil {

@@ -17,8 +17,8 @@ import (
 
 // A process that can open one of a database's files can lock it. A shared lock on one byte of the
 // -shm file keeps every writer out for as long as it is held. So only the owner may open the files.
-// A lock that was taken earlier survives chmod, so files that others could open are replaced by
-// copies.
+// A lock that another user took earlier survives a chmod. So the journal replaces files that others
+// could open by copies.
 
 // private has the permission bits of the group and of other users.
 const private fs.FileMode = 0o077
@@ -43,12 +43,12 @@ func makeFolder(folder string) error {
 const mostLinks = 40
 
 // resolve returns the path of the file itself if its name is a symbolic link, because SQLite keeps
-// its other files next to that. It follows only links that no other user than root and the caller
-// can have made.
+// its other files next to that file. It follows only links that no user other than root and the
+// caller can have made.
 func resolve(path string) (string, error) {
 	for range mostLinks {
 		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if errors.Is(err, fs.ErrNotExist) { // it is created later
+		if errors.Is(err, fs.ErrNotExist) { // the file is created later
 			return path, nil
 		} else if err != nil {
 			return "", err
@@ -91,7 +91,8 @@ func trustedLink(link, folder string) error {
 	return nil
 }
 
-// closeFolder removes the permission of other users to enter the folder, if it has only journals.
+// closeFolder removes the permission of other users to enter the folder, if the folder contains
+// only journals.
 func closeFolder(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -157,7 +158,7 @@ func exposed(path string) (bool, error) {
 // The caller holds the journal's lock.
 func renew(path string) error {
 	r := renewal{path: path, beside: path + besideEnd}
-	if err := os.RemoveAll(r.beside); err != nil { // of an incomplete attempt
+	if err := os.RemoveAll(r.beside); err != nil { // removes what an incomplete attempt left
 		return err
 	}
 	open, err := exposed(path)
@@ -177,11 +178,11 @@ func renew(path string) error {
 // besideEnd is the suffix of the folder in which a renewal creates the copy.
 const besideEnd = ".new"
 
-// A renewal makes a copy of a database that no other user could ever open, and puts it in the
-// database's place. Nothing is lost if the process ends between two steps. Until the copy has the
-// database's name, the old files are whole. From then on the old log has only pages that the copy has
-// too, so it does not matter whether it is applied again. That is why the copy is made byte by byte: a
-// log does not fit a database that SQL rewrote.
+// A renewal makes a copy of a database, which no other user could ever open, and replaces the
+// database by the copy. Nothing is lost if the process ends between two steps. Until the copy has
+// the database's name, the old files are whole. After that the old log has only pages that the copy
+// has too, so it does not matter whether SQLite applies the old log again. For this reason the copy
+// is made byte by byte, because an old log does not fit a database that was rewritten by SQL.
 type renewal struct{ path, beside string }
 
 // steps returns the actions of the renewal, in order.
@@ -195,9 +196,9 @@ func (r renewal) database() string { return filepath.Join(r.beside, filepath.Bas
 // unchanging bounds how often the files are copied until no process wrote them during a copy.
 const unchanging = 10
 
-// copy copies the database and its log. The index of the log (-shm) has nothing that the log does not
-// have. No sidecar writes the files now. But a program of root might be about to close them, and that
-// moves the log into the database.
+// copy copies the database and its log. The log's index (-shm) is not copied, because it has
+// nothing that the log does not have. No sidecar writes the files now. But a program of root may be
+// about to close them, which moves the log into the database.
 func (r renewal) copy() error {
 	for range unchanging {
 		if err := errors.Join(os.RemoveAll(r.beside), os.Mkdir(r.beside, 0o700)); err != nil {
@@ -250,8 +251,8 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Chmod(0o600), out.Close())
 }
 
-// fold moves the copy's log into the copy, and syncs that to the disk. It refuses a database that
-// is not an Accordion journal.
+// fold moves the copy's log into the copied database, and syncs the database to the disk. It
+// refuses a database that is not an Accordion journal.
 func (r renewal) fold() error {
 	db := open(r.database(), writerOptions)
 	db.SetMaxOpenConns(1)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A Reader reads a journal for a command. It is a *Journal, or asks the sidecar for users who may not
-// open the file.
+// A Reader reads a journal for a command. It is a *Journal, or for users who may not open the file,
+// a client that asks the sidecar.
 type Reader interface {
 	// Path returns the journal's file.
 	Path() string
-	// Writer reports whether a sidecar has the journal open for writing now, and which process that is (0: not known).
+	// Writer reports whether a sidecar has the journal open for writing now, and which process that is (0 if not known).
 	Writer() (pid int, running bool, err error)
 	// View returns what PutView wrote last, and nil if it never did.
 	View() ([]byte, error)
@@ -23,7 +23,7 @@ type Reader interface {
 	JobEntries(job, since int64) iter.Seq2[Entry, error]
 	// Follow returns what Entries returns, or JobEntries if job is not 0, and then every new entry until ctx ends.
 	Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error]
-	// Close releases what the reader holds.
+	// Close closes the reader's files or connections.
 	Close() error
 }
 

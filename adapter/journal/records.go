@@ -8,7 +8,7 @@ import (
 // ErrReadOnly is the error of a write to a journal that was opened by OpenReadOnly.
 var ErrReadOnly = errors.New("it is open for reading only")
 
-// A Record has what the sidecar keeps of one managed job over a restart.
+// A Record has the data about one managed job that the sidecar keeps across a restart.
 type Record struct {
 	Job       int64
 	Submitted int64  // Unix seconds; names the job together with its id
@@ -43,7 +43,7 @@ func (j *Journal) Put(r Record, happened ...Event) error {
 	})
 }
 
-// whole runs write in one transaction.
+// whole calls the function `written` in one transaction.
 func (j *Journal) whole(written func(*sql.Tx) error) error {
 	if j.write == nil {
 		return &Error{Op: "writing", Path: j.path, Err: ErrReadOnly}
@@ -111,8 +111,8 @@ func (j *Journal) Delete(job, submitted int64) error {
 	return err
 }
 
-// Records returns every record, by job and submission. A record that was changed since it was
-// written is Damaged.
+// Records returns every record, by job and submission. A record whose data changed since it was
+// written has its field Damaged set.
 func (j *Journal) Records() ([]Record, error) {
 	rows, err := j.read.Query(`SELECT job, submitted, data FROM record ORDER BY job, submitted`)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"hash/crc32"
 )
 
-// A stored record begins with a checksum, so that a record is not used that a failing disk or a
-// person changed. It is {"sum":"1badcafe", followed by the data after its first brace. So it stays
-// JSON, which an older Accordion can read. A record that the older one wrote has no checksum.
+// A stored record begins with a checksum, so that Accordion does not use a record that a failing
+// disk or a person changed. The record begins with {"sum":"1badcafe", which is followed by the data
+// after its first brace. So the record stays JSON, which an older Accordion can read. A record that
+// an older Accordion wrote has no checksum.
 const (
 	sumHead = `{"sum":"`
 	sumTail = `",`

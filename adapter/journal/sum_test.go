@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A changed byte is reported, or the record still reads as it was written.
+// Either a changed byte is reported, or the record is still read as it was written.
 func TestEveryChangedByteOfRecordIsNoticed(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "journal.db"))
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"accordion/core"
 )
 
-// A line is an entry for programs. Its keys are a contract: keys may be added, and never change.
+// A line is an entry in the format for programs. Programs rely on the JSON keys: keys may be added,
+// but never change.
 type line struct {
 	ID        int64          `json:"id"`
 	At        string         `json:"at"` // RFC 3339, UTC, microseconds

@@ -76,7 +76,8 @@ func followed(t *testing.T, job int64) {
 			stop()
 		}
 	}
-	// The second read finds the event or the outcome first, depending on its time.
+	// The second read finds either the event or the outcome first, depending on when it takes
+	// place.
 	want := map[seen]bool{{first, ""}: true, {first + 1, ""}: true, {first, Done}: true}
 	for _, s := range got {
 		if !want[s] {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A byte that the disk lost costs one entry's arguments, not the journal. But Unfinished, which looks for actions that may be half done, fails.
+// If the disk loses a byte, only one entry's arguments are lost, and not the journal. But
+// Unfinished, which looks for actions that may be half done, then fails.
 func TestEntryWithUnreadableArgumentsIsOneEntry(t *testing.T) {
 	j, path := fresh(t)
 	for _, verb := range []string{"accepted", "starting", "ended"} {

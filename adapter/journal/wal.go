@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// SQLite appends to the write-ahead log, and moves it into the database when it has about 4 MB. A
-// program that reads for a long time, or holds a lock, prevents that. Then the log grows.
+// SQLite appends to the write-ahead log, and moves the log into the database when the log has about
+// 4 MB. A program that reads for a long time, or holds a lock, prevents that. Then the log grows.
 
 // walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to this size when
 // it starts to reuse it.
@@ -33,8 +33,8 @@ func WALBytes(path string) int64 {
 }
 
 // WatchWAL checks the size of the write-ahead log after each pause until ctx ends. It empties a log
-// above its limit. It calls report with an error if that fails twice in a row, and with nil when it
-// succeeds again.
+// that is larger than the limit. It calls report with an error if emptying the log fails twice in a
+// row, and with nil when it succeeds again.
 func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func(error)) error {
 	failed := 0
 	for {
@@ -63,7 +63,8 @@ func (j *Journal) shortenWAL(ctx context.Context, limit int64) error {
 	if size <= limit {
 		return nil
 	}
-	// A separate connection, which waits for readers for 0.1 s only, because writers have to wait for it.
+	// This is a separate connection, which waits for readers for only 0.1 s, because writers have
+	// to wait for it.
 	db := open(j.file, "mode=rw&_busy_timeout=100&_synchronous=FULL")
 	db.SetMaxOpenConns(1)
 	err := errors.Join(foldLogWithin(ctx, db), db.Close())

@@ -21,7 +21,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Reads reports whether systemd's journal reads w: w is standard error, and that is connected to the journal.
+// Reads reports whether systemd's journal reads w: w is standard error, and standard error is
+// connected to the journal.
 func Reads(w io.Writer) bool {
 	if w != os.Stderr {
 		return false
@@ -30,8 +31,9 @@ func Reads(w io.Writer) bool {
 	return err == nil && is
 }
 
-// New returns a logger that writes to the journal in the format of options, without the time, which the journal has. A line that the journal
-// does not accept goes to the output of options.
+// New returns a logger that writes to the journal in the format of options, without the time, which
+// the journal has. A line that the journal does not accept is written to the output of options
+// instead.
 func New(options hclog.LoggerOptions) hclog.Logger {
 	s := &sink{fallback: options.Output}
 	name := options.Name
@@ -66,7 +68,7 @@ func (s *sink) Accept(name string, level hclog.Level, text string, args ...any) 
 		priority = journal.PriDebug
 	}
 	if journal.Send(strings.TrimSuffix(s.line.String(), "\n"), priority, fields(args)) != nil {
-		s.fallback.Write(s.line.Bytes()) //nolint:errcheck // there is no other place to report it
+		s.fallback.Write(s.line.Bytes()) //nolint:errcheck // there is no other place to report the error
 	}
 }
 

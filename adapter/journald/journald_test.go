@@ -26,7 +26,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Elsewhere than under systemd nothing changes; and a line that the journal does not take is not lost.
+// Without systemd nothing changes. A line that the journal does not accept is not lost.
 func TestWithoutAJournal(t *testing.T) {
 	if Reads(&bytes.Buffer{}) {
 		t.Error("a buffer is read by the journal")

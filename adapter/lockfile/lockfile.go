@@ -1,6 +1,6 @@
-// Package lockfile makes sure that one process on a host does something. The process that holds the lock of a file is the only
-// one. The kernel releases the lock when the process ends, also after kill -9. If another process holds the lock, Acquire returns an
-// error and does not wait for it.
+// Package lockfile makes sure that only one process on a host does something: the process that
+// holds the lock of a file. The kernel releases the lock when the process ends, also after kill -9.
+// If another process holds the lock, Acquire returns an error and does not wait for it.
 //
 //	lock, err := lockfile.Acquire("/run/accordion-sidecars/mine.lock", "its journal is /var/lib/accordion/journal.db")
 //	if held := (*lockfile.HeldError)(nil); errors.As(err, &held) {
@@ -23,14 +23,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Lock is held until Release, or until the process ends. It is an open-file-description lock (F_OFD_SETLK). The file stays.
+// A Lock is held until Release, or until the process ends. It is an open-file-description lock
+// (F_OFD_SETLK). The file stays when the lock is released.
 type Lock struct{ file *os.File }
 
 // A HeldError reports that another process, or another part of this one, holds the lock.
 type HeldError struct {
 	Path string
-	PID  int    // 0: not known
-	Note string // the note of its Acquire; may be empty
+	PID  int    // 0 if not known
+	Note string // the note that the holder passed to Acquire; may be empty
 }
 
 func (t *HeldError) Error() string {
@@ -44,13 +45,16 @@ func (t *HeldError) Error() string {
 	return text
 }
 
-// remains is for how long Acquire waits for the remains of a killed process: its other threads, and child processes that share its files
-// until their exec. On a busy machine that took more than 0.1 s.
+// remains is for how long Acquire waits for the remains of a killed process: its other threads, and
+// child processes that share its files until their exec. On a busy machine these held a lock for
+// more than 0.1 s.
 const remains = 10 * time.Second
 
-// Acquire takes the lock of the file, and creates the file if it is absent. The note, one line, is for the error of the next caller. If the
-// lock is held, the error is a *HeldError: at once if the holder is alive, else after 10 seconds. From then on only the file's owner may open
-// it. A user who may read a file can lock it against its writers, and would keep the next sidecar out.
+// Acquire takes the lock of the file, and creates the file if it is absent. The note, one line, is
+// for the error of the next caller. If the lock is held, the error is a *HeldError. It is returned
+// immediately if the holder is alive, and otherwise after 10 seconds. After Acquire only the file's
+// owner may open the file, because a user who may read it can lock it, and would keep the next
+// sidecar out.
 func Acquire(path, note string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -59,13 +63,14 @@ func Acquire(path, note string) (*Lock, error) {
 	if info, err := f.Stat(); err != nil {
 		f.Close()
 		return nil, err
-	} else if info.Mode().Perm()&0o077 != 0 { // an older Accordion made it
+	} else if info.Mode().Perm()&0o077 != 0 { // an older Accordion made the file
 		if err := f.Chmod(0o600); err != nil {
 			f.Close()
 			return nil, fmt.Errorf("chmod %s, which other users may open and so lock: %w", path, err)
 		}
 	}
-	// Polling, because a blocking lock has no deadline, and a pidfd reports the end of a process before its children release the lock.
+	// The loop polls, because a blocking lock has no deadline, and a pidfd reports the end of a
+	// process before its children release the lock.
 	for asked := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		taken, err := lock(f)
 		if err != nil {
@@ -80,14 +85,14 @@ func Acquire(path, note string) (*Lock, error) {
 			return nil, taken
 		}
 	}
-	// The text is for people only; the lock is what counts.
+	// The text in the file is only for people, and has no effect on the lock.
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"+strings.ReplaceAll(note, "\n", " ")+"\n"), 0)
 	}
 	return &Lock{f}, nil
 }
 
-// lock takes the lock of the file, or returns who holds it.
+// lock takes the lock of the file, or returns its holder.
 func lock(f *os.File) (*HeldError, error) {
 	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
 	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)
@@ -115,7 +120,8 @@ func (l *Lock) Release() error {
 	return l.file.Close()
 }
 
-// Holder returns who holds the lock of the file now, and nil if it is free. Only the file's owner may call it.
+// Holder returns the present holder of the file's lock, and nil if the lock is free. Only the
+// file's owner may call Holder.
 func Holder(path string) (*HeldError, error) {
 	f, err := os.Open(path)
 	switch {
@@ -151,8 +157,9 @@ func read(f *os.File) *HeldError {
 // lock a sidecar out.
 const Folder = "/run/accordion-sidecars"
 
-// Beside takes the lock for the sidecar of a cluster, under the cluster's own name. Two sidecars with different
-// journals would undo each other's reservations. folder is Folder, except in tests.
+// Beside takes the lock for the sidecar of a cluster. The lock is identified by the name that the
+// cluster has for itself. Two sidecars with different journals would undo each other's
+// reservations. folder is Folder, except in tests.
 func Beside(folder, cluster, note string) (*Lock, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

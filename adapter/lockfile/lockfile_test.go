@@ -18,9 +18,9 @@ import (
 	"accordion/internal/testenv"
 )
 
-// other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
-// takes what lock it can without being a sidecar. With heir=N it leaves a program of N seconds
-// that has the lock's file open.
+// These environment variables turn this test program into another process. With `other` it holds
+// the lock of the file and reports that. With `locks` it takes any lock that a process other than a
+// sidecar can take. With `heir`=N it leaves a program that has the lock's file open for N seconds.
 const (
 	other = "ACCORDION_TEST_HOLDS"
 	heir  = "ACCORDION_TEST_HEIR"
@@ -43,10 +43,11 @@ func TestMain(m *testing.M) {
 		leave(path, seconds)
 	}
 	os.Stdout.WriteString("held\n")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+	_, _ = os.Stdin.Read(make([]byte, 1)) // this process waits until it is killed
 }
 
-// leave starts a program that has the file of this process's lock open, as one has for a moment that is about to begin.
+// leave starts a program that has the file of this process's lock open, as every child process has
+// for a moment before its exec.
 func leave(path, seconds string) {
 	c := exec.Command("sleep", seconds)
 	files, _ := filepath.Glob("/proc/self/fd/*")
@@ -73,7 +74,7 @@ func readLock(path string) {
 		os.Exit(1)
 	}
 	fmt.Println("held")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+	_, _ = os.Stdin.Read(make([]byte, 1)) // this process waits until it is killed
 	os.Exit(0)
 }
 
@@ -102,9 +103,9 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// If the file had mode 0644, a reader's lock would keep every later sidecar out.
+// If the file had mode 0644, a lock taken by a reader would keep every later sidecar out.
 func TestOtherUserKeepsNoSidecarOut(t *testing.T) {
-	for _, left := range []bool{false, true} { // true: the file was made by an older Accordion
+	for _, left := range []bool{false, true} { // with true, an older Accordion made the file
 		path := filepath.Join(open(t), "x.lock")
 		if left {
 			if err := os.WriteFile(path, []byte("1\n\n"), 0o644); err != nil {
@@ -132,7 +133,7 @@ func TestOtherUserKeepsNoSidecarOut(t *testing.T) {
 			_ = second.Release()
 		}
 		in.Close()
-		_ = c.Wait() // it fails if it was refused
+		_ = c.Wait() // Wait returns an error if the other process was refused
 	}
 }
 
@@ -159,7 +160,7 @@ func TestSecondProcessIsRefusedUntilFirstIsKilled(t *testing.T) {
 		t.Fatalf("before anybody came, it is held by %v, %v", who, err)
 	}
 	first := held(t, path)
-	for range 2 { // the refusal must not take the lock away
+	for range 2 { // tried twice, because a refused attempt must not release the lock
 		_, err := lockfile.Acquire(path, "")
 		taken := (*lockfile.HeldError)(nil)
 		if !errors.As(err, &taken) || taken.PID != first.Process.Pid || taken.Note != "its journal is j.db" {
@@ -183,7 +184,7 @@ func TestSecondProcessIsRefusedUntilFirstIsKilled(t *testing.T) {
 	}
 }
 
-// A sidecar that was killed while it started a program once kept the next one out.
+// Once, a sidecar that was killed while it started a program kept the next sidecar out.
 func TestAcquireWaitsForRemainsOfKilledProcess(t *testing.T) {
 	for _, c := range []struct {
 		name, seconds string

@@ -14,7 +14,7 @@ func TestQuestionIsAnsweredAtOnceOrWaitsForItsBoundary(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		step int // the job's present step, from 0
-		over int // the step that the shim says has ended, from 1; 0: it does not say
+		over int // the step that the shim reports as ended, from 1; 0 if the shim reports none
 		want wire.Status
 		says string
 		owes core.Time

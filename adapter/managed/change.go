@@ -8,15 +8,17 @@ import (
 	"accordion/core"
 )
 
-// A Change is one change to a job, as a value: two changes can be compared. The types in this file are all that there are.
+// A Change is one change to a job, as plain data that can be compared. This file has all types of
+// changes.
 type Change interface{ apply(r *Job) }
 
-// Apply makes the changes, in their order. It reports whether the job's record has to be saved for them.
+// Apply makes the changes in their order, and reports whether the job's record then has to be
+// saved.
 func (r *Job) Apply(changes []Change) (save bool) {
 	for _, c := range changes {
 		c.apply(r)
 		switch c.(type) {
-		case Released, ProgramsSeen, HostsUnwritten, CallFailed: // they change nothing in the record
+		case Released, ProgramsSeen, HostsUnwritten, CallFailed: // these changes do not concern the record
 		default:
 			save = true
 		}
@@ -24,12 +26,13 @@ func (r *Job) Apply(changes []Change) (save bool) {
 	return save
 }
 
-// Changes of a job that waits or starts.
+// Changes to a job that waits or starts.
 type (
-	// Adopted records that the job waits as the batch system's Adopt leaves it.
+	// Adopted records that the job waits in the state in which adapter.Starter.Adopt leaves a job.
 	Adopted struct{}
 
-	// StartDecided records that the job starts at the second At, on these nodes. EP is the chosen profile.
+	// StartDecided records that the job is to start at the second At on these nodes. EP is the
+	// chosen profile.
 	StartDecided struct {
 		At         core.Time
 		Choice     int
@@ -41,7 +44,8 @@ type (
 	// Released records that the batch system was asked to start the job at this instant.
 	Released struct{ At time.Time }
 
-	// StartUnsure records that the call that starts the job failed, and may still be carried out until this instant.
+	// StartUnsure records that the call that starts the job failed, although the batch system may
+	// still carry it out until this instant.
 	StartUnsure struct{ Until time.Time }
 
 	// BackToQueue records that the start was taken back. The job waits again, from its first step.
@@ -51,19 +55,19 @@ type (
 	SentBack struct {
 		Why   string
 		At    core.Time
-		Kinds string // KindsOf the pool
+		Kinds string // the result of KindsOf for the pool
 	}
 
 	// Admitted records that a rigid job was admitted to the batch system's queue in this second.
 	Admitted struct{ At core.Time }
 )
 
-// Changes of a running job by a resize.
+// Changes to a running job because of a resize.
 type (
 	// ResizeBegun records that a resize to these nodes, and to the next step, begins.
 	ResizeBegun struct {
 		Nodes []string
-		Ready time.Time // when all of them were seen free; zero: that is not measured
+		Ready time.Time // when all of these nodes were seen free; zero if that is not measured
 	}
 
 	// ResizeFailed records that the resize under way failed. The job stays in its step.
@@ -76,7 +80,8 @@ type (
 		At    core.Time
 	}
 
-	// StepBegun records that the next step begins at the second At. The other fields replace those of the job.
+	// StepBegun records that the next step begins at the second At. The other fields replace fields
+	// of the job.
 	StepBegun struct {
 		At               core.Time
 		Overran, Delayed core.Time
@@ -87,13 +92,14 @@ type (
 	// ResizeRepeated records that a resize that the batch system had forgotten was repeated in this second.
 	ResizeRepeated struct{ At core.Time }
 
-	// ForgottenNodesLost records that nodes that the batch system forgot do not come back. The job goes on without them.
+	// ForgottenNodesLost records that the job will not regain nodes that the batch system forgot to
+	// have allocated. The job goes on without them.
 	ForgottenNodesLost struct{ Nodes []string }
 )
 
-// Changes of a running job by what it was asked or told.
+// Changes to a running job after calls that asked the job something or informed it.
 type (
-	// Detached records that the job is not tied to the reservation of its start any more.
+	// Detached records that the job is no longer attached to the reservation of its start.
 	Detached struct{}
 
 	// LimitAsked records that the longer limit is being requested.
@@ -102,13 +108,15 @@ type (
 	// StepCallsKnown records whether the job calls `accordion step`.
 	StepCallsKnown struct{ StepCalls StepCalls }
 
-	// Warned records that the job was warned in this second that its step should have ended.
+	// Warned records that the job was warned, at the second At, that its step should have ended.
 	Warned struct{ At core.Time }
 
-	// OutageExcused records that the job's step may end later, and what its user has to be told about that.
+	// OutageExcused records that the job's step may end later because of an outage. Message is
+	// still to be sent to the user.
 	OutageExcused struct{ Message string }
 
-	// ProgramsSeen records the programs of the job in this second; nil: they could not be read.
+	// ProgramsSeen records the programs of the job at the second At. They are nil if they could not
+	// be read.
 	ProgramsSeen struct {
 		Programs *adapter.Programs
 		At       core.Time
@@ -120,28 +128,30 @@ type (
 	// HostsWritten records that the job's hosts file was written.
 	HostsWritten struct{}
 
-	// NodesTold records that the job knows its nodes of this generation, or goes on without knowing them.
+	// NodesTold records that the job was informed of its nodes of this generation, or continues
+	// without that information.
 	NodesTold struct{ Generation int }
 
-	// LossTold records that the job knows that it has lost these nodes.
+	// LossTold records that the job was informed that it has lost these nodes.
 	LossTold struct{ Nodes []string }
 
-	// ShrinkTold records that the job knows which nodes it releases next.
+	// ShrinkTold records that the job was informed which nodes it releases next.
 	ShrinkTold struct{}
 
-	// ShrinkNotBefore records that the job learned late of a shrink, and does not shrink before this second.
+	// ShrinkNotBefore records that a shrink was announced late to the job, so that the job does not
+	// shrink before this second.
 	ShrinkNotBefore struct{ At core.Time }
 
 	// MessageTold records that this message is in the job's output.
 	MessageTold struct{ Message string }
 
-	// EndDecided records that the job is ended for a reason, since this second.
+	// EndDecided records that the sidecar decided, at the second At, to end the job for a reason.
 	EndDecided struct {
 		Why string
 		At  core.Time
 	}
 
-	// CallFailed records that an operation failed. The fields replace those of the job.
+	// CallFailed records that an operation failed. The fields replace fields of the job.
 	CallFailed struct {
 		Blocked  string
 		Failures int
@@ -185,7 +195,7 @@ func (c StepBegun) apply(r *Job) {
 	r.OverrunUsed, r.PastOutageCost, r.PacedUntil, r.PromiseMovedBy = c.Overran, c.Delayed, c.Paced, c.MovedBy
 	r.Target = r.Step + 1
 	r.BeginTargetStep(c.At)
-	r.NextNodes, r.NodesForgotten = nil, nil // what the previous step lacked does not concern this one
+	r.NextNodes, r.NodesForgotten = nil, nil // missing nodes of the previous step do not concern this step
 	r.ResetStepCosts()
 	r.PlannedEnd, r.WarnedAt, r.ShrinkTold, r.NoShrinkBefore, r.UntoldLosses, r.SidecarDelay, r.LimitRegained = r.Due(), 0, false, 0, nil, 0, false
 	r.Generation++
@@ -221,7 +231,7 @@ func (c LossTold) apply(r *Job) {
 }
 
 func (c MessageTold) apply(r *Job) {
-	if r.Message == c.Message { // otherwise there is a newer one
+	if r.Message == c.Message { // otherwise there is a newer message
 		r.Message = ""
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"accordion/core"
 )
 
-// latest is later than every second in a plan. It is that large because a clock that is wrong by decades does not mean a damaged journal.
+// latest is the upper bound for times in a record. It is far larger than any real time, because a
+// clock that is wrong by decades does not mean that the journal is damaged.
 const latest core.Time = core.Forever
 
 // check returns an error if the job's record has values that no sidecar writes. Errors use the
@@ -43,7 +44,7 @@ func (r *Job) check() error {
 	return r.checkTimes()
 }
 
-// checkCut returns an error if the cut profile does not fit the chosen one.
+// checkCut returns an error if the cut profile does not fit the chosen profile.
 func (r *Job) checkCut() error {
 	whole := r.Choices[r.Choice]
 	if r.CutProfile == nil {

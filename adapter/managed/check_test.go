@@ -7,7 +7,8 @@ import (
 	"accordion/core"
 )
 
-// FuzzRestore checks that a record is either refused, or every method can be called on the job without a panic.
+// FuzzRestore checks that Restore either refuses a record, or returns a job on which every method
+// can be called without a panic.
 func FuzzRestore(f *testing.F) {
 	for _, text := range []string{
 		`{"ID":7,"Submitted":9,"User":"ann","Request":"ep=2x20s,5x20s,3x20s","Phase":"running","Promise":[20,40,60],"Began":1,"Limit":60,"Step":1,"Target":2,"Meant":40,"Nodes":["n1","n2"],"Voice":"step"}`,

@@ -7,40 +7,42 @@ import (
 	"accordion/core"
 )
 
-// An Outage is a span in which the batch system did not answer, in Unix seconds. To is 0 while it lasts.
+// An Outage is a span in which the batch system did not answer, in Unix seconds. To is 0 while the
+// outage lasts.
 type Outage struct {
 	From core.Time `json:"from"`
 	To   core.Time `json:"to,omitempty"`
 }
 
-// Outages has the known outages of a batch system. The zero value has none.
+// Outages has the known outages of a batch system. The zero value has no outage.
 type Outages struct {
-	Known    []Outage  // in order; they do not overlap
-	Answered core.Time // second of the last answer; 0: there was none
+	Known    []Outage  // ordered by time, without overlaps
+	Answered core.Time // second of the last answer; 0 if there was no answer yet
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
 
 	slow    bool        // the last answer took long
-	answers []core.Time // the seconds of the last answers: a start of the controller may be seen some answers later
+	answers []core.Time // the seconds of the last answers, because a restart of the controller may be seen only some answers later
 }
 
 const (
 	mostOutages = 64
 	mostAnswers = 64
-	// hangs is from how many seconds on a slow answer counts as an outage, if the one before it was quick.
+	// hangs is the number of seconds from which a slow answer counts as an outage, if the previous
+	// answer was quick.
 	hangs core.Time = 10
-	// unseen bounds for how many seconds before its start the controller counts as down if no call
-	// failed in between.
+	// unseen bounds how long before its start, in seconds, the controller is assumed to have been
+	// down if no call failed in that time.
 	unseen core.Time = 60
-	// Stall bounds for how many seconds after an outage a program may still be kept from starting.
-	// slurmctld refuses an srun until its nodes have registered. The srun asks again after 60 to 69 s.
-	// It was observed to do so twice.
+	// Stall bounds for how many seconds after an outage the outage may still keep a program from
+	// starting. slurmctld refuses an srun until the nodes have registered. The srun then asks again
+	// after 60 to 69 s, and was observed to do so twice.
 	Stall core.Time = 150
-	// settling is for how many seconds after an outage slurmctld may refuse programs because its nodes
-	// have not registered yet.
+	// settling is the number of seconds after an outage in which slurmctld may refuse programs,
+	// because its nodes have not registered yet.
 	settling core.Time = 10
 )
 
-// Fail records that a call failed that began at the given second.
+// Fail records the failure of a call that began at the second `began`.
 func (o *Outages) Fail(began core.Time) {
 	if o.lasts() {
 		return
@@ -51,8 +53,8 @@ func (o *Outages) Fail(began core.Time) {
 	o.add(Outage{From: began})
 }
 
-// Answer records an answer to a call that began at the given second. It returns the outage that ended with it,
-// and whether there was one.
+// Answer records the answer at the second `now` to a call that began at the second `began`. It
+// returns the outage that ended with this answer, and whether an outage ended.
 func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool) {
 	switch {
 	case o.lasts():
@@ -64,7 +66,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 	case now-began >= hangs && o.Answered > 0 && !o.slow:
 		over = Outage{From: began, To: now}
 	}
-	if last := len(o.Known) - 1; !ended && last >= 0 { // an earlier outage covers the seconds before
+	if last := len(o.Known) - 1; !ended && last >= 0 { // an earlier outage already covers the seconds before its end
 		over.From = max(over.From, o.Known[last].To)
 	}
 	if !ended && over.To > over.From {
@@ -78,8 +80,8 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 	return over, ended
 }
 
-// answeredBefore returns the last second before another one in which a call that was answered began,
-// at most unseen seconds before it.
+// answeredBefore returns the last second before `second` in which a call began that was answered,
+// or `second` minus unseen if that is later.
 func (o *Outages) answeredBefore(second core.Time) core.Time {
 	from := second - unseen
 	for _, at := range append(slices.Clone(o.answers), o.Answered) {
@@ -98,7 +100,7 @@ func (o *Outages) add(one Outage) {
 	}
 }
 
-// Shift moves all times after the clock was set by the given number of seconds.
+// Shift adjusts all times after the clock was set by the given number of seconds.
 func (o *Outages) Shift(by core.Time) {
 	for i := range o.Known {
 		o.Known[i].From += by
@@ -114,7 +116,7 @@ func (o *Outages) Shift(by core.Time) {
 	}
 }
 
-// Within returns for how many seconds between from and to the batch system did not answer.
+// Within returns for how many seconds between `from` and `to` the batch system did not answer.
 func (o Outages) Within(from, to core.Time) (seconds core.Time) {
 	for _, one := range o.Known {
 		seconds += overlap(one.From, one.end(to), from, to)
@@ -122,7 +124,8 @@ func (o Outages) Within(from, to core.Time) (seconds core.Time) {
 	return seconds
 }
 
-// Last returns the newest outage that may have kept a program from starting between from and to.
+// Last returns the newest outage that may have kept a program from starting between `from` and
+// `to`.
 func (o Outages) Last(from, to core.Time) (Outage, bool) {
 	for _, one := range slices.Backward(o.Known) {
 		if one.touches(from, to) {
@@ -143,10 +146,11 @@ func (o Outage) touches(from, to core.Time) bool {
 	return overlap(o.From, o.end(to)+settling, from, to) > 0
 }
 
-// Cost returns for how many seconds between from and to outages kept an application from working. A
-// program that was to start in an outage may start long after it. The cost ends when the first
-// program starts after the begin of the outage. A program that started before the outage was not
-// kept from working. p is what the job ran when that was last read; nil: not known.
+// Cost returns for how many seconds between `from` and `to` outages kept an application from
+// working. A program that was to start during an outage may start long after the outage. The cost
+// of an outage ends when the first program starts after the begin of that outage. A program that
+// started before the outage was not kept from working. p has the job's programs as last read, and
+// is nil if they are not known.
 func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
 	counted := from
 	for _, one := range o.Known {
@@ -160,7 +164,7 @@ func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Tim
 	return seconds
 }
 
-// stalled returns the second in which an application goes on that an outage stopped.
+// stalled returns the second in which an application continues that an outage has stopped.
 func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 	if p == nil {
 		return end
@@ -185,8 +189,8 @@ func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 
 func overlap(from, to, begin, end core.Time) core.Time { return max(0, min(to, end)-max(from, begin)) }
 
-// ApplyOutages applies outages to a running job: the seconds that they cost it in its present step do not
-// count as late. They stay excused after the outage is forgotten.
+// ApplyOutages applies outages to a running job. The seconds that outages cost the job in its
+// present step do not count as late, even after the outage is forgotten.
 func (r *Job) ApplyOutages(o Outages, now core.Time) {
 	if r.Phase != Running || len(o.Known) == 0 {
 		return
@@ -205,7 +209,8 @@ func (r *Job) working() core.Time {
 	return r.Promise[r.Step-1]
 }
 
-// until returns the second up to which it works on the step: now, or when it asked for the next.
+// until returns the second up to which the application has worked on the present step: now, or the
+// second in which it asked for the next step.
 func (r *Job) until(now core.Time) core.Time {
 	if r.Question != nil {
 		return r.Question.At.Unix()
@@ -218,18 +223,18 @@ func (r *Job) Outage(o Outages, now core.Time) (Outage, bool) {
 	return o.Last(r.working(), r.until(now))
 }
 
-// lookEvery is how many seconds apart the programs of a job are read.
+// lookEvery is the number of seconds between two readings of a job's programs.
 const lookEvery core.Time = 5
 
-// LooksDue reports whether the job's programs have to be read: an outage may still keep one from
-// starting, or its cost is not known yet.
+// LooksDue reports whether the job's programs have to be read, because an outage may still keep a
+// program from starting, or the cost of the outage is not known yet.
 func (r *Job) LooksDue(o Outages, now core.Time) bool {
 	last, touched := r.Outage(o, now)
 	return touched && r.Question == nil && now >= r.ProgramsReadAt+lookEvery && r.ProgramsReadAt < last.end(now)+Stall
 }
 
-// LimitExtension returns by how many more seconds the job's limit has to be raised for what outages have
-// cost it, in whole minutes.
+// LimitExtension returns by how many more seconds the job's time limit has to be raised to
+// compensate for outages, in whole minutes.
 func (r *Job) LimitExtension(now core.Time) core.Time {
 	if r.Phase != Running || r.Limit == 0 || r.Seen == nil || r.Seen.Limit >= core.Forever || r.Resizing() {
 		return 0
@@ -241,7 +246,7 @@ func (r *Job) LimitExtension(now core.Time) core.Time {
 	return max(0, (lost+59)/60*60-r.LimitExtended)
 }
 
-// ResetStepCosts resets what outages and suspensions cost the present step, when the next one begins.
+// ResetStepCosts resets the costs of outages and suspensions when the next step begins.
 func (r *Job) ResetStepCosts() {
 	r.OutageCost, r.OutageTold, r.Programs, r.ProgramsReadAt = 0, false, nil, 0
 	r.SuspendedFor = 0

@@ -10,13 +10,14 @@ type Course struct {
 	Choice int
 	EP     core.EP
 	Layers []Layer
-	Err    error // why no nodes could be named; nil: they were
+	Err    error // why no nodes could be named; nil if nodes were named
 }
 
-// A Layer is a part of a course: nodes that are added at the same step and released at the same time.
+// A Layer is a part of a course: nodes that the job receives at the same step and releases at the
+// same time.
 type Layer struct {
 	From, To core.Time
-	Step     int // index in the job's profile
+	Step     int // index of the step in the job's profile
 	Nodes    []string
 }
 
@@ -31,7 +32,7 @@ func (c *Course) Added(step int) []string {
 	return all
 }
 
-// Begins returns the second in which the step begins, and core.Forever if it adds no nodes.
+// Begins returns the second in which the step begins, and core.Forever if the step adds no nodes.
 func (c *Course) Begins(step int) core.Time {
 	for _, l := range c.Layers {
 		if l.Step == step {

@@ -1,8 +1,9 @@
 package managed
 
-// An Epoch numbers readings in the order in which they begin. What was done while the reading of an epoch was the last to begin, only later
-// readings show.
+// An Epoch is the number of a reading. Readings are numbered in the order in which they begin. A
+// call made in epoch e, that is after reading e began and before reading e+1 did, is certain to
+// show only in readings after e.
 type Epoch int
 
-// Shows reports whether the reading of this epoch shows what was done at the other one.
+// Shows reports whether the reading of epoch e shows a call that was made in epoch done.
 func (e Epoch) Shows(done Epoch) bool { return e > done }

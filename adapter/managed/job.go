@@ -18,66 +18,68 @@ import (
 type Job struct {
 	Record              // what the journal keeps
 	Unsaved   bool      // the record changed since it was last saved
-	Part      *Part     // the part of an application that the job is; nil: it is none
-	Choices   []core.EP // the profiles or configurations that it asked for
-	Reading             // what was last read of it
-	Operation           // what is being done to it
-	Plan                // what the plan says
-	Wait                // what it waits for
-	Dialog              // what its application asks, and what it learned
+	Part      *Part     // the application's part that the job is; nil if the job is no part
+	Choices   []core.EP // the profiles or configurations that the job requested
+	Reading             // what was last read of the job
+	Operation           // what the sidecar does to the job
+	Plan                // the job's place in the plan
+	Wait                // what the job waits for
+	Dialog              // questions of the application, and messages to it
 }
 
 // A Reading is what was last read of a job.
 type Reading struct {
-	Seen           *adapter.Job      // the job in the last reading that had it; nil: there was none
-	Parts          []adapter.Part    // the allocations that hold its nodes, if there are several
-	FrozenSince    core.Time         // second since which the batch system refuses to change it; 0: it does not
-	SuspendedAt    core.Time         // second of the last reading, if the job was suspended in it; 0: it was not
-	Programs       *adapter.Programs // what it ran when that was last read; nil: not known
-	ProgramsReadAt core.Time         // second in which that was read; 0: never
+	Seen           *adapter.Job      // the job in the last reading that contained it; nil if no reading did
+	Parts          []adapter.Part    // the allocations that hold the job's nodes, if there are several
+	FrozenSince    core.Time         // second since which the batch system has refused to change the job; 0 if it does not refuse
+	SuspendedAt    core.Time         // second of the last reading, if the job was suspended in it; 0 if it was not
+	Programs       *adapter.Programs // the job's programs when they were last read; nil if not known
+	ProgramsReadAt core.Time         // second in which Programs was read; 0 if it never was
 }
 
 // An Operation is what is being done to a job, what was done last, and when something may be done again.
 type Operation struct {
-	LastEpoch     Epoch         // when something was last done to it: readings up to this epoch do not show it
-	Underway      string        // the verb of the operation under way; "": none is
-	BeingResized  bool          // that operation is a resize
-	NextNodes     []string      // the nodes that it will hold after the resize under way; nil: no resize is under way
-	ReleasedLast  ReleasedNodes // the nodes that it released last
-	RetryAt       time.Time     // no operation begins before this
-	Failures      int           // operations that failed in a row, for reasons without a name
-	LateCallUntil time.Time     // until then a release that timed out may still be carried out; zero: none may
+	LastEpoch     Epoch         // epoch of the last call for the job: readings up to this epoch may not show that call
+	Underway      string        // the verb of the operation under way; "" if none is
+	BeingResized  bool          // the operation under way is a resize
+	NextNodes     []string      // the nodes that the job will hold after the resize under way; nil if no resize is under way
+	ReleasedLast  ReleasedNodes // the nodes that the job released last
+	RetryAt       time.Time     // no operation begins before this instant
+	Failures      int           // operations that failed in a row for reasons that have no pause of their own
+	LateCallUntil time.Time     // until this instant the batch system may still carry out a release that timed out; zero if there is no such release
 	RefusedNodes  []string      // the nodes of a growth that the batch system refused
-	ReleasedAt    time.Time     // when it was released to start; zero after a restart of the sidecar
+	ReleasedAt    time.Time     // when the job was released to start; zero after a restart of the sidecar
 	NodesReadyAt  time.Time     // when all nodes of a due growth were first seen free
-	HostsFailures int           // times in a row that its hosts file could not be written
-	WantedLimit   core.Time     // seconds, the time limit to ask for; 0: the limit stays
+	HostsFailures int           // how many times in a row the hosts file could not be written
+	WantedLimit   core.Time     // the time limit to request, in seconds; 0 if the limit stays
 }
 
-// A Plan is what the plan says of a job. plan.World.Apply writes all of it but LimitRegained.
+// A Plan has what the plan decides about a job. plan.World.Apply writes all fields but
+// LimitRegained.
 type Plan struct {
-	Course        *Course   // its place in the present plan; nil: it has none
-	NamedBefore   *Course   // its last place: a plan keeps these nodes if it can
+	Course        *Course   // the job's place in the present plan; nil if the job has none
+	NamedBefore   *Course   // the job's place in an earlier plan, whose nodes the next plan keeps if possible
 	TriedEarly    core.Time // second in which going on early was last tried
-	LimitRegained bool      // its time limit was raised again in its present step: promises to other jobs come first
+	LimitRegained bool      // the time limit was raised again in the present step, so that promises to other jobs come first
 }
 
 // A Wait is what a job waits for, and what delayed it.
 type Wait struct {
-	WaitReason        string    // what its next operation waits for, for status
-	LimitMet          string    // the [limits] key that its next operation waits for; "": none
+	WaitReason        string    // what the next operation waits for, as shown by `accordion status`
+	LimitMet          string    // the [limits] key because of which the next operation waits; "" if there is none
 	Obstacle          Obstacle  // what a due growth waits for
-	ObstacleSince     core.Time // second since which it waits for that
-	StandstillSeconds core.Time // seconds after its next step was due in which the sidecar stood still
-	PromiseMovedBy    Obstacle  // what moved its promise last
+	ObstacleSince     core.Time // second since which the growth waits for the obstacle
+	StandstillSeconds core.Time // seconds, after the next step was due, in which the sidecar's loop did not run
+	PromiseMovedBy    Obstacle  // what moved the job's promise last
 }
 
-// A Dialog is what a job's application asks, and what its user is still to be told.
+// A Dialog has the open question of a job's application, and the messages that are still to be sent
+// to the user.
 type Dialog struct {
 	Question  *Question // the application is at the end of its step, and waits for the answer
-	Late      bool      // its step should have ended
-	StepTold  bool      // this sidecar told the application that its present step began
-	StartMove StartMove // why its planned start moved; its user is still to be told
+	Late      bool      // the job's step should have ended
+	StepTold  bool      // this sidecar informed the application that its present step began
+	StartMove StartMove // why the planned start moved, which is still to be sent to the user
 }
 
 // New returns a waiting job that was just accepted.
@@ -130,7 +132,7 @@ func (r *Job) BackToQueue() {
 	r.LateCallUntil = time.Time{}
 }
 
-// EP returns the chosen profile, as much of it as the time limit leaves.
+// EP returns the chosen profile, or what the time limit leaves of it.
 func (r *Job) EP() core.EP {
 	if r.CutProfile != nil {
 		return r.CutProfile
@@ -159,7 +161,7 @@ func (r *Job) OtherHolder() string {
 			return "its owner or an operator"
 		}
 		return r.Seen.HeldBy
-	case r.Seen.Adopted && !r.Adopted: // the sidecar may have died in the middle of adopting it
+	case r.Seen.Adopted && !r.Adopted: // the sidecar may have died while it adopted the job
 		return ""
 	}
 	return r.Seen.HeldBy
@@ -170,7 +172,8 @@ func (r *Job) HeldText() string {
 	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.OtherHolder(), r.ID)
 }
 
-// UpdateRequest updates the request of a waiting rigid job, which its owner may change.
+// UpdateRequest updates the request of a waiting rigid job, whose size and limit the owner may
+// change.
 func (r *Job) UpdateRequest(seen *adapter.Job) {
 	request := adapter.RequestOfRigid(seen)
 	if request == r.Request {
@@ -209,7 +212,8 @@ func (r *Job) Kind() string {
 	return "moldable"
 }
 
-// Reservation returns the name of the reservation for a step, from 0. That of step 0 is for the start.
+// Reservation returns the name of the reservation for a step. Steps count from 0, and the
+// reservation of step 0 is for the start.
 func (r *Job) Reservation(step int) string {
 	if r.Part != nil {
 		return PartReservation(r.Part.Application)
@@ -217,7 +221,8 @@ func (r *Job) Reservation(step int) string {
 	return fmt.Sprintf("%s%d-%d", adapter.Prefix, r.ID, step)
 }
 
-// PlanStep returns the index of the step with which a plan begins. It assumes that a resize under way succeeds.
+// PlanStep returns the index of the step with which a plan for the job begins. It assumes that a
+// resize under way succeeds.
 func (r *Job) PlanStep() int {
 	if r.NextNodes != nil {
 		return r.Target
@@ -225,7 +230,7 @@ func (r *Job) PlanStep() int {
 	return r.Step
 }
 
-// NodesForPlan returns the nodes with which a plan begins.
+// NodesForPlan returns the nodes that a plan assumes the job holds at its start.
 func (r *Job) NodesForPlan() []string {
 	switch {
 	case r.NextNodes != nil:
@@ -236,9 +241,10 @@ func (r *Job) NodesForPlan() []string {
 	return r.Nodes
 }
 
-// Escaped reports whether a running job's start was never decided. Its owner released it, which only the batch system's plug-in can
-// prevent. A job whose decided start was undone or forgotten, such as by a batch system that lost its last seconds, has not escaped: it
-// stays managed if it runs anyway.
+// Escaped reports whether a running job's start was never decided. Its owner released it, which
+// only the batch system's plug-in can prevent. A job whose start was decided and then undone or
+// forgotten has not escaped. It stays managed if it runs anyway, for example after the batch system
+// lost its last seconds.
 func (r *Job) Escaped() bool { return r.Phase == Waiting && !r.Decided }
 
 // PhaseText returns the job's phase in the words of status.
@@ -269,7 +275,8 @@ func (r *Job) Scheduled() core.EP {
 	return ep
 }
 
-// Limited returns the limit of the site that a later step exceeds now, and nil if there is none.
+// Limited returns the limit of the site that a later step of the job exceeds now, and nil if no
+// step exceeds a limit.
 func (r *Job) Limited() *view.Limit {
 	for _, step := range r.EP()[r.Step:] {
 		if !r.Seen.MostNow.Allows(step.Nodes) {
@@ -317,8 +324,9 @@ func (r *Job) Kinds() []string {
 	return r.Seen.Kinds
 }
 
-// A job that the batch system refuses to change (adapter.ErrFrozen) is tried again every RetryFrozen. After freezePatience seconds it is set aside: it
-// has no place in the plan, so that no nodes are kept free for it, and is tried again every RetryLongFrozen.
+// If the batch system refuses to change a job (adapter.ErrFrozen), the sidecar tries again every
+// RetryFrozen. After freezePatience seconds the job is set aside. It then has no place in the plan,
+// so that no nodes are kept free for it, and the sidecar tries again every RetryLongFrozen.
 const (
 	freezePatience  core.Time = 30 // seconds
 	RetryFrozen               = 5 * time.Second
@@ -328,8 +336,8 @@ const (
 // LongFrozen reports whether the batch system has refused to change the job for long.
 func (r *Job) LongFrozen(now time.Time) bool { return LongFrozen(r.FrozenSince, now) }
 
-// LongFrozen reports whether the batch system has refused for long to change a job that it refuses to change since the given second. 0 means that
-// it does not refuse.
+// LongFrozen reports whether the batch system has refused for more than freezePatience seconds to
+// change a job. frozen is the second since which it has refused, and 0 if it does not refuse.
 func LongFrozen(frozen core.Time, now time.Time) bool {
 	return frozen > 0 && now.Unix() >= frozen+freezePatience
 }

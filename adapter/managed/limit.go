@@ -6,11 +6,11 @@ import (
 	"accordion/core"
 )
 
-// ApplyLimit applies the limit, in seconds, that the batch system has for a running job now. It
-// reports whether the profile changed. The batch system may end the job before its profile does:
-// the limit was shortened, or steps began late. Then steps that would begin later are cut off, and
-// a step that lasts longer is shortened. If the whole profile fits again, it is restored. A job
-// that started without the sidecar keeps the limit of its user.
+// ApplyLimit applies the time limit, in seconds, that a running job has in the batch system now. It
+// reports whether the profile changed. The limit may end before the job's profile does, because the
+// limit was shortened or steps began late. Then ApplyLimit removes steps that would begin after the
+// limit, and shortens a step that would last longer. If the whole profile fits again, it is
+// restored. A job that started without the sidecar keeps the limit of its user.
 func (r *Job) ApplyLimit(limit core.Time) bool {
 	if r.Limit == 0 || r.Resizing() {
 		return false
@@ -30,8 +30,8 @@ func (r *Job) ApplyLimit(limit core.Time) bool {
 	return !slices.Equal(was, r.Promise)
 }
 
-// ends returns the second in which the batch system ends the job for a limit, by the clock of the
-// promise. That clock may have been set since the job began.
+// ends returns the second in which the batch system ends the job because of a limit. The second is
+// by the clock of the promise, which may have been set since the job began.
 func (r *Job) ends(limit core.Time) core.Time { return r.Began + r.Clock + limit }
 
 // WholeEnd returns the second in which the job would end if nothing of its profile were cut off.
@@ -42,7 +42,8 @@ func (r *Job) WholeEnd() core.Time {
 	return r.WholePromise[len(r.WholePromise)-1] + r.slipped()
 }
 
-// slipped returns by how many seconds the steps before a cut have slipped since.
+// slipped returns by how many seconds the steps before a cut have slipped since the profile was
+// cut.
 func (r *Job) slipped() core.Time {
 	last := len(r.Promise) - 1
 	if last == 0 {
@@ -51,8 +52,8 @@ func (r *Job) slipped() core.Time {
 	return max(0, r.Promise[last-1]-r.WholePromise[last-1])
 }
 
-// UntilLimit returns in how many seconds the batch system ends the running job for its limit. It returns core.Forever if the job has no limit or
-// has not started.
+// UntilLimit returns in how many seconds a running job reaches its time limit. It returns
+// core.Forever if the job has no limit or has not started.
 func (r *Job) UntilLimit(now core.Time) core.Time {
 	if r.Seen == nil || r.Seen.Limit >= core.Forever || r.Limit == 0 {
 		return core.Forever

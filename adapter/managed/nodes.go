@@ -9,9 +9,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// ReleasedNodes has the nodes that a job released last, and the second in which it did. Slurm revokes the job's credentials on a released node by
-// whole seconds. If the node came back to the job in the same second, a job step that starts there in that second would fail with "Job
-// credential revoked". So a node comes back in a later second than that of its release.
+// ReleasedNodes has the nodes that a job released last, and the second of the release. Slurm
+// revokes the job's credentials on a released node by whole seconds. If the job received the node
+// again in the same second, a job step that starts on the node in that second would fail with "Job
+// credential revoked". So a job receives a node again only in a later second than that of its
+// release.
 type ReleasedNodes struct {
 	nodes []string
 	at    core.Time
@@ -29,15 +31,17 @@ func (r *Job) SetNodes(nodes []string, now core.Time) {
 	r.Nodes = nodes
 }
 
-// Found sets the nodes that the job was found to hold, which may differ from what the record says. The application will be told of lost nodes.
+// Found sets the nodes that the job was found to hold, which may differ from those in the record.
+// The application will be informed of lost nodes.
 func (r *Job) Found(nodes []string, now core.Time) {
 	lost := slices.DeleteFunc(slices.Clone(r.Nodes), func(n string) bool { return slices.Contains(nodes, n) })
 	r.SetNodes(nodes, now)
 	r.LoseNodes(lost)
 }
 
-// LoseNodes records nodes that the job lost. They make a new generation of its hosts file. A job that was
-// informed of a coming shrink has seen a generation that will not come true, and is informed again.
+// LoseNodes records nodes that the job lost. The loss begins a new generation of the job's hosts
+// file. A job that was informed of a coming shrink has seen a generation that will not come true,
+// and is informed again.
 func (r *Job) LoseNodes(lost []string) {
 	if len(lost) == 0 {
 		return
@@ -49,14 +53,17 @@ func (r *Job) LoseNodes(lost []string) {
 	}
 }
 
-// Includes reports whether the job released one of the nodes in this second, so that it may not come back before the next.
+// Includes reports whether the job released one of the nodes in the second `now`, so that the job
+// may not receive that node again before the next second.
 func (p ReleasedNodes) Includes(nodes []string, now core.Time) bool {
 	return now <= p.at && slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(p.nodes, n) })
 }
 
-// NodesKeptByShrink returns the nodes that stay when the job shrinks to next nodes: the node that runs its script, then those that its application prefers.
-// After a restart or a reconfiguration slurmctld takes the first node of the job's list for the node of the script, even if the job grew
-// by that node later, and refuses to release it. Releasing the true node would end the script. So both stay, even if that is one node
+// NodesKeptByShrink returns the nodes that stay when the job shrinks to `next` nodes: the node that
+// runs the job's script, then those that the application prefers. After a restart or a
+// reconfiguration slurmctld assumes that the script runs on the first node of the job's list, even
+// if the job received that node later, and refuses to release the first node. Releasing the node on
+// which the script really runs would end the script. So both nodes stay, even if that is one node
 // too many.
 func (r *Job) NodesKeptByShrink(next int) []string {
 	keep := slices.Clone(r.Nodes[:next])
@@ -74,7 +81,8 @@ func (r *Job) NodesKeptByShrink(next int) []string {
 	return keep
 }
 
-// fixedNodes returns the nodes that the job can never release, beginning with the one that runs its script.
+// fixedNodes returns the nodes that the job can never release, beginning with the node that runs
+// the job's script.
 func (r *Job) fixedNodes() []string {
 	stays := []string{r.Nodes[0]}
 	if r.Seen == nil {
@@ -120,7 +128,7 @@ func (r *Job) OrderForShrink(q wire.Request) string {
 	stuck := slices.DeleteFunc(slices.Clone(leave), func(n string) bool { return !slices.Contains(stays, n) })
 	switch {
 	case next >= len(r.Nodes):
-		return "" // nothing leaves
+		return "" // no node is released
 	case keeps && len(keep) > next:
 		return fmt.Sprintf("%d nodes to keep, but step %d has %d", len(keep), r.Step+2, next)
 	case !keeps && len(leave) > len(r.Nodes)-next:
@@ -142,12 +150,13 @@ func (r *Job) OrderForShrink(q wire.Request) string {
 	return ""
 }
 
-// StepOfSize returns the first step with this number of nodes, or 0. It is a guess for a job without a record.
+// StepOfSize returns the first step with this number of nodes, or 0. It guesses the present step of
+// a job without a record.
 func StepOfSize(ep core.EP, nodes int) int {
 	return max(0, slices.IndexFunc(ep, func(s core.Step) bool { return s.Nodes == nodes }))
 }
 
-// KeepOrder returns now in the order of before, with new nodes last.
+// KeepOrder returns the nodes in `now` in the order of `before`, with new nodes last.
 func KeepOrder(before, now []string) []string {
 	var kept []string
 	for _, n := range before {

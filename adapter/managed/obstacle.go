@@ -1,6 +1,7 @@
 package managed
 
-// An Obstacle is why a node is not free, or what broke a promise. The texts are values of a metric's label.
+// An Obstacle is a reason why a node is not free, or why a promise was broken. The texts are values
+// of a metric's label.
 type Obstacle string
 
 // The obstacles to a growth.
@@ -8,10 +9,10 @@ const (
 	Nobody          Obstacle = ""
 	LateShrinker    Obstacle = "late shrinker"
 	OrdinaryOverrun Obstacle = "ordinary overrun"
-	BatchSystem     Obstacle = "batch system" // completing, down, or not yet cleaned up
+	BatchSystem     Obstacle = "batch system" // the node is completing, down, or not yet cleaned up
 	SiteLimit       Obstacle = "limit"        // a limit of the site
 	BootingNode     Obstacle = "booting node" // a node that was powered down
-	Turn            Obstacle = "turn"         // the calls that [limits] and clients_per_minute allow were used for other users
+	Turn            Obstacle = "turn"         // calls for other users have used what [limits] and clients_per_minute allow
 )
 
 // More obstacles that break promises.

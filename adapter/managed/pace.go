@@ -7,10 +7,11 @@ import (
 	"accordion/core/ep"
 )
 
-// Limits bound what one job may cost the batch system; the configuration file's [limits] section.
+// Limits bound the calls that one job may cause in the batch system. They come from the [limits]
+// section of the configuration.
 type Limits struct {
-	ShortestStep   core.Time // seconds that each step of a job with several lasts at least; 0: there is no bound
-	ResizesPerHour int       // of one job, in the long run; 0: there is no bound
+	ShortestStep   core.Time // minimum number of seconds of each step of a job with several steps; 0 if there is no bound
+	ResizesPerHour int       // maximum number of resizes of one job per hour in the long run; 0 if there is no bound
 }
 
 // TooShort returns a message for the user if a step of a new job is shorter than the bound, and "" otherwise.
@@ -30,10 +31,11 @@ func (l Limits) TooShort(r *Job) string {
 	return ""
 }
 
-// ahead is the divisor of an hour's resizes: a job may make a quarter of them sooner than evenly spaced.
+// ahead is the divisor for bursts: a job may make a quarter of an hour's resizes earlier than
+// evenly spaced.
 const ahead = 4
 
-// between returns the mean number of seconds between two resizes in the long run; 0: there is no
+// between returns the mean number of seconds between two resizes in the long run; 0 if there is no
 // bound.
 func (l Limits) between() core.Time {
 	if l.ResizesPerHour == 0 {
@@ -42,8 +44,9 @@ func (l Limits) between() core.Time {
 	return max(1, core.Time(3600/l.ResizesPerHour))
 }
 
-// NextResize returns the second from which the job may be resized again, and why not before. A job that keeps the shortest step never has to
-// wait. One whose steps end early may have to, after a quarter of an hour's resizes.
+// NextResize returns the second from which the job may be resized again, and why not before. A job
+// whose steps are no shorter than ShortestStep never has to wait. A job whose steps end early may
+// have to wait after a quarter of an hour's resizes.
 func (l Limits) NextResize(r *Job) (second core.Time, why string) {
 	if l.between() == 0 {
 		return 0, ""

@@ -23,7 +23,8 @@ func TestJobOfOlderSidecarKeepsItsShortSteps(t *testing.T) {
 	}
 }
 
-// resizes returns how many resizes of a job the limits allow in each hour if one is due every given number of seconds.
+// resizes returns how many resizes of a job the limits allow in an hour if a resize is due every
+// `every` seconds.
 func resizes(l Limits, r *Job, from, every core.Time) (n int) {
 	for now := from; now < from+3600; now += every {
 		if second, _ := l.NextResize(r); now >= second {
@@ -39,7 +40,7 @@ func TestResizesPerHour(t *testing.T) {
 		name    string
 		perHour int
 		every   core.Time
-		want    [3]int // in each of three hours
+		want    [3]int // number of resizes in each of three hours
 	}{
 		{"steps of ten seconds never meet the bound", 360, 10, [3]int{360, 360, 360}},
 		{"steps that all end early do", 360, 1, [3]int{450, 360, 360}},

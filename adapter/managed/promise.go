@@ -8,7 +8,8 @@ import (
 	"accordion/core/sched"
 )
 
-// SetPromise sets the promised end of each step from a scheduled profile, which begins with the job's present step at now.
+// SetPromise sets the promised end of each step from a scheduled profile. The profile begins with
+// the job's present step at the second `now`.
 func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	for i, s := range ep {
 		now += s.Duration
@@ -27,8 +28,9 @@ func (r *Job) BeginTargetStep(now core.Time) {
 	}
 }
 
-// stepEnd returns the end of a step that begins at the given second. The step lasts as long as requested. Before a growth it lasts until the
-// promised second, if that is later.
+// stepEnd returns the end of a step that begins at the given second. The step lasts as long as
+// requested. If the next step is a growth, the step lasts until the promised second, if that is
+// later.
 func (r *Job) stepEnd(step int, begin core.Time) core.Time {
 	ep, end := r.EP(), begin+r.EP()[step].Duration
 	if step+1 < len(ep) && ep[step+1].Nodes > ep[step].Nodes {
@@ -45,8 +47,9 @@ func (r *Job) SetSidecarDelay(seconds core.Time) {
 	}
 }
 
-// ResumeAfterRestart updates a job that an earlier sidecar managed. If its step should have ended, its application may have asked while no sidecar ran,
-// and will ask again soon. So it counts as late only from now on, unless it was warned already.
+// ResumeAfterRestart updates a job that an earlier sidecar managed. If its step should have ended,
+// its application may have asked while no sidecar ran, and will ask again soon. So the job counts
+// as late only from now on, unless it was warned already.
 func (r *Job) ResumeAfterRestart(now core.Time) {
 	if r.Phase == Running && !r.Final() && r.WarnedAt == 0 && now > r.LateFrom() {
 		r.SetSidecarDelay(now - r.Due())
@@ -61,9 +64,10 @@ func (r *Job) NotLateFor() core.Time { return max(r.SidecarDelay, r.OutageCost) 
 // LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus NotLateFor.
 func (r *Job) LateFrom() core.Time { return r.Due() + r.NotLateFor() }
 
-// Remaining returns what the job occupies from now on, as promised. If it is late, its later steps last as long as requested. A step that
-// should have ended lasts another second. A resize under way ends the wait that was promised before it, so the rest is what BeginTargetStep will
-// write.
+// Remaining returns what the job occupies from now on, as promised. If it is late, its later steps
+// last as long as requested. A step that should have ended lasts another second. If a resize is
+// under way, Remaining returns what BeginTargetStep will write, because the resize ends the wait
+// that was promised before it.
 func (r *Job) Remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
@@ -85,7 +89,7 @@ func (r *Job) Remaining(now core.Time) core.EP {
 	return ep
 }
 
-// Remainder returns the rest of a running job, for a new promise.
+// Remainder returns the rest of a running job's profile, for which a new promise is to be made.
 func (r *Job) Remainder(now core.Time) sched.Remainder {
 	ep := r.Remaining(now)
 	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.PlanStep()+1:]}
@@ -128,8 +132,9 @@ func (r *Job) ShiftTimes(by int64) {
 	r.TriedEarly = 0
 }
 
-// Allowance returns for how many seconds the job may be late in all. Seconds by which its limit was raised since its start (oarwalltime,
-// scontrol) count too, because the batch system granted them to its user.
+// Allowance returns for how many seconds the job may be late in all. Seconds by which the job's
+// limit was raised since its start (oarwalltime, scontrol) count too, because the batch system
+// granted them to the user.
 func (r *Job) Allowance(o Overrun) core.Time {
 	more := core.Time(0)
 	if r.Limit > 0 && r.Seen != nil && r.Seen.Limit < core.Forever {
@@ -147,7 +152,7 @@ func (r *Job) Lateness(late core.Time) string {
 // Tolerance is how many seconds a step may take to begin or end before its job counts as late.
 const Tolerance core.Time = 2
 
-// A StartMove is why a planned start moved since its user was told.
+// A StartMove is the reason why a planned start has moved since the last announcement to the user.
 type StartMove struct {
 	Why   string
 	Later bool

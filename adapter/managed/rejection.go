@@ -11,15 +11,15 @@ import (
 )
 
 // A Rejection records that the batch system sent a job back instead of starting it. The job is then
-// set aside for a while: it has no place in the plan, so it holds no nodes and costs no calls. The
-// zero value means that the last start was not rejected.
+// set aside for a while. It has no place in the plan, so that no nodes are kept for it and no calls
+// are made for it. The zero value means that the last start was not rejected.
 type Rejection struct {
-	Times     int       // in a row
+	Times     int       // number of rejections in a row
 	Message   string    `json:"Said"` // the batch system's message
 	At        core.Time // second of the last rejection
-	Until     core.Time // second before which it is not tried again
-	Kinds     string    // the kinds of nodes that there were then (KindsOf)
-	Requested string    `json:"Asks"` // what the job asked for in the next reading (RequestedBy); "": there was none yet
+	Until     core.Time // second before which the start is not tried again
+	Kinds     string    // the kinds of nodes in the pool at the rejection (KindsOf)
+	Requested string    `json:"Asks"` // what the job requested in the reading after the rejection (RequestedBy); "" if there was no reading yet
 }
 
 // A job that was sent back is tried again after 10 s. Each further pause is twice as long, up to 10
@@ -29,8 +29,8 @@ const (
 	longestPause core.Time = 600
 )
 
-// PauseAfter returns for how many seconds a job is set aside after it was sent back for the given
-// number of times in a row.
+// PauseAfter returns for how many seconds a job is set aside after it was sent back `times` times
+// in a row.
 func PauseAfter(times int) core.Time {
 	return min(firstPause<<min(max(times-1, 0), 10), longestPause)
 }
@@ -44,10 +44,10 @@ func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.Course = nil
 }
 
-// Reconsider applies a reading of a rejected job, and reports whether the job is tried again at once.
-// It is if it asks for something else now, or if the kinds of nodes changed. The count of rejections
-// then starts again. No pause is shorter than the first, because an owner may change the job again
-// and again.
+// Reconsider applies a reading of a rejected job, and reports whether the start is tried again
+// without waiting for the end of the pause. It is if the job now requests something else, or if the
+// kinds of nodes changed. The count of rejections then starts again. No pause is shorter than the
+// first, because an owner may change the job repeatedly.
 func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false
@@ -77,12 +77,13 @@ func (j Rejection) Text() string {
 // InForce reports whether the job is still set aside.
 func (j Rejection) InForce(now time.Time) bool { return now.Unix() < j.Until }
 
-// RequestedBy returns a text that changes when what the job asks for changes.
+// RequestedBy returns a text that changes whenever the job's request to the batch system changes.
 func RequestedBy(j *adapter.Job) string {
 	return fmt.Sprintf("%s %s %d tasks %d CPUs %q %s", j.Partition, j.QOS, j.Tasks, j.CPUs, j.Kinds, j.Needs)
 }
 
-// KindsOf returns a text that changes when there are other kinds of nodes, or other numbers of them.
+// KindsOf returns a text that changes whenever the pool has other kinds of nodes, or other numbers
+// of nodes of a kind.
 func KindsOf(nodes []adapter.Node) string {
 	all := make([]string, len(nodes))
 	for i, n := range nodes {

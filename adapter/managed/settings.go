@@ -11,38 +11,41 @@ import (
 type Settings struct {
 	Cluster   string
 	Interval  time.Duration // the rescheduling timer: the pause between two readings while something is due soon
-	Rest      time.Duration // the pause between two readings otherwise; at least Interval
+	Rest      time.Duration // the pause between two readings while nothing is due soon; at least Interval
 	Policy    sched.Policy
-	Passes    sched.Policy // the policy of the batch system for its own moldable jobs (OAR); nil: it has none
-	StartLead core.Time    // seconds before its planned second in which a job's start begins
-	Protect   int          // for how many waiting managed jobs nodes are reserved at most
+	Passes    sched.Policy // the policy by which the batch system chooses sizes for its own moldable jobs (OAR); nil if it does not choose sizes
+	StartLead core.Time    // how many seconds before the planned second a job's start begins
+	Protect   int          // maximum number of waiting managed jobs for which nodes are reserved
 	All       bool         // every job of the pool's partition is held at submission, if the batch system is an adapter.Gatekeeper
 	Guard     core.Time    // seconds for which an ordinary job may hold its nodes past its limit
-	// Round is within how many seconds the batch system starts an ordinary job that could start. Its place in the plan is longer than its
-	// limit by that. 0: the batch system starts it at once.
+	// Round is the number of seconds within which the batch system starts an ordinary job that
+	// could start. The job's place in the plan is longer than its time limit by Round. 0 means the
+	// batch system starts it immediately.
 	Round    core.Time
 	Overrun  Overrun
-	Advance  bool // an application that ends its step early goes on early if that delays no other job
+	Advance  bool // an application that ends its step early may continue early if that delays no other job
 	Silent   Silent
-	Deadline time.Duration // of each call of the batch system
+	Deadline time.Duration // deadline of each call of the batch system
 	Unused   Unused
 	Limits   Limits
 }
 
-// LateCall is how long after its deadline a call may still be carried out. It may undo what is
-// done for the same job in the meantime.
+// LateCall is how long after its deadline the batch system may still carry out a call. That call
+// may undo what is done for the same job in the meantime.
 const LateCall = 5 * time.Second
 
-// Unused bounds what may be reserved ahead and left unused. It applies to a user with more unused
-// node-seconds than the whole pool has in Pool seconds: no later steps are reserved ahead. The
-// counts halve in HalfLife seconds.
+// Unused bounds how many node-seconds a user's jobs may reserve ahead and leave unused. If a user
+// has more unused node-seconds than the whole pool has in Pool seconds, no nodes are reserved ahead
+// for later steps of the user's jobs. The counts halve in HalfLife seconds.
 type Unused struct {
-	Pool     core.Time // 0: no limit
+	Pool     core.Time // 0 means no limit
 	HalfLife core.Time
 }
 
-// Overrun bounds how late a managed job may be in all before it is ended: Share of its total time, at least Least seconds. It is warned by
-// Signal, Grace seconds before that, or as soon as another job waits for its nodes. That job waits at most Grace seconds.
+// Overrun bounds how late a managed job may be in all before it is ended: Share of its total time,
+// at least Least seconds. This is its overrun allowance. The job is warned by Signal, Grace seconds
+// before the allowance ends, or as soon as another job waits for its nodes. The other job waits at
+// most Grace seconds.
 type Overrun struct {
 	Share  float64
 	Least  core.Time
@@ -56,7 +59,7 @@ type Silent struct {
 	Signal string
 }
 
-// Of returns the overrun allowance of a job whose profile lasts total seconds.
+// Of returns the overrun allowance of a job whose profile lasts `total` seconds.
 func (o Overrun) Of(total core.Time) core.Time {
 	return max(o.Least, core.Time(o.Share*float64(total)))
 }

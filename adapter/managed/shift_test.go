@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// When the clock is set, Slurm keeps the times from which it counts the ages of jobs. So CouldRun must not move, or a managed job would change
-// its place among ordinary jobs.
+// When the clock is set, Slurm keeps the times from which it counts the ages of jobs. So ShiftTimes
+// must not move CouldRun. Otherwise a managed job would change its place among ordinary jobs.
 func TestSetClockMovesTimesButNotCouldRun(t *testing.T) {
 	for _, since := range []core.Time{500, adapter.NotYet, 0} {
 		for _, by := range []core.Time{3600, -3600} {

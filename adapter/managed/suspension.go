@@ -6,7 +6,8 @@ import (
 	"accordion/core"
 )
 
-// CountSuspension counts the seconds for which a running job was suspended. They do not count as late.
+// CountSuspension counts the seconds for which a running job was suspended. The job does not count
+// as late in these seconds.
 func (r *Job) CountSuspension(now core.Time) {
 	if r.SuspendedAt > 0 && now > r.SuspendedAt {
 		r.SuspendedFor, r.Unsaved = r.SuspendedFor+now-r.SuspendedAt, true
@@ -16,7 +17,7 @@ func (r *Job) CountSuspension(now core.Time) {
 	}
 }
 
-// SuspendedText returns what a suspended job waits for.
+// SuspendedText tells the user of a suspended job what the job waits for.
 func (r *Job) SuspendedText() string {
 	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }

@@ -15,14 +15,15 @@ type Question struct {
 	Request wire.Request
 	Reply   func(wire.Reply)
 	Gone    <-chan struct{} // closed when the shim disconnected
-	At      time.Time       // when it was asked first
-	Until   time.Time       // when the shim gives up; zero: never
+	At      time.Time       // when the question was first asked
+	Until   time.Time       // when the shim gives up; zero if it never does
 }
 
-// Ask answers a question of the job's shim at once, or keeps it until the step boundary is passed.
+// Ask answers a question of the job's shim immediately, or keeps the question until the next step
+// begins.
 func (r *Job) Ask(q Question) {
 	switch over := q.Request.Step; {
-	case over != 0 && over <= r.Step: // asked again after the answer was lost
+	case over != 0 && over <= r.Step: // the shim asks again, because the answer was lost
 		r.answerAgain(over, q.At)
 		q.Reply(r.Reply(wire.Resized, ""))
 		return
@@ -33,7 +34,7 @@ func (r *Job) Ask(q Question) {
 		q.Reply(r.Reply(wire.Over, "the profile has no further step"))
 		return
 	}
-	if r.Phase != Starting { // a starting job chooses when it is seen to run: before that its nodes are not known
+	if r.Phase != Starting { // a starting job chooses nodes only after a reading shows that it runs, because its nodes are not known before
 		if why := r.OrderForShrink(q.Request); why != "" {
 			q.Reply(r.Reply(wire.Refused, why))
 			return
@@ -43,17 +44,17 @@ func (r *Job) Ask(q Question) {
 		q.Until = q.At.Add(time.Duration(q.Request.Waits) * time.Second)
 	}
 	if r.Question != nil {
-		q.At = r.Question.At // the same boundary, asked again
+		q.At = r.Question.At // the shim asks again about the same step
 		r.Question.Reply(r.Reply(wire.Late, "asked again by another process of the job"))
 	}
 	r.Question = &q
 }
 
-// shimPatience is for how many seconds a shim tries to reach a sidecar that went away.
+// shimPatience is for how many seconds a shim tries to reach a sidecar that does not answer.
 const shimPatience core.Time = 120
 
-// answerAgain excuses the delay of an application that learns only now that its present step began, because the sidecar died before it
-// answered. It does so once per step.
+// answerAgain excuses the delay of an application that is informed only now that its present step
+// began, because the sidecar died before it answered. answerAgain excuses one delay per step.
 func (r *Job) answerAgain(over int, now time.Time) {
 	if over == r.Step && !r.StepTold && r.ResizedAt > 0 {
 		r.SetSidecarDelay(min(now.Unix()-r.ResizedAt, shimPatience))

@@ -2,10 +2,11 @@ package managed
 
 import "accordion/core"
 
-// Used returns the node-seconds that a running job has held until a second. unused is the
-// node-seconds that were reserved ahead for its later steps and stay unused if the job ends then. Of a later
-// step only the nodes beyond the present ones count. Each step counts for no longer than the job has
-// run: a job that fails at its start has kept next to nothing from other jobs.
+// Used returns as used the node-seconds that a running job has held until the second `end`. unused
+// is the number of node-seconds that were reserved ahead for later steps, and stay unused if the
+// job ends at that second. For a later step only the nodes beyond the present ones count. Each step
+// counts for no longer than the job has run, because a job that fails at its start has kept almost
+// nothing from other jobs.
 func (r *Job) Used(end core.Time) (used, unused core.Time) {
 	if r.Began == 0 || len(r.Promise) == 0 {
 		return 0, 0
@@ -28,7 +29,7 @@ func (r *Job) Used(end core.Time) (used, unused core.Time) {
 	return used, unused
 }
 
-// Grows reports whether any step after the given one has more nodes than that before it.
+// Grows reports whether any step after the step `from` has more nodes than the step before.
 func Grows(ep core.EP, from int) bool {
 	for step := from + 1; step < len(ep); step++ {
 		if ep[step].Nodes > ep[step-1].Nodes {

@@ -13,9 +13,9 @@ import (
 // states are all states of an application, as launchers see them. A state without applications is exported as 0.
 var states = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost"}
 
-// Applications counts what the loop of applications and the sessions of launchers do: it implements the Meters of
-// adapter/delegated/loop and adapter/delegated/server. There is one for all clusters of a process, and the Metrics of one cluster
-// serve it (Serves).
+// Applications counts what the loop of applications and the sessions of launchers do: it implements
+// the Meters of adapter/delegated/loop and adapter/delegated/server. There is one Applications for
+// all clusters of a process. The Metrics of one cluster serve it (Serves).
 type Applications struct {
 	pass     prometheus.Histogram
 	messages *prometheus.CounterVec
@@ -82,7 +82,8 @@ func (a *Applications) Frame(direction, typ string, bytes int) {
 	a.bytes.WithLabelValues(typ, direction).Add(float64(bytes))
 }
 
-// refusals maps a part of a refusal's text to a label, because labels must be few. The first match counts.
+// refusals maps a part of a refusal's text to a label, because labels must be few. The first entry
+// that matches is used.
 var refusals = []struct{ text, reason string }{
 	{adapter.ErrBusy.Error(), "busy"},
 	{adapter.ErrLimit.Error(), "limit"},
@@ -94,7 +95,7 @@ var refusals = []struct{ text, reason string }{
 	{context.DeadlineExceeded.Error(), "timeout"},
 }
 
-// reasonsOfRefusal returns all results of reasonIn; some occur twice.
+// reasonsOfRefusal returns all possible results of reasonIn, some of them twice.
 func reasonsOfRefusal() []string {
 	all := []string{"other"}
 	for _, r := range refusals {

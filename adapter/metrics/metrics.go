@@ -1,6 +1,7 @@
-// Package metrics counts what the sidecar does, for Prometheus. Only this package depends on Prometheus: a cluster's loop calls it as
-// actions.Meter and status.PromiseMeter, the loop of applications as loop.Meter and server.Meter. Counts start from 0 when the process starts; the
-// journal has the history.
+// Package metrics counts what the sidecar does, for Prometheus. Only this package depends on
+// Prometheus. A cluster's loop uses it through the interfaces actions.Meter and
+// status.PromiseMeter, and the loop of applications through loop.Meter and server.Meter. Counts
+// start from 0 when the process starts, and the journal has the history.
 //
 //	m := metrics.New(time.Now)
 //	loop := sidecar.New(sidecar.Options{Meter: m, …})
@@ -31,7 +32,8 @@ import (
 // phases are all phases of a managed job (view.Job). A phase without jobs is exported as 0.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
 
-// The values of labels that are exported as 0 from the start. Otherwise rate() would miss the first event of each.
+// The label values for which a 0 is exported from the start. Otherwise rate() would miss the first
+// event with such a value.
 var (
 	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
 		managed.LateApplication, managed.Standstill, managed.Outaged, managed.Turn}
@@ -42,7 +44,7 @@ var (
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
-	read     atomic.Int64 // Unix nanoseconds at which the newest reading began; 0: none yet
+	read     atomic.Int64 // Unix nanoseconds at which the newest reading began; 0 if there was none yet
 
 	cycle    prometheus.Histogram
 	call     *prometheus.HistogramVec
@@ -132,7 +134,8 @@ func New(now func() time.Time) *Metrics {
 	return m
 }
 
-// WatchJournal exports the size of a journal's write-ahead log, which bytes returns. journal is "sidecar" or "applications".
+// WatchJournal exports the size of a journal's write-ahead log, which the function `bytes` returns.
+// journal is "sidecar" or "applications".
 func (m *Metrics) WatchJournal(journal string, bytes func() int64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "accordion_journal_wal_bytes",
@@ -159,7 +162,7 @@ func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int,
 	m.waiting.Set(float64(waiting))
 }
 
-// knows exports the failures of a verb as 0.
+// knows exports 0 failures for a verb.
 func (m *Metrics) knows(verb string) {
 	for _, reason := range reasons {
 		m.failures.WithLabelValues(verb, reason)
@@ -230,7 +233,8 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// connections limits the open connections. A site has a few scrapers. They connect again if a connection was closed in favor of another.
+// connections limits the open connections. A site has a few scrapers, which connect again if a
+// connection was closed in favor of another one.
 var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
 
 // Listen listens at the address HOST:PORT.

@@ -80,7 +80,7 @@ func TestMeterCallsAreExported(t *testing.T) {
 	m.Broke("lost node")
 	m.Spared(300)
 	m.Unused(900, 2)
-	m.Spared(-5) // must not make the process fail
+	m.Spared(-5) // a negative count must not make the process fail
 	a := metrics.NewApplications()
 	m.Serves(a)
 	m.WatchJournal("sidecar", func() int64 { return 4 << 20 })

@@ -12,13 +12,14 @@ import (
 	"accordion/core/sched"
 )
 
-// OAR chooses the sizes of its own moldable jobs when it schedules them. To explain these sizes, this file gives a sched.State of the batch
-// system's policy the same input: what runs and waits there, as the batch system counts it.
+// OAR chooses the sizes of its own moldable jobs when it schedules them. To explain these sizes,
+// this file computes them again. It gives a sched.State of the batch system's policy the running
+// and waiting jobs, as the batch system counts them.
 
 // moldsItself reports whether the batch system chooses the job's size.
 func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }
 
-// explainPassed records why jobs have their sizes whose sizes the batch system chooses.
+// explainPassed records the reasons for the sizes that the batch system itself chose.
 func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	if m.Settings.Passes == nil || !slices.ContainsFunc(m.Queue, Waiter.moldsItself) {
 		return
@@ -75,7 +76,8 @@ func (m *machine) moldableNodes() func(node int) bool {
 	return func(n int) bool { return may[n] }
 }
 
-// mostNodes returns how many of the nodes a job may have, for jobs that may run only on some of them.
+// mostNodes returns how many of the nodes a job may have, for each job that may run only on some of
+// the nodes.
 func (m *machine) mostNodes(in func(node int) bool) map[core.JobID]int {
 	has := map[core.JobID]int{}
 	for _, p := range m.Snapshot.OwnSizing.Eligible {
@@ -92,7 +94,8 @@ func (m *machine) mostNodes(in func(node int) bool) map[core.JobID]int {
 	return has
 }
 
-// addTaken gives a State what is occupied of the nodes, by whatever job or reservation. The State's load does not count it: addRunning does that.
+// addTaken adds to a State which of the nodes are occupied, by any job or reservation. These nodes
+// do not count in the State's load, to which addRunning adds the running jobs.
 func (m *machine) addTaken(s sched.State, in func(node int) bool) {
 	taken := make(spans, len(m.Nodes))
 	add := func(names []string, from, to core.Time) {
@@ -169,7 +172,8 @@ func (m *machine) addRunning(all *sched.SystemLoad, in func(node int) bool) {
 	}
 }
 
-// asRead reports whether the reading shows which nodes the job holds. For managed jobs that run, their records do.
+// asRead reports whether the reading is to be used for the nodes that the job holds. For managed
+// jobs that run, their records are used instead.
 func (m *machine) asRead(j *adapter.Job) bool {
 	r := m.Managed[j.Key]
 	return r == nil || r.Phase == managed.Waiting
@@ -178,7 +182,8 @@ func (m *machine) asRead(j *adapter.Job) bool {
 // limitEnd returns the second in which a job reaches its time limit.
 func limitEnd(j *adapter.Job) core.Time { return j.Started + min(j.Limit, core.Forever-j.Started) }
 
-// scaled returns a job's choices with each size multiplied by has/of, for a job with has of its of nodes on this machine.
+// scaled returns a job's choices with each size multiplied by `has`/`of`. Only `has` of the job's
+// `of` nodes are on this machine.
 func scaled(listed []core.EP, has, of int) []core.EP {
 	if has == of {
 		return listed
@@ -193,7 +198,8 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 	return all
 }
 
-// addWaiting adds all waiting jobs, by number. Managed jobs count in the load only, because the batch system does not plan them.
+// addWaiting adds all waiting jobs, ordered by number. Managed jobs only count in the load, because
+// the batch system does not plan them.
 func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
 	apart := m.Snapshot.OwnSizing.Outside
 	before := func(id core.JobID) {
@@ -217,7 +223,7 @@ func (m *machine) addWaiting(s sched.State, all *sched.SystemLoad) {
 	before(math.MaxInt64)
 }
 
-// addApart adds a job that is not in this queue.
+// addApart adds a job that the batch system plans outside the sidecar's queue.
 func (m *machine) addApart(s sched.State, all *sched.SystemLoad, a adapter.OutsideJob) {
 	if a.After {
 		a.Begin = max(a.Begin, m.Now+1)

@@ -14,20 +14,23 @@ import (
 // Grain is the granularity of time limits, in seconds: a batch system may round them up to minutes.
 const Grain core.Time = 60
 
-// Approach returns how many seconds before a foreign reservation a waiting managed job is planned to end. That leaves room for the least
-// overrun allowance and for limits in whole minutes. A batch system does not start a job whose limit reaches into a reservation.
+// Approach returns how many seconds before a foreign reservation a waiting managed job is planned
+// to end. The seconds leave room for the least overrun allowance and for limits in whole minutes,
+// because a batch system does not start a job whose limit reaches into a reservation.
 func Approach(s managed.Settings) core.Time { return s.Overrun.Least + Grain }
 
-// A plan looks at up to mostTimes occurrences of a reservation, multiplied by its nodes, and at fewestTimes at least. More would make a
-// cycle of a large cluster take seconds.
+// A plan considers at least fewestTimes occurrences of a repeating reservation. It considers more
+// as long as the occurrences, multiplied by the reservation's nodes, do not exceed mostTimes. With
+// more occurrences a planning cycle of a large cluster would take seconds.
 const (
 	mostTimes   = 100_000
 	fewestTimes = 20
 )
 
-// addReservations records when foreign reservations occupy nodes. It returns the same for waiting jobs, with future reservations begun
-// Approach seconds sooner, and nil if there is no future reservation. Nothing is planned after the last known occurrence of a
-// reservation that repeats.
+// addReservations records in busy when foreign reservations occupy nodes. It returns what waiting
+// jobs see, for which future reservations begin Approach seconds earlier, and nil if there is no
+// future reservation. Nothing is planned after the last known occurrence of a reservation that
+// repeats.
 func (v *World) addReservations(busy spans) (early spans) {
 	var lies bool
 	for i := range v.Snapshot.Reservations {
@@ -74,7 +77,8 @@ func (v *World) beginsLater(r *adapter.Reservation) bool {
 	return !r.Ours() && (r.Start > v.Now || len(r.Later) > 0)
 }
 
-// claimsForWaiting returns what others occupy as waiting jobs see it.
+// claimsForWaiting returns the claims as waiting jobs see them, for which foreign reservations
+// begin earlier.
 func (v *World) claimsForWaiting() []place.Claim {
 	if v.early != nil {
 		return v.early
@@ -82,13 +86,15 @@ func (v *World) claimsForWaiting() []place.Claim {
 	return v.claims
 }
 
-// NextReservation returns the first foreign reservation that begins on one of the nodes at the given second or later, and its begin. It returns nil
-// if there is none.
+// NextReservation returns the first foreign reservation that begins on one of the nodes at the
+// second `from` or later, and the second of its begin. It returns nil if there is no such
+// reservation.
 func (v *World) NextReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.nextReservation(nodes, from, func(*adapter.Reservation) bool { return true })
 }
 
-// NextStrictReservation does what NextReservation does for reservations into which no time limit may reach.
+// NextStrictReservation is like NextReservation, but considers only reservations into which no time
+// limit may reach.
 func (v *World) NextStrictReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.nextReservation(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
 }
@@ -134,8 +140,9 @@ func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	}
 }
 
-// BlockingReservation returns the foreign reservation that keeps a job of this profile from starting on idle nodes now, and its begin. It returns nil if
-// there is none.
+// BlockingReservation returns the foreign reservation that keeps a job of this profile from
+// starting on idle nodes now, and the second of its begin. It returns nil if there is no such
+// reservation.
 func (v *World) BlockingReservation(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	until := v.Now + v.Settings.StartLead + ep.Total() + Approach(v.Settings)

@@ -8,8 +8,9 @@ import (
 	"accordion/core"
 )
 
-// class returns a foreign reservation of a minute over the last two of eight nodes. It begins from seconds after now, and count times more,
-// every seconds apart.
+// class returns a foreign reservation of a minute over the last two of eight nodes. It begins
+// `from` seconds after now, and then `count` more times, each `every` seconds after the previous
+// one.
 func class(from core.Time, repeats string, every core.Time, count int) adapter.Reservation {
 	r := adapter.Reservation{Name: "class", User: "root", Nodes: []string{"n7", "n8"}, Start: 1000 + from, End: 1060 + from, Repeats: repeats}
 	for i := range count {
@@ -65,7 +66,8 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 	}
 }
 
-// Only waiting jobs are planned to end some time before a reservation. A running job keeps its time to the end.
+// Only waiting jobs are planned to end some time before a reservation. A running job keeps its
+// planned time to the end.
 func TestPromiseIsNotMovedByReservationThatBeginsWhenItEnds(t *testing.T) {
 	s := newSituation(8, nil)
 	s.Settings.Overrun.Least = 30
@@ -89,7 +91,7 @@ func TestReservationsFitBetweenForeignReservations(t *testing.T) {
 	for _, w := range wants {
 		got += fmt.Sprintf(" %d-%d", w.Start-1000, w.End-1000)
 	}
-	if want := "1 60-180"; got != want { // 65 s before the start at 60 the class is not over
+	if want := "1 60-180"; got != want { // the job is planned to start at 60; the class has not ended 65 s earlier, so the reservation begins later
 		t.Errorf("it wants %s, want %s", got, want)
 	}
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}

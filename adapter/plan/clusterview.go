@@ -12,15 +12,18 @@ import (
 	"accordion/core/sched"
 )
 
-// Applications see the plan without their parts. It has to stay the same while nothing happens, so what has no known end is taken to end
-// at a half minute, not at a time that moves each second. The pool is one machine here, also if jobs distinguish its nodes.
+// Applications of launchers see the plan without the applications' own parts. That view must not
+// change while nothing happens. So everything without a known end is assumed to end at a half
+// minute, and not at a time that moves each second. The pool is one machine here, also if jobs
+// distinguish its nodes.
 
-// Stale is the age, in seconds, up to which launchers' requests are planned with a Local.
+// Stale is the age, in seconds, up to which a Local may be used to plan requests of launchers.
 const Stale core.Time = 10
 
-// HalfMinute returns the first full half minute of the clock at which a Local made at now is stale. For applications of launchers,
-// everything without a known end lasts until then. An end that moves each second would give each launcher a new view each second. An end
-// before that half minute could pass while the Local is still in use: launchers would be shown nodes that are not free.
+// HalfMinute returns the first full half minute of the clock at which a Local made at now is stale.
+// For applications of launchers, everything without a known end lasts until then. An end that moves
+// each second would give each launcher a new view each second. An end before that half minute could
+// pass while the Local is still in use, and launchers would then see nodes that are not free.
 func HalfMinute(now core.Time) core.Time {
 	now += Stale
 	return now - now%30 + 30
@@ -29,8 +32,9 @@ func HalfMinute(now core.Time) core.Time {
 // unnamed is the first ID of allocations that belong to no job. core/delegated uses IDs below 0.
 const unnamed core.JobID = 1 << 41
 
-// Local returns what the cluster has without the parts of applications, and how many nodes are in service. It is called after Apply. due
-// has the second since which each waiting job was due, by its ID. Local keeps it up to date for its next call.
+// Local returns what the cluster has without the parts of applications, and how many nodes are in
+// service. Local is called after Apply. due maps the ID of each waiting job to the second since
+// which the job was due. Local updates due for its next call.
 func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 	for _, lost := range v.lost {
 		if !lost {
@@ -48,23 +52,24 @@ func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 		state.Running(v.Now, a)
 	}
 	for _, r := range v.Running {
-		if r.Part == nil && r.Phase != managed.Waiting { // its start may have been taken back since
+		if r.Part == nil && r.Phase != managed.Waiting { // the start may have been taken back in the meantime
 			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietProfile(r)})
 		}
 	}
 	return sched.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
 }
 
-// windows returns from when to when nodes are free, given the claims and the nodes that running jobs have and will have. It returns nil if no
-// free node is wanted later, because then the counts of nodes say the same. A node that is powered down counts as free from the next half
-// minute on, because the time of its boot is not known.
+// windows returns the times in which each node is free, given the claims and the nodes that running
+// jobs have and will have. It returns nil if no free node is wanted later, because then counts of
+// free nodes are sufficient. A node that is powered down counts as free from the next half minute
+// on, because it is not known when the node will have booted.
 func (v *World) windows(claims []place.Claim) []sched.Window {
 	busy := make(spans, len(v.Nodes))
 	for _, c := range claims {
 		busy.add(c.Node, c.From, c.To)
 	}
 	for _, r := range v.Running {
-		if r.Phase == managed.Waiting || r.Course == nil { // its start may have been taken back since
+		if r.Phase == managed.Waiting || r.Course == nil { // the start may have been taken back in the meantime
 			continue
 		}
 		for _, l := range r.Course.Layers {
@@ -132,13 +137,14 @@ func (v *World) Weakest() (all adapter.HostResources) {
 	return all
 }
 
-// quietClaims returns what others than managed jobs occupy. What may end at any moment is taken to end at the next half minute.
+// quietClaims returns the claims of everything but managed jobs. Claims that may end at any moment
+// are set to end at the next half minute. So they stay the same ("quiet") while nothing happens.
 func (v *World) quietClaims() []place.Claim {
 	soon := v.Now + max(freeing, v.Settings.StartLead+1)
 	busy := make(spans, len(v.Nodes))
 	for _, c := range v.claims {
 		g := v.guards[c.Node]
-		overdue := g.from == v.Now && c.To == g.to // past its limit
+		overdue := g.from == v.Now && c.To == g.to // the job is past its limit
 		if c.From == v.Now && (c.To <= soon || overdue) {
 			c.To = HalfMinute(v.Now)
 		}
@@ -147,7 +153,8 @@ func (v *World) quietClaims() []place.Claim {
 	return busy.claims()
 }
 
-// quietProfile returns the profile that a running job is promised. The step of a late job is taken to end at the next half minute.
+// quietProfile returns the profile that a running job is promised. The step of a late job is
+// assumed to end at the next half minute.
 func (v *World) quietProfile(r *managed.Job) core.EP {
 	ep := r.Remaining(v.Now)
 	if ep[0].Duration > freeing || r.NextNodes != nil || len(ep) != len(r.Promise)-r.PlanStep() {
@@ -201,8 +208,9 @@ func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 	return all
 }
 
-// restOfDue returns the rest of a due job as if it had started when it became due. So the jobs after it keep their times while the batch
-// system starts it. After half a minute the job counts as due from now again.
+// restOfDue returns the rest of a due job's profile, as if the job had started when it became due.
+// So later jobs keep their planned times while the batch system starts the due job. After half a
+// minute the job counts as due from now again.
 func (v *World) restOfDue(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
 	since, known := due[id]
 	if !known || since > v.Now || v.Now-since >= 30 {

@@ -11,7 +11,7 @@ import (
 	"accordion/core/sched"
 )
 
-// viewOf returns what an application sees that ranks behind all local jobs.
+// viewOf returns the view of an application that ranks behind all local jobs.
 func viewOf(v *World, due map[core.JobID]core.Time) []profile.Point {
 	l, _ := v.Local(due)
 	for _, j := range l.Waiting {
@@ -35,9 +35,9 @@ func TestViewIsStableWhileNothingHappens(t *testing.T) {
 		s.job(adapter.Job{State: adapter.Running, Started: 100, Limit: 200, Nodes: s.take(1)})               // past its limit and guard
 		s.ends(2)                                                                                            // completing
 		s.Snapshot.Nodes[19].Usable = false                                                                  // away for a moment
-		s.waitsOrdinary(3, 100)                                                                              // due, and the batch system does not start it
+		s.waitsOrdinary(3, 100)                                                                              // the job is due, but the batch system does not start it
 		s.waitsOrdinary(16, 100)                                                                             // waits
-		late := runs(40, 0, 0, 2, core.EP{{Duration: 100, Nodes: 4}, {Duration: 100, Nodes: 2}}, 1000, 1100) // should have shrunk
+		late := runs(40, 0, 0, 2, core.EP{{Duration: 100, Nodes: 4}, {Duration: 100, Nodes: 2}}, 1000, 1100) // the job should have shrunk already
 		late.Nodes, late.Seen, late.Key, late.Phase = s.take(4), &adapter.Job{}, adapter.Key{ID: 40}, managed.Running
 		s.Jobs = append(s.Jobs, late)
 		got := viewOf(makePlan(s.Input), due)
@@ -54,7 +54,7 @@ func TestViewIsStableWhileNothingHappens(t *testing.T) {
 	}
 }
 
-// The plan itself has the parts, so that no other job gets their nodes.
+// The plan itself contains the parts, so that no other job gets their nodes.
 func TestApplicationsSeeClusterWithoutTheirParts(t *testing.T) {
 	s := newSituation(8, nil)
 	job := adapter.Job{Key: adapter.Key{ID: 50, Submitted: 950}, State: adapter.Running, Started: 960, Limit: 300, Nodes: s.take(4), Mark: "accordion:launch=7"}
@@ -97,7 +97,7 @@ func TestWeakestIsWhatEveryNodeHas(t *testing.T) {
 	silent := of(8, 64_000, 900, "")
 	for name, test := range map[string]struct {
 		nodes []has
-		lost  int // of them, the last
+		lost  int // how many nodes, from the last, are lost
 		want  has
 	}{
 		"nothing is known":                  {[]has{{}, {}}, 0, has{}},

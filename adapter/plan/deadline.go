@@ -11,9 +11,9 @@ import (
 	"accordion/core/sched"
 )
 
-// A managed job with a deadline has no place in the plan where it would start later than the batch system
-// allows. It keeps its rank, and each plan tries it again. Once no plan can start it in time, the batch
-// system has to end it.
+// A managed job with a deadline has no place in the plan where it would start later than the batch
+// system allows. The job keeps its rank, and each plan tries again to place it. Once no plan can
+// start the job in time, the batch system has to end it.
 
 // planTimely plans the queue of the machine.
 func (m *machine) planTimely() {
@@ -30,7 +30,8 @@ func (m *machine) planTimely() {
 	}
 }
 
-// Late returns why the job has no place in the plan, if that is because of its deadline.
+// Late returns why the job has no place in the plan if its deadline is the reason, and ""
+// otherwise.
 func (v *World) Late(r *managed.Job) string {
 	if !v.late[r.ID] {
 		return ""
@@ -42,8 +43,9 @@ func (v *World) Late(r *managed.Job) string {
 // clockDifference bounds, in seconds, how far the clocks of the sidecar and of the batch system may differ.
 const clockDifference core.Time = 5
 
-// Expired returns why a waiting job can no longer end by its deadline, and "" if it can or has no deadline. The batch system
-// ends only jobs that wait for nodes, not those that wait for something else.
+// Expired returns why a waiting job can no longer end by its deadline, and "" if it can or has no
+// deadline. The batch system itself ends only jobs that wait for nodes, and not jobs that wait for
+// something else.
 func (v *World) Expired(r *managed.Job) string {
 	j := r.Seen
 	if j.Latest == 0 || j.Blocked || j.HeldByUser || v.Now <= j.Latest+clockDifference {

@@ -20,16 +20,16 @@ import (
 type division struct {
 	kinds  []*nodeClass
 	byName map[string]*nodeClass
-	asked  map[string][]string // the lists of kinds for which jobs ask, each once
+	asked  map[string][]string // the lists of kinds that jobs request, without repetitions
 }
 
-// A nodeClass has the nodes of one kind.
+// A nodeClass is the set of nodes of one kind.
 type nodeClass struct {
 	Name  string
 	Nodes []int // indices in the pool
 
 	build string
-	with  *nodeClass // a class of the same machine, nearer to the class that represents it; nil: this class represents its machine
+	with  *nodeClass // a class of the same machine, nearer to the class that represents it; nil if this class represents its machine
 }
 
 // newDivision returns a division in which each kind is a machine of its own.
@@ -102,8 +102,8 @@ func (d *division) Size(of *nodeClass) int {
 	return n
 }
 
-// RunsOn returns the kinds on which a job can run whose builds have enough nodes for it. kinds has the names that the job accepts; nil
-// means all.
+// RunsOn returns the kinds on which a job can run and whose build has enough nodes for the job.
+// kinds has the names of the kinds that the job accepts; nil means all.
 func (d *division) RunsOn(kinds []string, nodes int) []*nodeClass {
 	count := map[string]int{}
 	takes := func(k *nodeClass) bool { return kinds == nil || slices.Contains(kinds, k.Name) }
@@ -156,8 +156,9 @@ func (d *division) Machines() [][]*nodeClass {
 	return all
 }
 
-// Together returns the kinds of one build that have to be joined for a job of the given kinds and number of nodes. It returns nil if a
-// machine has enough nodes already, and if no build has enough.
+// Together returns the kinds of one build that have to be joined for a job of the given kinds and
+// number of nodes. It returns nil if one machine already has enough nodes, and if no build has
+// enough nodes.
 func (d *division) Together(kinds []string, nodes int) []*nodeClass {
 	var together []*nodeClass
 	for _, k := range d.RunsOn(kinds, nodes) {

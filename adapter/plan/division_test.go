@@ -27,7 +27,7 @@ func TestKindsThatNoJobDistinguishesAreOneMachine(t *testing.T) {
 	for _, c := range []struct {
 		name, nodes string
 		apart       []string
-		needs       []need // at once, after that
+		needs       []need // needs of jobs that are joined one after the other, after the division
 		want        string
 	}{
 		{"no node", "", nil, nil, ""},

@@ -8,12 +8,15 @@ import (
 	"accordion/core/sched"
 )
 
-// triesPerPlan bounds how many early applications are tried in one cycle. Each try costs a plan.
+// triesPerPlan bounds for how many early applications a cycle tries whether they can continue
+// early. Each try costs the computation of a plan.
 const triesPerPlan = 2
 
-// advance lets an application go on that reached the end of its step before the planned second, if that delays no other job and the
-// settings allow it. If the planned second was put off, the application may go on from the originally promised second on, also if the
-// settings do not allow it. advance reports whether it improved a promise; then the plan has to be made again.
+// advance lets an early application begin its next step, if that delays no other job and the
+// settings allow it. An application is early if it reached the end of its step before the planned
+// second. If the planned second was postponed, the application may continue from the originally
+// promised second on, also if the settings do not allow it to be early. advance reports whether it
+// improved a promise. The plan then has to be made again.
 func (v *machine) advance() bool {
 	like := v.coreMachine()
 	for i, r := range v.drafts {

@@ -9,11 +9,12 @@ import (
 	"accordion/core/sched"
 )
 
-// If the start of a job's next step was put off while its application waited for it, the job goes on as soon as that delays no other job.
-// This holds also at sites that let no application go on before its promised second.
+// If the start of a job's next step was put off while its application waited for it, the job goes
+// on as soon as that delays no other job. This is also true at sites where no application may
+// continue before its promised second.
 func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 	const promised, moved = 81, 145
-	all := core.Job{ID: 7, Choices: []core.EP{{{Duration: 50, Nodes: 14}}}} // all that the job leaves now
+	all := core.Job{ID: 7, Choices: []core.EP{{{Duration: 50, Nodes: 14}}}} // a job that needs all nodes that the other job does not hold now
 	for _, c := range []struct {
 		name    string
 		now     core.Time
@@ -21,7 +22,7 @@ func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 		asks    bool
 		allowed bool // the site lets applications go on early
 		waits   []core.Job
-		want    core.Time // end of its step
+		want    core.Time // expected end of the job's step
 	}{
 		{"it was put off", 90, promised, true, false, nil, 90},
 		{"… and the promised second has not come", 80, promised, true, false, nil, moved},
@@ -53,7 +54,8 @@ func TestJobThatWasPutOffGoesOnWhenThatDelaysNoOther(t *testing.T) {
 	}
 }
 
-// If a later step needs more nodes than the machine has left, the application would hold the nodes of the next step forever.
+// If a later step needs more nodes than the machine still has, an application that continued early
+// would hold the nodes of its next step forever.
 func TestEarlyApplicationDoesNotGoOnIntoStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.Question = &managed.Question{}

@@ -7,17 +7,18 @@ import (
 	"accordion/core"
 )
 
-// A JobPlan is what a plan says of one managed job.
+// A JobPlan is the part of a plan that concerns one managed job.
 type JobPlan struct {
 	Job        *managed.Job
-	Course     *managed.Course // its place in the plan; nil: it has none
-	Promise    []core.Time     // its new promise; nil: as before
-	TriedEarly core.Time       // the second at which going on early was last tried; 0: never
+	Course     *managed.Course // the job's place in the plan; nil if it has none
+	Promise    []core.Time     // the job's new promise; nil if the promise stays
+	TriedEarly core.Time       // the second at which going on early was last tried; 0 if it never was
 	Save       bool            // the promise changed so that the record has to be saved
-	allowed    []int           // the choices that limits leave a waiting job, as indices of all its choices; nil: all
+	allowed    []int           // the choices that the site's limits allow a waiting job, as indices into all of the job's choices; nil means all
 }
 
-// choice returns the index among all the job's choices of one that was planned among those allowed.
+// choice converts the index of a planned choice among the allowed choices into its index among all
+// of the job's choices.
 func (p *JobPlan) choice(planned int) int {
 	if p.allowed == nil {
 		return planned

@@ -12,9 +12,10 @@ import (
 	"accordion/core/sizing"
 )
 
-// core/sched plans machines of identical nodes. A pool whose nodes differ is planned as several machines if jobs distinguish the nodes:
-// kinds that every job accepts or rejects together are one machine. Each job is planned on one of its machines, the one on which it ends
-// first. A job that needs more nodes than any machine has joins several machines. Later jobs that can run only on a part of the joined
+// core/sched plans machines of identical nodes. A pool whose nodes differ is planned as several
+// machines if jobs distinguish the nodes: kinds that every job accepts or rejects together are one
+// machine. Each job is planned on the machine on which it ends first. A job that needs more nodes
+// than any machine has joins several machines. Later jobs that can run only on a part of the joined
 // machine wait.
 
 // A machine is a part of the pool that is planned separately.
@@ -22,10 +23,10 @@ type machine struct {
 	*World // the state of its nodes, and its queue
 	kinds  map[string]bool
 	state  sched.State
-	fixed  []core.Allocation // what others than managed jobs hold
+	fixed  []core.Allocation // what is held by ordinary jobs, and by reservations of others
 	kept   []core.Allocation // what the running managed jobs are promised
-	work   int64             // the node-seconds of its queue
-	load   *sizing.World     // by which moldable jobs got their sizes; nil: the policy has no sizing rule
+	work   int64             // the node-seconds of the jobs in the machine's queue
+	load   *sizing.World     // the system load by which moldable jobs got their sizes; nil if the policy has no sizing rule
 }
 
 // machines divides the pool into machines and assigns the running jobs to them.
@@ -55,9 +56,11 @@ func (v *World) machines() []*machine {
 	}
 }
 
-// assignRunning gives each running job to the machine that has all of its present and future nodes. A job that started when the pool was
-// divided otherwise may have nodes on several machines. It keeps them as claims on each, because no promise is broken for a later job.
-// assignRunning returns a job for which this is impossible, because its future nodes have no names yet. It returns nil if there is none.
+// assignRunning gives each running job to the machine that has all of its present and future nodes.
+// A job that started when the pool was divided otherwise may have nodes on several machines. The
+// job keeps these nodes as claims on each of the machines, because no promise is broken for a later
+// job. assignRunning returns a job for which this is impossible, because its future nodes have no
+// names yet. It returns nil if there is no such job.
 func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
 		all[0].drafts = v.drafts
@@ -116,7 +119,7 @@ func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 // returns nil if a node has no name.
 func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 	c := &managed.Course{Start: now, Choice: r.Choice, EP: r.Remaining(now)}
-	named := map[int][]string{0: slices.Clone(r.NodesForPlan())} // by the step in which nodes are added; 0 is the present step
+	named := map[int][]string{0: slices.Clone(r.NodesForPlan())} // the nodes by the step that adds them; 0 is the present step
 	if r.Course != nil {
 		for _, l := range r.Course.Layers {
 			if step := l.Step - r.PlanStep(); step > 0 {
@@ -134,7 +137,7 @@ func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 	return c
 }
 
-// claim occupies a course's nodes on the machine.
+// claim marks a course's nodes as occupied on the machine.
 func (m *machine) claim(c *managed.Course) {
 	for _, l := range c.Layers {
 		for _, name := range l.Nodes {
@@ -174,7 +177,8 @@ func (w Waiter) fewest() int {
 	return fewest
 }
 
-// takes reports whether a job of these kinds can run on all nodes of the machine, and on some.
+// takes reports whether a job that accepts these kinds can run on all nodes of the machine, and
+// whether it can run on some of them.
 func (m *machine) takes(kinds []string) (all, some bool) {
 	if kinds == nil {
 		return true, true
@@ -209,7 +213,7 @@ func submit(all []*machine, w Waiter) {
 	case w.Managed != nil:
 		if m := soonest(open, w); m != nil {
 			m.enter(w)
-		} else if len(open) > 0 && open[0].reservesForFew() { // it waits
+		} else if len(open) > 0 && open[0].reservesForFew() { // the job waits
 			lightest(open).enter(w)
 		}
 	case len(open) > 1:
@@ -236,7 +240,7 @@ func soonest(all []*machine, w Waiter) *machine {
 	for _, m := range all {
 		try := m.state.Clone()
 		try.Submit(m.startTime(), w.Job)
-		jobs := try.Plan(m.planTime()).Jobs // it is the last in the queue
+		jobs := try.Plan(m.planTime()).Jobs // the job is the last in the queue
 		if n := len(jobs); n > 0 && jobs[n-1].Job == w.Job.ID && (best == nil || jobs[n-1].End() < end) {
 			best, end = m, jobs[n-1].End()
 		}
@@ -244,8 +248,9 @@ func soonest(all []*machine, w Waiter) *machine {
 	return best
 }
 
-// lightest returns the machine with the least queued work per node. The batch system, which decides, is likely to start an ordinary job
-// there that can run on several machines.
+// lightest returns the machine with the least queued work per node. An ordinary job that can run on
+// several machines is planned there. The batch system decides where the job starts, and is likely
+// to choose that machine.
 func lightest(all []*machine) *machine {
 	return slices.MinFunc(all, func(a, b *machine) int {
 		return cmp.Compare(float64(a.work)/float64(len(a.Nodes)), float64(b.work)/float64(len(b.Nodes)))

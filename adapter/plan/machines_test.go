@@ -74,7 +74,8 @@ func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
 	}
 }
 
-// starts returns when and where each job is planned to start, such as "0 thin[1-2]; -": in seconds from now, "-" without a place.
+// starts returns when and where each job is planned to start, such as "0 thin[1-2]; -". Starts are
+// in seconds from now, and "-" is a job without a place in the plan.
 func starts(v *World) string {
 	var all []string
 	for _, w := range v.Queue {
@@ -118,7 +119,7 @@ func TestJobThatNoKindCanHoldIsRefusedWithReason(t *testing.T) {
 	for _, test := range []struct {
 		pool, job string
 		most      adapter.NodeLimit
-		says      string // "": it is not refused
+		says      string // the reason of the refusal; "" if the job is not refused
 	}{
 		{"fat:2 thin:2", "m4 *", adapter.NodeLimit{}, ""},
 		{"fat:2 thin:2", "m5 *", adapter.NodeLimit{}, "more nodes than the 4 of the pool"},
@@ -158,7 +159,7 @@ func TestJobIsNeverPlannedOnNodeOnWhichItCannotRun(t *testing.T) {
 		for _, n := range nodes {
 			at[n.Name] = n
 		}
-		taken := map[string]core.JobID{} // at the first second
+		taken := map[string]core.JobID{} // the job that holds each node in the first second
 		for _, w := range v.Queue {
 			if w.Managed == nil || w.Managed.Course == nil || w.Managed.Course.Err != nil {
 				continue

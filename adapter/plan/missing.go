@@ -14,7 +14,8 @@ type Missing struct {
 	Away    []adapter.Node // the nodes on which it may run that are out of service
 }
 
-// Missing returns what a job lacks if it would fit once the nodes that are out of service came back, and nil otherwise.
+// Missing describes a job that would fit if the nodes that are out of service came back. It returns
+// nil for any other job.
 func (v *World) Missing(r *managed.Job) *Missing {
 	m := Missing{Needs: len(v.Nodes) + 1}
 	for _, ep := range r.Choices {

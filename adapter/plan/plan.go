@@ -13,7 +13,8 @@ import (
 	"accordion/core/sched"
 )
 
-// Make returns the world of a cycle with its plan. It changes none of its inputs; Apply writes what it plans for each job into the records.
+// Make returns the world of a cycle with its plan. Make changes none of its inputs. Apply writes
+// the plan for each job into the records.
 func Make(in Input) *World {
 	v := newWorld(in)
 	v.planUntilStable()
@@ -22,14 +23,15 @@ func Make(in Input) *World {
 	return v
 }
 
-// planUntilStable gives every job its course: first the running jobs, as promised, and then the queue in its order. If an early
-// application can go on without a delay for others, it plans again with the better promise.
+// planUntilStable gives every job its course: first the running jobs, as promised, and then the
+// queue in its order. If an early application can continue without a delay for other jobs,
+// planUntilStable plans again with the improved promise.
 func (v *World) planUntilStable() {
 	for !v.planOnce() {
 	}
 }
 
-// planOnce plans once. It returns false if it improved a promise, so that a new plan is needed.
+// planOnce makes one plan. It returns false if it improved a promise, so that a new plan is needed.
 func (v *World) planOnce() bool {
 	v.late = map[core.JobID]bool{}
 	all := v.machines()
@@ -93,14 +95,15 @@ func combined(all []*machine, queue []Waiter) core.Plan {
 	return plan
 }
 
-// occupied counts claims on nodes, as core/sched wants them: how many nodes others hold from when to when.
+// occupied converts claims on nodes into allocations for core/sched, which counts how many nodes
+// are occupied during each span.
 func (v *World) occupied(claims []place.Claim) []core.Allocation {
 	type span struct{ from, to, guard core.Time }
 	counts := map[span]int{}
 	var order []span
 	for _, c := range claims {
 		if c.To == core.Forever && v.lost[c.Node] {
-			continue // coreMachine does not count it
+			continue // coreMachine does not count this node
 		}
 		k := span{from: c.From, to: c.To}
 		if g := v.guards[c.Node]; c.From == v.Now && c.To == g.to {
@@ -120,8 +123,9 @@ func (v *World) occupied(claims []place.Claim) []core.Allocation {
 	return all
 }
 
-// keepPromises returns what the running jobs occupy from now on. Promises may not fit any more: a node was lost, an ordinary job
-// overruns, or an application is late. Then it fits the rest of each job again and moves the promises.
+// keepPromises returns what the running jobs occupy from now on. Promises may not fit any more: a
+// node was lost, an ordinary job overruns, or an application is late. In this case keepPromises
+// fits the rest of each job again, and moves the promises.
 func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []core.Allocation {
 	kept := make([]core.Allocation, len(v.drafts))
 	for i, r := range v.drafts {
@@ -143,9 +147,10 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	return kept
 }
 
-// refitOrder returns the order, as indices, in which running jobs get new promises. They are ordered by the time of their next change.
-// So a plan in which one job slips by a second keeps its sequence, and later changes slip by no more than that. Late applications come
-// last, as do jobs whose limit was lengthened again: no promise to another job is broken for them.
+// refitOrder returns the order, as indices, in which running jobs get new promises. The jobs are
+// ordered by the time of their next resize. So if one job slips by a second, the sequence stays,
+// and later resizes slip by no more than a second. Late applications come last, as do jobs whose
+// limit was raised again, because no promise to another job may be broken for them.
 func (v *World) refitOrder() []int {
 	all := make([]int, len(v.drafts))
 	for i := range all {
@@ -164,14 +169,14 @@ func (v *World) refitOrder() []int {
 	return all
 }
 
-// move changes the promise of a running job in its draft, and notes that for operators.
+// movePromise changes the promise of a running job in its draft, and adds a note for operators.
 func (v *World) movePromise(r *managed.Job, a core.Allocation) {
 	if r.Phase != managed.Running || r.NextNodes != nil || len(a.EP) != len(r.Promise)-r.Step {
 		return
 	}
 	was := slices.Clone(r.Promise)
 	r.SetPromise(a.Start, a.EP)
-	if was[r.Step] <= a.Start { // the end of the present step stays as it was planned
+	if was[r.Step] <= a.Start { // the planned end of the present step stays
 		r.Promise[r.Step] = was[r.Step]
 	}
 	if later := r.End() - was[len(was)-1]; later != 0 {
@@ -180,9 +185,10 @@ func (v *World) movePromise(r *managed.Job, a core.Allocation) {
 	}
 }
 
-// nameNodes puts the plan on nodes. Running jobs keep the nodes that they hold. No node is in two jobs. A course keeps the nodes of the
-// previous plan where it can. Planned nodes of running jobs are reserved already, and other jobs do not make them change: when a
-// reservation moves, an ordinary job may take its new nodes in that instant.
+// nameNodes chooses the nodes for each job of the plan. Running jobs keep the nodes that they hold,
+// and no node is in two jobs. A course keeps the nodes of the previous plan if possible. Planned
+// nodes of running jobs are already reserved, and do not change for the sake of other jobs. When a
+// reservation moves to other nodes, an ordinary job may take those nodes in the same instant.
 func (m *machine) nameNodes() {
 	waiters := map[core.JobID]Waiter{}
 	for _, w := range m.Queue {
@@ -221,8 +227,8 @@ func (m *machine) nameNodes() {
 	}
 }
 
-// namingsOf names the nodes of wishes. The first wishes belong to running jobs. Foreign reservations begin sooner for waiting jobs than
-// for running ones (Approach).
+// namingsOf chooses nodes for the requests in wishes. The first wishes belong to running jobs.
+// Foreign reservations begin earlier for waiting jobs than for running jobs (Approach).
 func (m *machine) namingsOf(wishes []place.Request) []place.Naming {
 	if m.early == nil {
 		return place.Name(len(m.Nodes), m.claims, wishes)
@@ -240,7 +246,8 @@ func (m *machine) namingsOf(wishes []place.Request) []place.Naming {
 	return append(all, place.Name(len(m.Nodes), claims, wait)...)
 }
 
-// courseOf returns a naming as a course. step is the job's present step, with which the wish's profile begins.
+// courseOf returns a naming as a course. The profile in w begins with the job's present step, which
+// is `step`.
 func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Course {
 	c := &managed.Course{Start: w.Start, EP: w.EP}
 	if n.Err != nil {
@@ -256,8 +263,9 @@ func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Cou
 	return c
 }
 
-// idle returns the nodes that are up and that no job holds now. It returns nil if naming need not prefer them: no node is powered down or
-// yielded, and no node is planned to become free before a start of now takes effect.
+// idle returns the nodes that are up and that no job holds now. It returns nil if these nodes need
+// not be preferred. That is the case if no node is powered down or yielded, and no node is planned
+// to become free before a start decided now takes effect.
 func (m *machine) idle() []int {
 	soon := m.Now + m.Settings.StartLead
 	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep || n.Yielded }) ||
@@ -275,8 +283,9 @@ func (m *machine) idle() []int {
 	return all
 }
 
-// idleFirst returns the nodes that a part of an application prefers: first idle nodes, then nodes that are powered down or have to be
-// released. core/delegated counts on idle nodes when it starts a part.
+// idleFirst returns the nodes that a part of an application prefers: first idle nodes, then nodes
+// that are powered down or have to be released. core/delegated assumes idle nodes when it starts a
+// part.
 func idleFirst(before []place.Named, idle []int) []place.Named {
 	var nodes []int
 	for _, b := range before {
@@ -297,8 +306,8 @@ func idleFirst(before []place.Named, idle []int) []place.Named {
 	return []place.Named{{Nodes: nodes}}
 }
 
-// yieldedLast reorders nodes so that a waiting job prefers idle nodes to nodes on which another job
-// would have to end for it.
+// yieldedLast reorders nodes so that a waiting job prefers idle nodes to nodes on which a
+// preemptible job would have to end.
 func (m *machine) yieldedLast(before []place.Named, idle []int) []place.Named {
 	yielded := make([]bool, len(m.Nodes))
 	for _, n := range m.Snapshot.Nodes {

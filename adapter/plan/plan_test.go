@@ -18,8 +18,9 @@ func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise
 	return r
 }
 
-// twoInTurn returns two jobs for a machine of 16 nodes on which an ordinary job holds two. The second job grows to 12 nodes at 45 and
-// shrinks at 81. The first grows in that second. Neither can be a second late without moving the other.
+// twoInTurn returns two jobs for a machine of 16 nodes, two of which an ordinary job holds. The
+// second job grows to 12 nodes at second 45 and shrinks at second 81. The first job grows at second
+// 81, too. Neither job can be a second late without moving the other.
 func twoInTurn() (first, second *managed.Job) {
 	first = runs(1, 0, 0, 2, core.EP{{Duration: 36, Nodes: 2}, {Duration: 27, Nodes: 3}}, 81, 108)
 	second = runs(2, 2, 0, 2, core.EP{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}, 45, 81, 118)
@@ -46,7 +47,7 @@ func TestPlanThatSlipsByASecondKeepsItsSequence(t *testing.T) {
 
 func TestLateApplicationBreaksNoPromiseToAnotherJob(t *testing.T) {
 	first, second := twoInTurn()
-	keep(55, first, second) // the second one should have ended its step ten seconds ago
+	keep(55, first, second) // the second job should have ended its step ten seconds ago
 	if want := []core.Time{81, 108}; !slices.Equal(first.Promise, want) {
 		t.Errorf("the punctual job is promised %v, want %v", first.Promise, want)
 	}
@@ -57,7 +58,7 @@ func TestLateApplicationBreaksNoPromiseToAnotherJob(t *testing.T) {
 
 func TestResizeUnderWayEndsTheWaitPromisedBeforeIt(t *testing.T) {
 	_, second := twoInTurn()
-	second.Promise = []core.Time{45, 145, 182} // as if its growth had to wait for long
+	second.Promise = []core.Time{45, 145, 182} // as if the job's growth had to wait for long
 	second.Target, second.NextNodes = 1, make([]string, 12)
 	want := core.EP{{Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}
 	if got := second.Remaining(46); !slices.Equal(got, want) {
@@ -65,13 +66,13 @@ func TestResizeUnderWayEndsTheWaitPromisedBeforeIt(t *testing.T) {
 	}
 }
 
-// A part is started when its launcher says so, not when a plan does.
+// A part starts when its launcher orders it, and not when a plan starts it.
 func TestPartOfApplicationIsNoOrdinaryJobOfQueue(t *testing.T) {
 	jobs := []adapter.Job{
 		{Key: adapter.Key{ID: 1}, State: adapter.Pending, Want: 2, Limit: 60},
 		{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 2, Limit: 60, Mark: adapter.MarkPrefix + "launch=7"},
 		{Key: adapter.Key{ID: 3}, State: adapter.Pending, Want: 2, Limit: 60, Held: true, Comment: "launch=7"},
-		{Key: adapter.Key{ID: 4}, State: adapter.Pending, Want: 2, Limit: 60, Comment: "launch=7"}, // only a user's comment: it starts as any job does
+		{Key: adapter.Key{ID: 4}, State: adapter.Pending, Want: 2, Limit: 60, Comment: "launch=7"}, // launch=7 is only a user's comment, so the job starts like any other
 	}
 	v := newWorld(Input{Now: 10, Snapshot: &adapter.Snapshot{Jobs: jobs}})
 	if len(v.Queue) != 2 || v.Queue[0].Job.ID != 1 || v.Queue[1].Job.ID != 4 {

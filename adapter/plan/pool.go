@@ -10,8 +10,9 @@ import (
 	"accordion/core/place"
 )
 
-// needs returns the kinds that have to be one machine for a managed job, because no machine has enough nodes for it. It returns nil if a
-// machine has enough, and if an earlier job of the queue runs only on a part of these kinds.
+// needs returns the kinds that have to be joined into one machine for a managed job, because no
+// machine has enough nodes for the job. It returns nil if a machine has enough nodes, and if an
+// earlier job of the queue can run only on a part of these kinds.
 func needs(d *division, w Waiter, before []Waiter) []*nodeClass {
 	together := d.Together(w.Seen.Kinds, w.fewest())
 	for _, other := range before {
@@ -44,14 +45,16 @@ func (v *World) parts(d *division) []*machine {
 	return all
 }
 
-// whole returns the world of a machine that has all nodes. It shares the slices of v.
+// whole returns the world of a machine that has all nodes. The returned World shares the slices of
+// v.
 func (v *World) whole() *World {
 	return &World{
 		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, closures: v.closures, taken: v.taken, claims: v.claims, early: v.early,
 	}
 }
 
-// part returns the world of a machine that has the given nodes, by their indices. It has no jobs.
+// part returns the world of a machine that has the given nodes, by their indices. The returned
+// World has no jobs.
 func (v *World) part(nodes []int) *World {
 	p := &World{
 		Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)),

@@ -13,8 +13,10 @@ import (
 // one again after that time.
 const Expiry core.Time = 120
 
-// want returns the reservations that a job's course needs for its steps from the given one on. Each begins Settings.Guard seconds before
-// its planned second, so that an ordinary job may overrun its limit and still end in time. It expires soon after that second.
+// want returns the reservations that a job's course needs for its steps from the step `from` on.
+// Each reservation begins Settings.Guard seconds before its planned second, so that an ordinary job
+// may overrun its limit and still end in time. The reservation expires soon after its planned
+// second.
 //
 // For a job of a user over [limits] unused it returns only the reservation for the start.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
@@ -63,7 +65,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		if r.BeingResized {
 			keep[r.Reservation(r.Target)] = true
 		}
-		if r.Course.Err != nil { // the plan found no nodes for it: the reservations that it has may still be right
+		if r.Course.Err != nil { // the plan found no nodes for the job, whose existing reservations may still be right
 			for step := r.Step + 1; step < len(r.EP()); step++ {
 				keep[r.Reservation(step)] = true
 			}
@@ -71,7 +73,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
-	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // reservations of running jobs do not count
+	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // reservations of running jobs do not use up Protect
 	for _, w := range v.sharedAmongUsers(v.protected()) {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
@@ -82,7 +84,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 			continue
 		}
 		more := v.want(r, 0)
-		if len(wants)+len(more) > most && !(job && protected == 0) { // the first job has all of its reservations
+		if len(wants)+len(more) > most && !(job && protected == 0) { // the first job gets all of its reservations in any case
 			break
 		}
 		if wants = append(wants, more...); job {
@@ -98,12 +100,13 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	return wants, keep
 }
 
-// mostAhead bounds how many reservations exist at once if few jobs run. If more are wanted, the soonest of each user are made.
+// mostAhead bounds how many reservations exist at the same time if few jobs run. If more
+// reservations are wanted, the soonest ones of each user are made.
 const mostAhead = 1000
 
-// shared returns at most most of the reservations, in equal shares for each user and the soonest
-// first. leftOut is the number of the others. They stay in the plan, and are reserved when their
-// turn comes.
+// shared returns at most `most` of the reservations, in equal shares for each user and the soonest
+// first. leftOut is the number of other reservations. These stay in the plan, and are made when
+// fewer reservations exist.
 func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, leftOut int) {
 	if len(wants) <= most {
 		return wants, 0
@@ -120,7 +123,7 @@ func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, 
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
 	chosen := order[:most]
-	slices.Sort(chosen) // as they were
+	slices.Sort(chosen) // in their original order
 	for _, i := range chosen {
 		made = append(made, wants[i])
 	}

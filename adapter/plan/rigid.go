@@ -17,7 +17,7 @@ func (v *World) addRigid(r *managed.Job) {
 		return
 	}
 	within := v.Settings.Round
-	if r.Seen.Held { // the batch system's round comes after its admission
+	if r.Seen.Held { // the batch system starts the job in its first round after the admission
 		within = 0
 	}
 	w := v.ordinaryWaiter(r.Seen, within)
@@ -26,11 +26,13 @@ func (v *World) addRigid(r *managed.Job) {
 	v.Queue = append(v.Queue, w)
 }
 
-// aheadShare is the divisor of the pool's nodes that bounds how many nodes the rigid jobs admitted ahead of their time want together.
+// aheadShare bounds how many rigid jobs are admitted ahead of their time. Together these jobs
+// request at most the pool's nodes divided by aheadShare.
 const aheadShare = 4
 
-// admitRigid decides which rigid jobs belong in the batch system's queue: those that the plan starts now, and the next ones up to the first
-// managed job that is not rigid. A rigid job behind that one could take a node that becomes free early.
+// admitRigid decides which rigid jobs belong in the batch system's queue: those that the plan
+// starts now, and the next ones up to the first managed job that is not rigid. A rigid job behind
+// that managed job could take a node that becomes free early.
 func (v *World) admitRigid() {
 	v.admitted = map[core.JobID]bool{}
 	var waits []Waiter
@@ -47,7 +49,7 @@ func (v *World) admitRigid() {
 			v.admitted[r.ID] = true
 		case !r.Rigid():
 			room, first = 0, false
-		case first || r.Choices[0][0].Nodes <= room: // without first, small jobs would always overtake a large one
+		case first || r.Choices[0][0].Nodes <= room: // without the case of the first job, small jobs would always overtake a large one
 			v.admitted[r.ID], first = true, false
 			room -= r.Choices[0][0].Nodes
 		default:
@@ -59,7 +61,8 @@ func (v *World) admitRigid() {
 // Admits reports whether a rigid job belongs in the batch system's queue.
 func (v *World) Admits(r *managed.Job) bool { return v.admitted[r.ID] }
 
-// StartsAtOnce reports whether a job that is submitted now would start at once. Then there is no use in holding it first.
+// StartsAtOnce reports whether a job that is submitted now would start immediately. If so, it is
+// not necessary to hold the job first.
 func (v *World) StartsAtOnce() bool {
 	soon := v.Now + v.Settings.StartLead
 	free := 0

@@ -10,8 +10,8 @@ import (
 	"accordion/core/sched"
 )
 
-// gated returns eight nodes, of which an ordinary job holds six until 1100, and waiting rigid jobs of the given sizes. A job of a negative
-// size is admitted already.
+// gated returns eight nodes, of which an ordinary job holds six until second 1100, and waiting
+// rigid jobs of the given sizes. A negative size stands for a job that is already admitted.
 func gated(sizes ...int) Input {
 	s := newSituation(8, nil)
 	s.Settings = managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Guard: 65, Round: 45}
@@ -37,7 +37,7 @@ func TestRigidJobsAreAdmittedWhenTheyStartAndAFewAhead(t *testing.T) {
 		name   string
 		sizes  []int
 		change func(Input)
-		want   string // per job: it is admitted
+		want   string // for each job, whether it is admitted
 	}{
 		{"the job that fits, and the next one", []int{2, 4}, nil, "[true true]"},
 		{"the next one however large it is, and no more", []int{8, 8}, nil, "[true false]"},

@@ -11,10 +11,12 @@ import (
 	"accordion/core/sizing"
 )
 
-// Moldable jobs get the size that a rule allows (package sizing), by what runs and what waits on their machine. The planner only knows how
-// many nodes are occupied when. This file gives the rule the jobs themselves.
+// A sizing rule (package sizing) decides which sizes moldable jobs may get. It depends on the jobs
+// that run and wait on their machine. The planner only knows how many nodes are occupied at which
+// time. So this file passes the jobs themselves to the rule.
 
-// coreMachine returns the machine without the nodes that are out of service. So a moldable job gets a size that the other nodes can hold.
+// coreMachine returns the machine without the nodes that are out of service. So a moldable job gets
+// a size that fits on the nodes in service.
 func (m *machine) coreMachine() core.Machine {
 	n := len(m.Nodes)
 	for _, lost := range m.lost {
@@ -33,8 +35,8 @@ func loadOf(s sched.State) *sched.SystemLoad {
 	return nil
 }
 
-// addRunningToLoad gives the rule the running jobs. Nodes that are just becoming free count as free. Nodes in a foreign reservation without a
-// job do not count at all.
+// addRunningToLoad passes the running jobs to the rule. Nodes that are just becoming free count as
+// free. Nodes that are in a foreign reservation and run no job do not count at all.
 func (m *machine) addRunningToLoad() {
 	all := loadOf(m.state)
 	if all == nil {
@@ -64,7 +66,8 @@ func (m *machine) addRunningToLoad() {
 	}
 }
 
-// addToLoad adds a running job to the load. If the choices that it listed are known, its reference size counts, not the nodes it holds.
+// addToLoad adds a running job to the load. A job whose requested sizes are known counts with its
+// reference size, not with the nodes that it holds.
 func addToLoad(all *sched.SystemLoad, now core.Time, a core.Allocation, listed []core.EP) {
 	if s := sizing.New(core.Job{Choices: listed}, sizing.HalfReference); s != nil && !s.Several {
 		all.Enter(now, core.Job{ID: a.Job}, s)
@@ -72,7 +75,8 @@ func addToLoad(all *sched.SystemLoad, now core.Time, a core.Allocation, listed [
 	all.Running(now, a)
 }
 
-// choicesOf returns the choices that limits allow the job, or all if it was not read yet.
+// choicesOf returns the choices that the site's limits allow the job, or all choices if no reading
+// has shown the job yet.
 func choicesOf(r *managed.Job) []core.EP {
 	if r.Seen == nil {
 		return r.Choices
@@ -101,29 +105,31 @@ func (m *machine) ordinary() []core.Allocation {
 	return all
 }
 
-// startTime returns the second in which a job begins to run whose start begins now.
+// startTime returns the second at which a job begins to run if its start is decided now.
 func (v *World) startTime() core.Time { return v.Now + v.Settings.StartLead }
 
-// saveLoad keeps the load by which the rule sized jobs.
+// saveLoad stores the load with which the rule chose sizes.
 func (m *machine) saveLoad() {
 	if all := loadOf(m.state); all != nil {
 		m.load = all.World(m.planTime())
 	}
 }
 
-// mostExplained bounds for how many jobs of a queue the attempts of the load rule are recorded. Each costs a look at all jobs.
+// mostExplained bounds for how many jobs of a queue the attempts of the rule `load` are recorded.
+// Each attempt computes the load of all jobs.
 const mostExplained = 32
 
 // A Size explains the size of a waiting moldable job.
 type Size struct {
 	Machine int        // index in World.Sizing
-	Head    core.JobID // the head of the queue, if this job gets the same fraction of its reference; 0: it has a fraction of its own
+	Head    core.JobID // the head of the queue, if this job gets the same fraction of its reference as the head; 0 if the job has a fraction of its own
 	Sized   *view.AllowedSizes
 }
 
-// explain records why each waiting moldable job has its size, whether we or the batch system choose it.
+// explain records why each waiting moldable job has its size, whether the sidecar or the batch
+// system chooses the size.
 func (v *World) explain(m *machine) {
-	var waits map[core.JobID]Waiter // nil if all jobs have one size
+	var waits map[core.JobID]Waiter // nil if each job has only one size
 	if slices.ContainsFunc(m.Queue, func(w Waiter) bool { return len(w.Job.Choices) > 1 || w.moldsItself() }) {
 		waits = make(map[core.JobID]Waiter, len(m.Queue))
 		for _, w := range m.Queue {
@@ -141,7 +147,7 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 		return
 	}
 	tell := v.explainer(m.Settings.Policy, m.coreMachine().Nodes, waits)
-	v.Sizing = append(v.Sizing, view.NewSizing(policy.SizesOf(m.Settings.Policy), m.load)) // also if no moldable job waits
+	v.Sizing = append(v.Sizing, view.NewSizing(policy.SizesOf(m.Settings.Policy), m.load)) // recorded even if no moldable job waits
 	for _, w := range m.Queue {
 		if w.Managed == nil || len(w.Job.Choices) < 2 {
 			continue
@@ -152,7 +158,8 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 	}
 }
 
-// explainer returns a function that records by what a policy gave a job its size. Jobs with the same input share one entry of World.Sizing.
+// explainer returns a function that records how a policy chose a job's size. Jobs with the same
+// input share one entry of World.Sizing.
 func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter) func(sched.SizeBasis) {
 	rule := policy.SizingOf(p)
 	_, dear := rule.(sizing.Load)
@@ -181,7 +188,7 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 	}
 }
 
-// capped returns a waiting job with only the choices that the rule allows now, as in Plan.
+// capped returns a waiting job with only the choices that the sizing rule allows now, as in Plan.
 func (m *machine) capped(j core.Job) core.Job {
 	all := loadOf(m.state)
 	if all == nil || len(j.Choices) < 2 {

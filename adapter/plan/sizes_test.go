@@ -51,7 +51,7 @@ func (s *situation) job(j adapter.Job) *adapter.Job {
 	return &s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1]
 }
 
-// runsOrdinary adds an ordinary job that has left seconds of its limit left.
+// runsOrdinary adds a running ordinary job that reaches its time limit in `left` seconds.
 func (s *situation) runsOrdinary(nodes int, left core.Time) {
 	s.job(adapter.Job{State: adapter.Running, Started: 900, Limit: 100 + left, Nodes: s.take(nodes)})
 }
@@ -94,7 +94,8 @@ func (s *situation) plan() *World {
 	return makePlan(s.Input)
 }
 
-// seeJobs points the records at the jobs of the snapshot, which move when it grows.
+// seeJobs makes the records point to the jobs of the snapshot again, because these move in memory
+// when the slice grows.
 func (s *situation) seeJobs() {
 	for _, r := range s.Jobs {
 		for i := range s.Snapshot.Jobs {
@@ -105,7 +106,8 @@ func (s *situation) seeJobs() {
 	}
 }
 
-// The machine has 32 nodes. The reference of the list is 4. By the rule share a job may have 4·min(s·√(M/8), max(1, s/3)) nodes.
+// The machine has 32 nodes. The reference of the list of sizes is 4 nodes. The rule `share` allows
+// a job 4·min(s·√(M/8), max(1, s/3)) nodes.
 func TestMoldableJobGetsItsShareOfTheMachine(t *testing.T) {
 	const list = "2x1000s|4x650s|8x520s"
 	for _, c := range []struct {
@@ -167,7 +169,8 @@ func (s *situation) closed(n int) {
 	s.Snapshot.Reservations = append(s.Snapshot.Reservations, adapter.Reservation{Name: "maint", Nodes: s.free[:n], Start: 0, End: 5000})
 }
 
-// mostByShare computes the rule share as docs/sizes.md states it: the most nodes that a job with the given reference may get.
+// mostByShare computes, by the formula of the rule `share` in docs/sizes.md, the most nodes that a
+// job with the given reference may get.
 func mostByShare(machine, held int, waiting, all []int, reference int) int {
 	wanted, sum := held, 0
 	for _, n := range waiting {
@@ -181,7 +184,8 @@ func mostByShare(machine, held int, waiting, all []int, reference int) int {
 	return int(math.Floor(float64(reference)*min(s*math.Sqrt(mean/(2*float64(reference))), max(1, s/3)) + .5))
 }
 
-// listOf draws a list of sizes, each faster than the smaller ones. It returns the list and its reference.
+// listOf draws a list of sizes in which each size is faster than all smaller ones. It returns the
+// list and its reference.
 func listOf(t *rapid.T, most int) (text string, reference int) {
 	nodes, seconds := rapid.IntRange(1, 4).Draw(t, "fewest"), rapid.IntRange(200, 2000).Draw(t, "seconds")
 	best := math.Inf(1)
@@ -201,11 +205,11 @@ func listOf(t *rapid.T, most int) (text string, reference int) {
 	return text, reference
 }
 
-// Such lists and clocks exist. Each job gets a size or a message.
+// Users write such lists, and clocks are set like this. Each job must get a size or a message.
 func TestUnusualListsAndClocksGiveSizeOrMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, list string
-		want       int // nodes; 0: it is impossible
+		want       int // number of nodes; 0 if the job can never run
 	}{
 		{"one size twice", "4x650s|4x650s|2x1000s", 4},
 		{"a size twice, one of them slower", "4x900s|4x650s", 4},
@@ -259,7 +263,7 @@ func TestEveryMoldableJobGetsSizeBetweenItsFloorAndItsShare(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "a moldable one runs") {
 			s.runs("2x1000s|3x900s", 1)
-			held, all = held+3, append(all, 3) // of 3 nodes, and 2·1000² is less than 3·900²
+			held, all = held+3, append(all, 3) // the job holds 3 nodes, but its reference is 2, because 2·1000² is less than 3·900²
 			all[len(all)-1] = 2
 		}
 		references := map[*managed.Job]int{}
@@ -284,7 +288,7 @@ func TestEveryMoldableJobGetsSizeBetweenItsFloorAndItsShare(t *testing.T) {
 					may = append(may, ep[0].Nodes)
 				}
 			}
-			if may == nil { // the least that is not below the floor
+			if may == nil { // the smallest size that is not below the floor
 				for _, ep := range r.Choices {
 					if may == nil && ep[0].Nodes >= floor {
 						may = []int{ep[0].Nodes}

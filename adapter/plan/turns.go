@@ -8,18 +8,19 @@ import (
 	"accordion/core/policy"
 )
 
-// Under some policies only a few waiting jobs have a reservation, and the others start when they fit (core/sched). Their plan has a place
-// for these few and for the jobs that start now, that is at startTime.
+// Under some policies only a few waiting jobs have a reservation, and the other jobs start when
+// they fit (core/sched). A plan under such a policy has places for these few jobs, and for the jobs
+// that start now, that is at startTime.
 
-// A Turn says whether a waiting job has a reservation under such a policy.
+// A Turn tells whether a waiting job has a reservation under a policy that reserves for few jobs.
 type Turn struct {
-	// Due is the second from which on the job may have a reservation, after those that are due before it. 0: at once, because under
-	// this policy jobs do not have to wait for that.
+	// Due is the second from which the job may have a reservation, after the jobs that are due
+	// before it. 0 means that the policy lets jobs have a reservation without a wait.
 	Due core.Time
 	Has bool // the job has a reservation
 }
 
-// reservesForFew reports whether the policy is of this kind.
+// reservesForFew reports whether the policy reserves for few jobs.
 func (v *World) reservesForFew() bool {
 	_, few := policy.Patient(v.Settings.Policy)
 	return few
@@ -33,7 +34,8 @@ func (v *World) planTime() core.Time {
 	return v.Now
 }
 
-// dueAs returns the job with the due time that it would have with the listed choices, of which it does not use the last pause seconds.
+// dueAs returns the job with the due time that it would have with the listed choices. Of each
+// choice the job does not use the last `pause` seconds.
 func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	if easy, few := policy.Patient(v.Settings.Policy); few {
 		return easy.DueLike(j, core.Job{Submit: j.Submit, Choices: listed, Pause: pause})
@@ -41,7 +43,8 @@ func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	return j
 }
 
-// Waits reports whether a job without a place in the plan waits for room or for its turn to have a reservation.
+// Waits reports whether a job without a place in the plan waits for free nodes, or until it is due
+// for a reservation.
 func (v *World) Waits(r *managed.Job) bool {
 	if _, waits := v.Turns[r.ID]; !waits {
 		return false
@@ -55,7 +58,7 @@ func (v *World) Waits(r *managed.Job) bool {
 	return slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep.Peak() <= n })
 }
 
-// setTurns sets when the waiting jobs are due and which of them have a reservation.
+// setTurns computes when the waiting jobs are due, and which of them have a reservation.
 func (v *World) setTurns() {
 	easy, few := policy.Patient(v.Settings.Policy)
 	if !few {

@@ -17,14 +17,15 @@ import (
 
 const day = 24 * 3600
 
-// since adds a moldable managed job that was submitted at the given second.
+// since adds a moldable managed job that was submitted at the second `at`.
 func (s *situation) since(at core.Time, text string) *managed.Job {
 	r := s.waits(text)
 	r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = at, at, at
 	return r
 }
 
-// An ordinary job holds six of eight nodes for 300 s more. Another waits for all of them. A managed job would fit now and delay it.
+// An ordinary job holds six of eight nodes for another 300 s. A second ordinary job waits for all
+// eight nodes. A managed job would fit now, and would delay the second job.
 func TestOrdinaryJobHasPlaceIfBatchSystemPlansIt(t *testing.T) {
 	late := sched.Patient{Factor: 2, Most: day}
 	for _, c := range []struct {
@@ -50,7 +51,8 @@ func TestOrdinaryJobHasPlaceIfBatchSystemPlansIt(t *testing.T) {
 	}
 }
 
-// An ordinary job that could start now is started in the batch system's next round. A managed job gets its nodes that much later.
+// An ordinary job that could start now is started in the batch system's next round. A managed job
+// gets the nodes later by the length of that round.
 func TestPlaceOfOrdinaryJobIsLongerByRoundOfBatchSystem(t *testing.T) {
 	for _, c := range []struct {
 		policy sched.Policy
@@ -74,7 +76,7 @@ func TestPlaceOfOrdinaryJobIsLongerByRoundOfBatchSystem(t *testing.T) {
 	}
 }
 
-// Of three waiting jobs the last one is due first. It is protected before those that start now.
+// Of three waiting jobs the last one is due first. It is protected before the jobs that start now.
 func TestJobWithReservationIsProtectedFirst(t *testing.T) {
 	s := newSituation(8, nil)
 	s.Settings.Policy, s.Settings.Protect = sched.Patient{Factor: 2, Most: day}, 1
@@ -112,7 +114,8 @@ func TestRigidJobThatIsNotAdmittedIsPlannedAsManaged(t *testing.T) {
 	}
 }
 
-// Each cycle plans from scratch. The plan is what core/sched computes for the same jobs, also if they are moldable.
+// Each cycle plans from scratch. The plan equals the plan of core/sched for the same jobs, also if
+// the jobs are moldable.
 func TestPlanOfCycleIsThatOfCore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
@@ -135,7 +138,7 @@ func TestPlanOfCycleIsThatOfCore(t *testing.T) {
 	})
 }
 
-// With a sizing rule, too, every planned size is one that explain names.
+// Also under a sizing rule, every planned size is a size that explain names.
 func TestSizeIsExplainedUnderPatient(t *testing.T) {
 	share, err := policy.WithSizes(sched.Patient{}, "share")
 	if err != nil {
@@ -152,7 +155,7 @@ func TestSizeIsExplainedUnderPatient(t *testing.T) {
 	}
 }
 
-// A growing job gets all of its reservations or none.
+// A growing job gets either all of its reservations or none.
 func TestProtectBoundsReservationsForWaitingJobs(t *testing.T) {
 	for protect, want := range []string{"", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2", "1-0 1-1 1-2 2-0 2-1"} {
 		s := newSituation(8, nil)

@@ -72,8 +72,9 @@ func deepCopy(v reflect.Value) reflect.Value {
 	}
 }
 
-// TestMakeChangesNoneOfItsInputs draws pools of two kinds of nodes with ordinary, evolving and moldable jobs. Promises have to be moved,
-// applications can go on early, and jobs have nodes on both kinds. makePlan compares the inputs before and after.
+// TestMakeChangesNoneOfItsInputs draws pools of two kinds of nodes with ordinary, evolving and
+// moldable jobs. In some pools promises have to be moved, applications can continue early, and jobs
+// have nodes of both kinds. makePlan compares the inputs before and after.
 func TestMakeChangesNoneOfItsInputs(t *testing.T) {
 	moved, early, spanning := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,7 +122,8 @@ func TestMakeChangesNoneOfItsInputs(t *testing.T) {
 	}
 }
 
-// runsEvolving adds an evolving job in its first step, which began at a second. asks: its application stands at the end of that step.
+// runsEvolving adds an evolving job in its first step, which began at the second `began`. If asks
+// is true, the application waits at the end of that step.
 func (s *situation) runsEvolving(ep core.EP, began core.Time, asks bool) {
 	r := s.waits("1x1s")
 	r.Request, r.Choices = "ep=", []core.EP{ep}

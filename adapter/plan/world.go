@@ -16,16 +16,16 @@ import (
 // Input is everything that a plan uses. Only the jobs' records carry anything from one plan to the next.
 type Input struct {
 	Now      core.Time // Unix seconds, the second for which the plan is made
-	Instant  time.Time // the same, with fractions of a second
+	Instant  time.Time // Now, with fractions of a second
 	Snapshot *adapter.Snapshot
-	Jobs     []*managed.Job // the managed jobs, by number
-	Parts    []*managed.Job // parts of applications in the order of their ranks; Part is set in each
+	Jobs     []*managed.Job // the managed jobs, ordered by number
+	Parts    []*managed.Job // parts of applications in the order of their ranks; each has its field Part set
 	// OutOfService reports whether the plan must not use a node because it has been away for more than a moment.
 	OutOfService func(adapter.Node) bool
-	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job
+	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job ended
 	Settled      bool                    // the reading began after a job last released nodes
-	// OverLimit reports whether a user exceeds [limits] unused. No nodes are then reserved ahead for
-	// later steps of the user's jobs. nil: no user does.
+	// OverLimit reports whether a user is over [limits] unused, so that no nodes are reserved ahead
+	// for later steps of the user's jobs. A nil function means that no user is.
 	OverLimit func(user string) bool
 	Settings  managed.Settings
 }
@@ -52,36 +52,36 @@ type Note struct {
 type World struct {
 	Input
 	Managed         map[adapter.Key]*managed.Job
-	Notes           []Note // for the log
+	Notes           []Note // notes for the log
 	Nodes           []string
 	Index           map[string]int
-	claims          []place.Claim            // what is occupied by others than managed jobs, per node from now on; no two overlap
-	early           []place.Claim            // claims as waiting jobs see them: foreign reservations begin Approach seconds sooner; nil: same as claims
-	guards          []guard                  // per node, for the ordinary job that holds it
-	lost            []bool                   // per node: it is out of service
-	closures        [][]*adapter.Reservation // per node: the foreign reservations over it
-	closed          []bool                   // per node: no job holds it, and a foreign reservation covers it now
-	taken           []Holder                 // per node: who holds it now
+	claims          []place.Claim            // what is occupied from now on by everything but managed jobs, per node; no two claims overlap
+	early           []place.Claim            // claims as waiting jobs see them, for which foreign reservations begin Approach seconds earlier; nil means the same as claims
+	guards          []guard                  // for each node, the guard of the ordinary job that holds it
+	lost            []bool                   // whether each node is out of service
+	closures        [][]*adapter.Reservation // the foreign reservations over each node
+	closed          []bool                   // whether no job holds the node and a foreign reservation covers it now, for each node
+	taken           []Holder                 // who holds each node now
 	Queue           []Waiter                 // in rank order
-	Planned         core.Plan                // for the queue
-	Turns           map[core.JobID]Turn      // of waiting jobs; nil under a policy that reserves for every job
+	Planned         core.Plan                // the plan for Queue
+	Turns           map[core.JobID]Turn      // turns of waiting jobs; nil under a policy that reserves for every job
 	Sizing          []view.Sizing            // the system load by which moldable jobs got their sizes
-	Sizes           map[core.JobID]Size      // of waiting moldable jobs
+	Sizes           map[core.JobID]Size      // sizes of waiting moldable jobs
 	OrphanExpanders []*adapter.Job           // orphaned expanders: no operation under way needs them
-	Running         []*managed.Job           // in the order in which they started
-	JobPlans        []JobPlan                // of Running and of the managed jobs in Queue; Apply writes them into the records
+	Running         []*managed.Job           // running managed jobs in the order in which they started
+	JobPlans        []JobPlan                // plans of Running and of the managed jobs in Queue, which Apply writes into the records
 	drafts          []*managed.Job           // copies of Running, which the planner may change
 	advances        int                      // how many early applications were tried
 	late            map[core.JobID]bool      // managed jobs that would start too late for their deadline
 	admitted        map[core.JobID]bool      // rigid jobs that may enter the batch system's queue now
 	LeftOut         int                      // how many reservations Wanted left out because there are too many
-	Awaited         map[core.JobID]uint32    // managed jobs whose nodes a due growth or start waits for, with the user ID of the waiting job
+	Awaited         map[core.JobID]uint32    // managed jobs for whose nodes a due growth or start waits, with the user ID of the waiting job
 }
 
 // A guard is the span in which the ordinary job on a node may end at any moment: from its limit on.
 type guard struct{ from, to core.Time }
 
-// A Holder says who holds a node now.
+// A Holder is the job or reservation that holds a node now.
 type Holder struct {
 	Kind managed.Obstacle
 	Job  core.JobID
@@ -91,14 +91,14 @@ type Holder struct {
 type Waiter struct {
 	Job     core.Job
 	Managed *managed.Job
-	Seen    *adapter.Job // as last read
-	plan    *JobPlan     // of a managed job
+	Seen    *adapter.Job // the job as last read
+	plan    *JobPlan     // the plan of a managed job
 }
 
 // freeing is how long, in seconds, nodes of a job that just ended are assumed to need until they are free.
 const freeing core.Time = 2
 
-// newWorld returns the state of the cluster, without a plan.
+// newWorld returns the World of the cluster's state, without a plan.
 func newWorld(in Input) *World {
 	v := &World{Input: in, Managed: make(map[adapter.Key]*managed.Job, len(in.Jobs)), Index: make(map[string]int, len(in.Snapshot.Nodes)), Awaited: map[core.JobID]uint32{}, Sizes: map[core.JobID]Size{}}
 	for _, r := range slices.Concat(in.Jobs, in.Parts) {
@@ -132,13 +132,13 @@ func (v *World) addJobs(busy spans) {
 		case r != nil && (r.Phase == managed.Running || r.Phase == managed.Starting || r.Phase == managed.Ending):
 			continue
 		case j.Expands != 0 && v.Growing(j.Expands):
-			continue // its nodes are the parent's in a moment
+			continue // the expander's nodes will soon be the parent's
 		case j.Expands != 0 && j.State == adapter.Running:
 			v.OrphanExpanders = append(v.OrphanExpanders, j)
 		}
 		until, limit := v.Now+freeing, core.Forever
 		who := Holder{managed.BatchSystem, j.ID}
-		if j.State == adapter.Running && j.Expands == 0 { // an orphaned expander is ended at once
+		if j.State == adapter.Running && j.Expands == 0 { // an orphaned expander is ended immediately
 			who.Kind = managed.OrdinaryOverrun
 			if until = core.Forever; j.Limit < core.Forever {
 				limit = max(j.Started+j.Limit, v.Now)
@@ -217,8 +217,8 @@ func (v *World) addQueue() {
 	}
 }
 
-// addPart puts a part of an application into the queue. It goes before the first job that was submitted in the second of its rank or
-// later, as in sched.Ranked.
+// addPart puts a part of an application into the queue. The part is inserted before the first job
+// that was submitted in the second of the part's rank or later, as in sched.Ranked.
 func (v *World) addPart(r *managed.Job) {
 	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit >= r.Part.Rank })
 	if at < 0 {
@@ -232,8 +232,9 @@ func (v *World) addPart(r *managed.Job) {
 // ofApplication reports whether the job is a part of an application.
 func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part != nil }
 
-// managedWaiter returns a managed job as a job of the queue. It begins StartLead seconds from now at the earliest, because a start takes
-// that long. So the steps after the first stay on time.
+// managedWaiter returns a managed job as a job of the queue. The job begins StartLead seconds from
+// now at the earliest, because a start takes that long. So the steps after the first one begin on
+// time.
 func (v *World) managedWaiter(r *managed.Job) Waiter {
 	begin := max(r.Seen.Begin, v.Now+v.Settings.StartLead)
 	choices, allowed := r.Allowed()
@@ -241,8 +242,9 @@ func (v *World) managedWaiter(r *managed.Job) Waiter {
 	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, &JobPlan{Job: r, allowed: allowed}}
 }
 
-// ordinaryWaiter returns an ordinary job as a job of the queue. If it can start now, the batch system starts it within the given seconds.
-// Its place is longer by that, so that no reservation of ours comes closer meanwhile.
+// ordinaryWaiter returns an ordinary job as a job of the queue. If the job can start now, the batch
+// system starts it within `within` seconds. The job's place in the plan is longer by these seconds,
+// so that no reservation of the sidecar comes too close until the job has started.
 func (v *World) ordinaryWaiter(j *adapter.Job, within core.Time) Waiter {
 	limit, guard := max(j.Limit, 1), v.Settings.Guard+within
 	if limit >= core.Forever/4 {
@@ -279,7 +281,8 @@ func union(a, b []string) []string {
 	return all
 }
 
-// Free reports whether all of the nodes are free now. If not, it returns the holder of the first that is taken.
+// Free reports whether all of the nodes are free now. If not, it returns the holder of the first
+// node that is not free.
 func (v *World) Free(names []string) (bool, Holder) {
 	for _, name := range names {
 		if n, ok := v.Index[name]; !ok || v.taken[n].Kind != managed.Nobody {
@@ -301,7 +304,7 @@ func (v *World) Take(names []string, job core.JobID) {
 	}
 }
 
-// spans collects when each node is occupied. Its claims are the union of what was added.
+// spans collects when each node is occupied. claims returns the union of the added spans.
 type spans [][]place.Claim
 
 func (s spans) add(node int, from, to core.Time) {
@@ -325,7 +328,7 @@ func (s spans) claims() []place.Claim {
 	return all
 }
 
-// String returns the holder in the words of status.
+// String describes the holder in the words of `accordion status`.
 func (h Holder) String() string {
 	switch h.Kind {
 	case managed.LateShrinker:

@@ -15,7 +15,8 @@ type entries = iter.Seq2[journal.Entry, error]
 // pieceSize is the maximum size of a piece of an answer, in bytes. It is less than the maximum of a frame.
 const pieceSize = 48 << 10
 
-// answer writes an answer in pieces, each within a deadline, as fast as its user's allowance permits.
+// answer writes an answer in pieces, each within a deadline, and as fast as the user's allowance
+// permits.
 type answer struct {
 	ctx   context.Context
 	conn  net.Conn

@@ -21,7 +21,7 @@ import (
 type client struct {
 	socket, path string
 	applications bool
-	pid          int // of the sidecar, from its last answer
+	pid          int // process ID of the sidecar, from its last answer
 }
 
 var _ journal.Reader = (*client)(nil)
@@ -134,10 +134,11 @@ func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.En
 	}
 }
 
-// errEnough stops the reading of entries when the caller wants no more.
+// errEnough stops the reading of entries when the caller wants no more entries.
 var errEnough = errors.New("enough")
 
-// answered asks once, and passes each entry that arrives to take. whole is whether the answer was complete.
+// answered asks once, and passes each entry that arrives to `take`. whole tells whether the answer
+// was complete.
 func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.Entry) bool) (whole bool, err error) {
 	r, err := c.ask(ctx, *q)
 	if err != nil {
@@ -153,7 +154,7 @@ func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.
 		case err != nil:
 			return false, err
 		}
-		q.Since = max(q.Since, e.ID) // an intent comes again when it has its outcome
+		q.Since = max(q.Since, e.ID) // an intent arrives again, with the same id, when it has its outcome
 		if !take(e) {
 			return false, errEnough
 		}
@@ -172,7 +173,7 @@ func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	}, backoff.WithMaxElapsedTime(busyPatience))
 }
 
-// busyError is the error that the sidecar does not answer now.
+// busyError is the error that the sidecar is too busy to answer now.
 type busyError struct {
 	why   string
 	again int64

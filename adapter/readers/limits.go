@@ -14,12 +14,12 @@ type Limits struct {
 	AtOnce    int           // answers to one user at the same time, except followers
 	Followers int           // followers of one user at the same time
 	All       int           // answers and followers of all users at the same time
-	PerMinute int           // questions of one user; a quarter of them may come at once
-	Bytes     int           // bytes of answers to one user, at once
-	Rate      int           // bytes per second of answers to one user after that
+	PerMinute int           // questions of one user per minute; a quarter of them may come without pauses
+	Bytes     int           // bytes of answers to one user that may be sent without pauses
+	Rate      int           // bytes per second of answers to one user after the first Bytes
 	Document  time.Duration // time limit for a document
 	Entries   time.Duration // time limit for entries
-	Follow    time.Duration // time after which a follower has to ask again
+	Follow    time.Duration // time after which a follower has to send its query again
 	Piece     time.Duration // time limit for each piece
 }
 
@@ -92,7 +92,8 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	return u
 }
 
-// refusal is why a question is not answered now, and after how many seconds the user may ask again.
+// refusal tells why a question is not answered now, and after how many seconds the user may ask
+// again.
 type refusal struct {
 	why   string
 	again int64
@@ -150,7 +151,7 @@ func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 // logPause is the shortest time between two logged refusals of one user.
 const logPause = time.Minute
 
-// refusalsToLog returns the number of refusals of a user since the last one that was logged; 0: do not log this one.
+// refusalsToLog returns the number of refusals of a user since the last one that was logged, and 0 if this one is not to be logged.
 func (a *allowances) refusalsToLog(uid uint32) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -36,8 +36,8 @@ type splitDocument struct {
 // splitJob is a job in a splitDocument.
 type splitJob struct {
 	user   string
-	shown  func(viewer) any // for its user and, if jobs are not hidden, for everyone
-	others []byte           // JSON for other users if jobs are hidden; nil: they do not see it
+	shown  func(viewer) any // the job as its own user sees it, and everyone if jobs are not hidden
+	others []byte           // JSON for other users if jobs are hidden; nil if other users do not see the job
 }
 
 // write writes what the viewer may see of the document.
@@ -186,7 +186,7 @@ func (v viewer) queue(q view.Queue) view.Queue {
 // accounts with their limits, and reservations.
 func (v viewer) hidesWords() bool { return v.hidden.Jobs || v.hidden.Accounts || v.hidden.Reservations }
 
-// why returns why a user's job waits, or "" if the viewer may not know.
+// why returns the given reason why a user's job waits, or "" if the viewer may not know it.
 func (v viewer) why(user, text string) string {
 	if v.hidesWords() && user != v.name {
 		return ""
@@ -231,5 +231,5 @@ func (v viewer) redact(text string) string {
 	})
 }
 
-// anySubmission stands for the newest job with a number.
+// anySubmission, instead of a second of submission, stands for the newest job with a number.
 const anySubmission = -1

@@ -33,7 +33,7 @@ const (
 	root  = 0
 	alice = 7001
 	bob   = 7002
-	ghost = 7003 // has no name
+	ghost = 7003 // a uid without a name
 )
 
 func nameOf(_ context.Context, uid uint32) (string, error) {
@@ -214,7 +214,8 @@ func TestUsersSeeOnlyTheirOwnJobsIfJobsArePrivate(t *testing.T) {
 	}
 }
 
-// Reasons and the journal name accounts with their limits, and reservations. They are hidden even if the rest of a job is not.
+// Reasons to wait and the journal name accounts with their limits, and reservations. So these texts
+// are hidden even if the rest of a job is not.
 func TestReasonsOfOthersJobsAreHiddenIfAccountsOrReservationsArePrivate(t *testing.T) {
 	for name, hidden := range map[string]adapter.Hidden{"accounts": {Accounts: true}, "reservations": {Reservations: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +244,8 @@ func TestReasonsOfOthersJobsAreHiddenIfAccountsOrReservationsArePrivate(t *testi
 	}
 }
 
-// A site may have had millions of jobs. Most owners are looked up one by one, and remembering many causes no further readings.
+// A site may have had millions of jobs. Owners of most jobs are looked up one by one, and
+// remembering many owners causes no further readings of the documents.
 func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	j := w.of(alice)
@@ -286,7 +288,7 @@ func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 
 func TestUnknownPrivacyHidesEverything(t *testing.T) {
 	var fails atomic.Bool
-	var passed atomic.Int64 // on the clock
+	var passed atomic.Int64 // how far the tests' clock has advanced
 	fails.Store(true)
 	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (adapter.Hidden, error) {
 		if fails.Load() {
@@ -308,7 +310,7 @@ func TestUnknownPrivacyHidesEverything(t *testing.T) {
 	}
 	fails.Store(false)
 	passed.Add(int64(2 * hidingKept))
-	jobs() // makes it ask again
+	jobs() // makes the server ask the batch system again
 	if n := jobs(); n != 2 {
 		t.Errorf("%d jobs are shown where none are private, want 2", n)
 	}
@@ -418,7 +420,7 @@ func TestFloodingUserBlocksNoOther(t *testing.T) {
 				if wire.WriteQuery(conn, wire.Query{What: what, Follow: what == wire.QueryEntries && i%2 == 0}) == nil {
 					if p, err := wire.ReadPiece(conn); err == nil && p.Status != wire.Busy {
 						answered[i]++
-						if i%4 == 0 { // and reads no more
+						if i%4 == 0 { // this client reads nothing more
 							select {
 							case <-ctx.Done():
 							case <-time.After(time.Second):
@@ -518,7 +520,8 @@ func TestUnfinishedStateFileIsRemoved(t *testing.T) {
 	}
 }
 
-// A sidecar of an earlier release does not know queries, and a busy one answers in its own words.
+// A sidecar of an earlier release does not know queries, and a busy sidecar answers in the protocol
+// of version 1.
 func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)

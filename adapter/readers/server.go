@@ -22,14 +22,14 @@ import (
 // Options configure a Server.
 type Options struct {
 	Journal      string                                        // path of the cluster's journal
-	Applications string                                        // path of the journal of applications; "": there are none
+	Applications string                                        // path of the journal of applications; "" if there are none
 	Name         func(context.Context, uint32) (string, error) // returns a user's name
-	Hides        func(context.Context) (adapter.Hidden, error) // returns what the batch system hides from other users; nil: nothing
-	// Reset removes the counts of what a user's jobs left unused, and reports whether there were any; nil: nothing is counted.
+	Hides        func(context.Context) (adapter.Hidden, error) // returns what the batch system hides from other users; nil means that it hides nothing
+	// Reset removes the counts of what a user's jobs left unused, and reports whether there were any; nil if nothing is counted.
 	Reset  func(ctx context.Context, user string) (bool, error)
 	Limits Limits
-	Log    hclog.Logger     // nil: none
-	Now    func() time.Time // nil: time.Now
+	Log    hclog.Logger     // nil if there is none
+	Now    func() time.Time // nil means time.Now
 }
 
 // Server answers queries. It implements session.Readers.
@@ -37,7 +37,7 @@ type Server struct {
 	options      Options
 	log          hclog.Logger
 	cluster      *source
-	applications *source // nil: there are none
+	applications *source // nil if there are none
 	allowances   *allowances
 	privacy      *privacy
 }
@@ -86,7 +86,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 	defer s.allowances.leave(peer.UID, q.Follow)
 	ctx, cancel := context.WithTimeout(ctx, s.timeLimit(q))
 	defer cancel()
-	go func() { // a client sends nothing after its query: it has disconnected
+	go func() { // a client sends nothing after its query, so a read that returns means that the client has disconnected
 		var b [1]byte
 		conn.Read(b[:])
 		cancel()
@@ -126,7 +126,7 @@ func (s *Server) timeLimit(q wire.Query) time.Duration {
 	return s.options.Limits.Document
 }
 
-// refused is the error that a question has no answer, and why.
+// refused is the error that a question is not answered, with the reason.
 type refused struct {
 	status wire.Status
 	why    string
@@ -137,7 +137,7 @@ func (r *refused) Error() string { return r.why }
 // refuse sends a refusal without any data.
 func (s *Server) refuse(conn net.Conn, status wire.Status, r refusal) {
 	conn.SetWriteDeadline(time.Now().Add(s.options.Limits.Piece))
-	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read it will ask again
+	wire.WritePiece(conn, wire.Piece{Status: status, Why: r.why, Again: r.again}) // a client that does not read the refusal will ask again
 }
 
 // answer writes what the query asks for.
@@ -178,12 +178,13 @@ func (s *Server) reset(ctx context.Context, a *answer, user string, peer session
 	return err
 }
 
-// viewer returns what the user may see; nil: everything.
+// viewer returns what the user may see; nil means everything.
 func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*viewer, error) {
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A user ID without a name belongs to no user of this host: a user may have thousands of them in a namespace.
+	// A user ID without a name belongs to no user of this host, because a user may have thousands
+	// of IDs in a user namespace.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
@@ -220,7 +221,8 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 // followPause is the pause between two readings of the journal for a follower.
 const followPause = time.Second
 
-// hiddenCost is what an entry that was read but may not be shown costs a user, in bytes.
+// hiddenCost is how many bytes of a user's allowance are used up by an entry that was read but may
+// not be shown.
 const hiddenCost = 200
 
 // entries writes the journal's entries, one line each.
@@ -262,16 +264,17 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// privacy remembers for a minute what the batch system hides. While that is not known, everything is hidden.
+// privacy caches for a minute what the batch system hides. While it is not known what the batch
+// system hides, everything is hidden.
 type privacy struct {
-	ask   func(context.Context) (adapter.Hidden, error) // nil: nothing
+	ask   func(context.Context) (adapter.Hidden, error) // nil means nothing
 	clock func() time.Time
 
 	mu     sync.Mutex
 	known  bool
 	hides  adapter.Hidden
 	asked  time.Time
-	answer chan struct{} // closed when the question in progress is answered; nil: there is none
+	answer chan struct{} // closed when the question in progress is answered; nil if there is none
 }
 
 const (
@@ -283,7 +286,7 @@ func newPrivacy(ask func(context.Context) (adapter.Hidden, error), clock func() 
 	return &privacy{ask: ask, clock: clock}
 }
 
-// now returns what is hidden of other users. Only the first callers wait for the batch system.
+// now returns what is hidden about other users. Only the first callers wait for the batch system.
 func (h *privacy) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
 		return adapter.Hidden{}

@@ -20,7 +20,7 @@ type source struct {
 	now  func() time.Time
 
 	mu      sync.Mutex
-	journal *journal.Journal // nil: not open yet
+	journal *journal.Journal // nil if it is not open yet
 	view    document
 	queue   document
 	owners  owners
@@ -31,7 +31,7 @@ type source struct {
 type document struct {
 	read  time.Time
 	data  []byte
-	ready *splitDocument // for users who may see a part of it; nil: not made yet
+	ready *splitDocument // the document for users who may see only a part of it; nil if it is not made yet
 }
 
 // fresh is the maximum age of a document that is sent.
@@ -67,7 +67,7 @@ func (s *source) close() {
 	}
 }
 
-// documents returns what the loop last published for accordion status and for queue; nil: nothing.
+// documents returns what the loop last published for accordion status and for queue, and nil if it published nothing.
 func (s *source) documents() (status, queue []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
 	return nil
 }
 
-// split returns a document in parts, of which each user gets some.
+// split returns a document in parts, so that each user can receive other parts.
 func (s *source) split(queue, applications bool) (*splitDocument, error) {
 	if _, _, err := s.documents(); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ type owners struct {
 	users map[jobKey]string
 	last  map[int64]int64 // newest submission with each number in users
 
-	recent map[jobKey]string // looked up in the journal since asked; "": not found
+	recent map[jobKey]string // owners that were recently looked up in the journal; "" if the owner was not found
 	asked  time.Time
 }
 
@@ -151,8 +151,8 @@ func (s *source) viewer(name string) (viewer, error) {
 	return viewer{name: name, owns: func(k jobKey) bool { return s.owner(k) == name }}, nil
 }
 
-// owner returns the user of a job; "" if that is not known. It looks up a job that is in no document in the journal, one by one, because
-// there may be millions.
+// owner returns the user of a job; "" if that is not known. A job that is in no document is looked
+// up in the journal, one by one, because there may be millions of jobs.
 func (s *source) owner(k jobKey) string {
 	s.mu.Lock()
 	user, known := s.owners.of(k, s.now())
@@ -162,7 +162,7 @@ func (s *source) owner(k jobKey) string {
 		return user
 	}
 	e, found, err := j.Acceptance(k.job, k.submitted)
-	if err != nil { // hide what is not known
+	if err != nil { // hide the entry of a job whose owner is not known
 		return ""
 	}
 	if found {
@@ -211,7 +211,7 @@ func (o *owners) note(k jobKey, user string) {
 		return
 	}
 	if _, again := o.users[k]; !again && len(o.users) >= mostOwners {
-		for old := range o.users { // any of them: one that is still shown is added again
+		for old := range o.users { // any owner may be removed, because a job that is still shown is added again
 			o.drop(old)
 			break
 		}
@@ -227,7 +227,7 @@ func (o *owners) drop(k jobKey) {
 	}
 }
 
-// of returns a job's user, if it is remembered or was looked up recently.
+// of returns a job's user, if the user is in the documents or was looked up recently.
 func (o *owners) of(k jobKey, now time.Time) (user string, known bool) {
 	if age := now.Sub(o.asked); o.recent == nil || age >= fresh || age < 0 || len(o.recent) >= mostOwners {
 		o.recent, o.asked = map[jobKey]string{}, now

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is what a small file next to the socket tells everyone: that the sidecar runs, or since when it does not.
+// State is the content of a small file next to the socket. It tells every user that the sidecar
+// runs, or since when it does not.
 type State struct {
 	Running bool   `json:"running"`
 	PID     int    `json:"pid"`
@@ -24,14 +25,15 @@ type State struct {
 
 const (
 	beatPause = 5 * time.Second
-	beatLost  = 30 * time.Second // an older state was left by a sidecar that was killed or hangs
+	beatLost  = 30 * time.Second // if the state is older, the sidecar was killed or hangs
 )
 
 // StatePath returns the path of the state of the sidecar that listens on a socket.
 func StatePath(socket string) string { return socket + ".state" }
 
-// ReadState returns the state, at the time now, of the sidecar that listens on a socket. A sidecar that has not written for 30 s counts as
-// away since it last wrote. The error is fs.ErrNotExist if no sidecar ran since this host started.
+// ReadState returns the state, at the time now, of the sidecar that listens on a socket. A sidecar
+// that has not written for 30 s counts as not running since it last wrote. The error is
+// fs.ErrNotExist if no sidecar ran since this host started.
 func ReadState(socket string, now time.Time) (State, error) {
 	var s State
 	text, err := os.ReadFile(StatePath(socket))
@@ -47,8 +49,9 @@ func ReadState(socket string, now time.Time) (State, error) {
 	return s, nil
 }
 
-// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it writes that the sidecar does not run, and
-// returns nil. report receives why the file cannot be written, once for each reason.
+// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it
+// writes that the sidecar does not run, and returns nil. report is called with the error if the
+// file cannot be written, once for each error.
 func KeepState(ctx context.Context, socket, cluster string, alive func(context.Context) error, report func(error)) error {
 	s := State{Running: true, PID: os.Getpid(), Cluster: cluster, Since: time.Now().Unix()}
 	said := ""
@@ -85,7 +88,8 @@ func writeState(path string, s State) error {
 	if err != nil {
 		return err
 	}
-	// A fixed name, so that a process that is killed leaves one file at most, which the next one removes.
+	// The temporary name is fixed, so that a process that is killed leaves at most one file, which
+	// the next process replaces.
 	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -108,7 +112,7 @@ func writeState(path string, s State) error {
 // AwayError is the error that no sidecar answers, and since when, if that is known.
 type AwayError struct {
 	Socket string
-	State  State // if Running, the sidecar runs but does not answer
+	State  State // the last state; if State.Running, the sidecar runs but does not answer
 	Known  bool  // State was read
 	Err    error
 }
@@ -125,7 +129,7 @@ func (e *AwayError) Error() string {
 	return fmt.Sprintf("ask the sidecar at %s: it is not running (%v); %s", e.Socket, e.Err, Meanwhile)
 }
 
-// Meanwhile tells users what happens while no sidecar runs.
+// Meanwhile is the text that tells users what happens while no sidecar runs.
 const Meanwhile = "jobs that wait do so until it is back, running jobs run on, and only root can read its journal meanwhile"
 
 // away returns the error for a sidecar that does not answer.

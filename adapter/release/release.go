@@ -26,28 +26,28 @@ type System interface {
 	Unreserve(ctx context.Context, name string) error
 }
 
-// Options say what is deleted.
+// Options determine which reservations are deleted.
 type Options struct {
 	Now core.Time // Unix seconds
 	// Removed means that the sidecar was uninstalled, so that the promises of running jobs do not
 	// count.
 	Removed bool
-	// Dead reports whether there is still no sidecar. It is called before each deletion. nil: there
-	// will be none.
+	// Dead reports whether there is still no sidecar. It is called before each deletion. A nil
+	// function means that no sidecar will start.
 	Dead func(context.Context) (bool, error)
 }
 
 // A Leftover is a reservation to be deleted.
 type Leftover struct {
 	Name string
-	Hold []adapter.Key // waiting jobs that are tied to it, which are held first
+	Hold []adapter.Key // waiting jobs that are attached to the reservation, and are held before it is deleted
 }
 
 // Leftovers returns the reservations of a sidecar that has ended, in their order, except those that
 // protect a promise: reservations for a later step of a running job. A reservation in which a job
-// runs stays, too: it ends with the job.
+// runs stays, too, because it ends with the job.
 func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Leftover {
-	running := map[core.JobID]bool{} // managed ones
+	running := map[core.JobID]bool{} // managed jobs that run
 	tied := map[string][]*adapter.Job{}
 	for i := range jobs {
 		j := &jobs[i]
@@ -76,8 +76,8 @@ func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Lefto
 	return left
 }
 
-// waiting returns the managed jobs that wait in a reservation, and reports whether it has no other
-// jobs. A waiting expander counts as another job.
+// waiting returns the managed jobs that wait in a reservation, and reports whether the reservation
+// has no other jobs. A waiting expander counts as another job.
 func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	for _, j := range tied {
 		if j.State != adapter.Pending || adapter.RequestOf(j) == "" {
@@ -119,8 +119,8 @@ func Owner(name string) (job core.JobID, ours bool) {
 	return job, ours
 }
 
-// All deletes the leftovers and returns the names of those that it deleted. A failure is part of
-// the error, and does not stop the other deletions.
+// All deletes the leftovers and returns the names of those that it deleted. Failures are collected
+// in the error, and do not stop the other deletions.
 func All(ctx context.Context, s System, o Options) (deleted []string, err error) {
 	reservations, jobs, err := s.Reserved(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func All(ctx context.Context, s System, o Options) (deleted []string, err error)
 		switch err := remove(ctx, s, l); {
 		case err == nil:
 			deleted = append(deleted, l.Name)
-		case !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone): // otherwise a job started in it in the meantime
+		case !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone): // otherwise a job started in the reservation in the meantime
 			failed = append(failed, fmt.Errorf("delete reservation %s: %w", l.Name, err))
 		}
 	}
@@ -147,7 +147,7 @@ func All(ctx context.Context, s System, o Options) (deleted []string, err error)
 func remove(ctx context.Context, s System, l Leftover) error {
 	for _, job := range l.Hold {
 		err := s.Hold(ctx, job)
-		if errors.Is(err, adapter.ErrGone) { // it started while it was being held: it must not end with the reservation
+		if errors.Is(err, adapter.ErrGone) { // the job started while it was being held, and must not end with the reservation
 			err = errors.Join(adapter.ErrGone, s.Detach(ctx, job))
 		}
 		if err != nil {

@@ -106,7 +106,7 @@ func TestReservationsAreDeletedAsLongAsNoSidecarLives(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		system system
-		lives  int // Dead returns false at this call, counted from 1; 0: it never does
+		lives  int // number of the call, from 1, at which Dead returns false; 0 if it never does
 		want   []string
 		did    []string
 		fails  bool

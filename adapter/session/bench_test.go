@@ -15,10 +15,10 @@ import (
 	"accordion/shim/wire"
 )
 
-// These benchmarks give the figures of docs/performance.md. Both sides and a real munge run on this host, so it does twice the work of a
-// sidecar's host.
+// These benchmarks give the figures of docs/performance.md. Both sides and a real munge run on this
+// host, so the host does twice the work of a sidecar's host.
 
-// answering starts a server with a real munge that answers at once, until the benchmark ends.
+// answering starts a server with a real munge, which answers immediately until the benchmark ends.
 func answering(b *testing.B) (server *Server, address string, munge *seal.Munge) {
 	b.Helper()
 	munge = seal.NewMunge(sealtest.Munged(b))
@@ -114,7 +114,7 @@ func BenchmarkThousandSessionsOverTCPAtOnce(b *testing.B) {
 						b.Error(err)
 						return
 					}
-					time.Sleep(pause) // as the shim does
+					time.Sleep(pause) // the pause is that of the shim
 				}
 			})
 		}

@@ -17,7 +17,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// serveOn starts a server on a machine with its munged. alive configures how it notices a host that vanishes.
+// serveOn starts a server on a machine with its munged. alive configures how the server notices a
+// host that vanishes.
 func serveOn(t *testing.T, m *sealtest.Machine, alive net.KeepAliveConfig) *serving {
 	t.Helper()
 	var tcp *tcpListener
@@ -132,7 +133,8 @@ func TestSessionCapturedOnNetworkIsRefused(t *testing.T) {
 	if why := play(honest.sent.Bytes()); !strings.Contains(why, "used before") {
 		t.Errorf("the same credential again: %q", why)
 	}
-	// A session that munge has not seen yet, because it was captured before it arrived. The nonce makes it invalid.
+	// unused keeps a session whose credential munge has not seen yet, because it was captured
+	// before it arrived. Only the nonce makes that credential invalid.
 	var unused recorder
 	unused.Conn = discard{s.dialFrom(t, node)}
 	conn, err = seal.Connect(t.Context(), &unused, munge, seal.RootOr(0))

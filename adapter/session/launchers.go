@@ -10,15 +10,18 @@ import (
 	"accordion/shim/wire"
 )
 
-// Launchers handles the connections whose first frame has version 2: sessions of launchers and of the parts that they start. They count among
-// the sessions of the server and of their user, as all others do.
+// Launchers handles the connections whose first frame has version 2: sessions of launchers and of
+// the parts that they start. These sessions count among the sessions of the server and of their
+// user, as all others do.
 type Launchers interface {
 	// Session serves the connection until it returns. The connection has no deadline. first is the peer's first frame, including its length.
 	// The connection is closed when ctx ends, and after the return.
 	//
-	// A connection over TCP has a method Sealed() *seal.Conn. Its next frame out is authenticated, as its first frame in was. Later frames are not.
+	// A connection over TCP has a method Sealed() *seal.Conn. The next frame that is sent on it is
+	// authenticated, as the first frame received was. Later frames are not.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
-	// Full tells a peer that there is no place. It writes at most once, under a deadline that is already set, and returns.
+	// Full informs a peer that there is no place. It writes at most once, under a deadline that is
+	// already set, and returns.
 	Full(conn net.Conn, first []byte, why string)
 }
 
@@ -27,13 +30,14 @@ func launchers(first []byte) bool { return wire.VersionOf(first) == versionOfLau
 
 const versionOfLaunchers = 2
 
-// Peers without a place get a refusal in their own protocol, as long as they are few and quick. Others get one in the protocol of `step`.
+// Peers without a place receive a refusal in their own protocol, as long as they are few and send
+// their first frame quickly. Other peers receive a refusal in the protocol of `accordion step`.
 const (
 	maxLate      = 256
 	latePatience = time.Second
 )
 
-// turnAway tells a peer that there is no place, so that it asks again later.
+// turnAway informs a peer that there is no place, so that the peer asks again later.
 func (s *Server) turnAway(conn Conn, why string, log hclog.Logger) {
 	if s.options.Launchers != nil && s.enterLate() {
 		defer s.leaveLate()

@@ -60,7 +60,7 @@ func TestFirstFrameDecidesWhichHandlerGetsSession(t *testing.T) {
 	if reply, err := wire.ReadReply(step); err != nil || reply.Status != wire.Resized {
 		t.Errorf("the step: %+v, %v", reply, err)
 	}
-	s.stop() // ends the launcher's session, too
+	s.stop() // stopping the server ends the launcher's session, too
 	if _, err := wire.ReadFrame(conn); err == nil {
 		t.Error("the session outlives its server")
 	}

@@ -15,7 +15,8 @@ const (
 	maxWarnings  = 60
 )
 
-// A LogLimit bounds how often lines are logged that any peer can cause. The zero value is ready to use.
+// A LogLimit bounds how often the server logs lines that any peer can cause. The zero value is
+// ready to use.
 type LogLimit struct {
 	mu      sync.Mutex
 	until   time.Time // the end of the window

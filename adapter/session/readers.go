@@ -7,8 +7,9 @@ import (
 	"accordion/shim/wire"
 )
 
-// Readers handles the connections whose first frame is a wire.Query, from users who read the journal.
-// They count among the sessions of the server and of their user, and do not reach the loop.
+// Readers handles the connections whose first frame is a wire.Query, from users who read the
+// journal. These connections count among the sessions of the server and of their user, and do not
+// reach the loop.
 type Readers interface {
 	// Session serves the connection until it returns. The connection has no deadline. It is closed when
 	// ctx ends, and after the return.

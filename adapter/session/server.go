@@ -21,20 +21,21 @@ import (
 // A Call is one request, passed to the loop.
 type Call struct {
 	Request wire.Request
-	UID     uint32 // the user, by the kernel, or by munge for a request from another host
-	PID     int32  // the process that asks; 0 if it is on another host or in another PID namespace
+	UID     uint32 // the user, as identified by the kernel, or by munge for a request from another host
+	PID     int32  // the ID of the process that asks; 0 if the process is on another host or in another PID namespace
 
-	// Answer ends the session with a reply. It does not block and may be called from any goroutine. Only the first call
-	// counts, and none after Gone is closed.
+	// Answer ends the session with a reply. It does not block and may be called from any goroutine.
+	// Only the first call of Answer has an effect, and no call after Gone is closed.
 	Answer func(wire.Reply)
-	// Gone is closed when the session has ended: the shim disconnected, was answered, or the server ends.
+	// Gone is closed when the session has ended, because the shim disconnected or was answered, or
+	// the server ends.
 	Gone <-chan struct{}
 }
 
 // A Peer is the other end of a connection.
 type Peer struct {
 	UID  uint32
-	PID  int32  // 0: not known
+	PID  int32  // 0 if not known
 	From string // HOST:PORT; "" on this host
 }
 
@@ -62,17 +63,18 @@ const (
 // Options configure a server. A zero value selects the default.
 type Options struct {
 	Path        string         // the path of the socket
-	Address     string         // HOST:PORT for jobs on other hosts; "": none
-	Authority   seal.Authority // authenticates users at Address; nil: munge with its usual socket
-	MaxSessions int            // sessions open at once; further ones are answered with wire.Busy
-	MaxPerUser  int            // sessions open at once per user, also of root; default: a quarter of MaxSessions
-	// HasName reports whether a uid belongs to a user. All uids that do not count as one user. nil: asks the operating system. It may take
-	// long. Several goroutines call it.
+	Address     string         // HOST:PORT for jobs on other hosts; "" if there is none
+	Authority   seal.Authority // authenticates users at Address; nil means munge with its usual socket
+	MaxSessions int            // maximum number of open sessions; further ones are answered with wire.Busy
+	MaxPerUser  int            // maximum number of open sessions per user, also of root; by default a quarter of MaxSessions
+	// HasName reports whether a uid belongs to a user. All uids without a user count together as
+	// one user. nil means that the operating system is asked. HasName may take long, and several
+	// goroutines call it.
 	HasName   func(uid uint32) (bool, error)
 	Patience  time.Duration // how long a shim may take to send its request, and to receive its reply
-	Launchers Launchers     // handles sessions of version 2; nil: they are refused as an unknown version
-	Readers   Readers       // handles queries of the journal from this host; nil: they are refused as an unknown version
-	Log       hclog.Logger  // nil: none
+	Launchers Launchers     // handles sessions of version 2; nil if they are refused as an unknown version
+	Readers   Readers       // handles queries of the journal from this host; nil if they are refused as an unknown version
+	Log       hclog.Logger  // nil if there is none
 }
 
 // A Server passes the requests from its transports to the loop.
@@ -87,7 +89,7 @@ type Server struct {
 	desk   *desk
 
 	mu   sync.Mutex
-	late int // connections without a place that are being read anyway (turnAway)
+	late int // number of connections without a place that are being read anyway (turnAway)
 
 	warnings LogLimit
 }
@@ -98,9 +100,11 @@ func userName(uid uint32) string { return fmt.Sprintf("user %d", uid) }
 // PerUser returns how many of the given number of sessions one user may have open.
 func PerUser(sessions int) int { return max(1, sessions/4) }
 
-// Listen returns a server on a Unix socket to which every user may connect (mode 0666), because the kernel identifies the user. It creates the
-// socket's directory if it is absent. The directory must belong to the caller or to root, and no other user may write to it and so replace
-// the socket. Listen replaces a socket that a killed sidecar left. If a live one has the socket, the error is ErrLive.
+// Listen returns a server on a Unix socket to which every user may connect (mode 0666), because the
+// kernel identifies the user. It creates the socket's directory if it is absent. The directory must
+// belong to the caller or to root, and no other user may write to it and so replace the socket.
+// Listen replaces a socket that a killed sidecar left. If a running sidecar has the socket, the
+// error is ErrLive.
 //
 // If the options have an Address, the server also listens there, and munge identifies the user.
 func Listen(o Options) (*Server, error) {
@@ -150,8 +154,8 @@ func New(o Options, t ...Transport) *Server {
 }
 
 // Calls returns the channel of requests. Requests of one user come in the order in which they
-// arrived, requests of several users by turns. The channel is never closed. Its reader ends with the
-// context that also ends Serve.
+// arrived, and several users take turns. The channel is never closed, so its reader has to end with
+// the context that also ends Serve.
 func (s *Server) Calls() <-chan Call { return s.calls }
 
 // Addresses returns the TCP addresses on which the server listens.
@@ -212,7 +216,7 @@ func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("take sessions: %w", err)
-		default: // out of file descriptors, or a connection that was closed before it was accepted
+		default: // the process has no file descriptors left, or the connection was closed before it was accepted
 			pause := pauses.NextBackOff()
 			s.log.Error("a session could not be taken", "why", err, "again_in", pause)
 			select {
@@ -227,16 +231,16 @@ func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup
 // session serves one connection, in its own goroutine.
 func (s *Server) session(ctx context.Context, conn Conn) {
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends the reads and writes below
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // closing the connection ends the reads and writes below
 
 	conn.SetDeadline(time.Now().Add(s.options.Patience))
 	peer, err := conn.Peer()
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF), ctx.Err() != nil && (errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled)):
-		return // a peer that only tested the address, or the server ends
+		return // the peer only tested the address, or the server ends
 	default:
-		network := "" // this host
+		network := "" // "" stands for this host
 		if stranger := (*strangerError)(nil); errors.As(err, &stranger) {
 			network = stranger.network
 		}
@@ -282,11 +286,11 @@ func (s *Server) session(ctx context.Context, conn Conn) {
 // bad refuses a frame that is not a request.
 func (s *Server) bad(ctx context.Context, conn Conn, err error, peer Peer, log hclog.Logger) {
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return // the server ends, or a peer only tested the address
+		return // the server ends, or the peer only tested the address
 	}
 	status := wire.Refused
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		status = wire.Busy // perhaps a good shim on a host that stood still: it asks again
+		status = wire.Busy // perhaps a correct shim on a host that was slow, which then asks again
 		err = fmt.Errorf("the request was not complete within %v", s.options.Patience)
 	}
 	s.warnings.Warn(log, userName(peer.UID), "request refused", "why", err)
@@ -301,7 +305,7 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 		s.watch(conn, peer, log)
 	}()
 	defer func() {
-		conn.Close() // ends watch
+		conn.Close() // closing the connection ends watch
 		<-gone
 	}()
 
@@ -314,7 +318,7 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 		Answer: func(r wire.Reply) {
 			select {
 			case answer <- r:
-			default: // answered already
+			default: // the call was already answered
 			}
 		},
 	}

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// long is the deadline for what must happen. Only a failing test waits that long.
+// long is the deadline for events that must happen. Only a failing test waits that long.
 const long = 5 * time.Minute
 
 // lines is a log that tests can read.
@@ -178,7 +178,7 @@ func TestRequestReachesLoopWithItsUserAndIsAnswered(t *testing.T) {
 		t.Errorf("after the reply: %d bytes, %v; want the end", n, err)
 	}
 	awaitGone(t, call)
-	call.Answer(wire.Reply{}) // too late, and harmless
+	call.Answer(wire.Reply{}) // this answer comes too late, and has no effect
 }
 
 func TestGoneIsClosedWhenShimDisconnects(t *testing.T) {
@@ -198,8 +198,8 @@ func TestEndOfServerEndsOpenSessionsWithoutReply(t *testing.T) {
 	s := serve(t, Options{})
 	waiting := s.ask(t, 1)
 	call := s.next(t)
-	unread := s.ask(t, 2) // the loop never receives its call
-	silent := s.dial(t)   // it never sends its request
+	unread := s.ask(t, 2) // the loop never receives the call of this session
+	silent := s.dial(t)   // this session never sends its request
 	s.stop()
 	awaitGone(t, call)
 	for name, conn := range map[string]net.Conn{"waiting": waiting, "unread": unread, "silent": silent} {
@@ -233,7 +233,7 @@ func TestBadFramesAreRefusedAndLoggedAndOthersGoOn(t *testing.T) {
 			waits := s.next(t)
 
 			bad := s.dial(t)
-			io.WriteString(bad, c.bytes) // fails if the server ends the session before all is written
+			io.WriteString(bad, c.bytes) // the write fails if the server ends the session before everything is written
 			bad.CloseWrite()
 			reply, err := wire.ReadReply(bad)
 			if err != nil || reply.Status != wire.Refused || !strings.Contains(reply.Why, c.why) {
@@ -309,7 +309,7 @@ func TestBoundsAreKeptAndPlacesFreedAgain(t *testing.T) {
 				calls = append(calls, s.next(t))
 			}
 			fourth := s.dial(t)
-			wire.WriteRequest(fourth, wire.Request{Job: 4}) // fails if the answer comes first
+			wire.WriteRequest(fourth, wire.Request{Job: 4}) // the write fails if the answer comes first
 			reply, err := wire.ReadReply(fourth)
 			if err != nil || reply.Status != wire.Busy || !strings.Contains(reply.Why, "sessions") {
 				t.Fatalf("the fourth: %+v, %v; want busy", reply, err)
@@ -342,7 +342,8 @@ func TestBoundsAreKeptAndPlacesFreedAgain(t *testing.T) {
 	}
 }
 
-// readable returns a channel that is closed when there is something to read. It reads nothing itself.
+// readable returns a channel that is closed when the connection has something to read. readable
+// itself consumes nothing.
 func readable(conn *net.UnixConn) <-chan struct{} {
 	ready := make(chan struct{})
 	raw, err := conn.SyscallConn()
@@ -373,7 +374,7 @@ func TestFiveHundredSessionsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 			}
 		})
 	}
-	calls := make([]Call, n) // all are open before the first is answered
+	calls := make([]Call, n) // all sessions are open before the first is answered
 	for i := range calls {
 		calls[i] = s.next(t)
 	}

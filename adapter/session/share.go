@@ -13,17 +13,17 @@ import (
 	"accordion/adapter/fair"
 )
 
-// A standing is what the user directory (nsswitch) says about a uid.
+// A standing tells what the user directory (nsswitch) knows about a uid.
 type standing int
 
 const (
-	nameless standing = iota // it belongs to no user of this host
-	presumed                 // the directory has not answered: it counts as a user
+	nameless standing = iota // the uid belongs to no user of this host
+	presumed                 // the directory has not answered, and the uid counts as a user until it does
 	named
 )
 
-// A client has an equal share of the sessions: it is a user, or all uids without a name together.
-// One user can have thousands of such uids in a user namespace (/etc/subuid).
+// A client is a user, or all uids without a name together. Each client has an equal share of the
+// sessions. One user can have thousands of such uids in a user namespace (/etc/subuid).
 type client struct {
 	standing standing
 	uid      uint32 // 0 if nameless
@@ -39,25 +39,26 @@ func (c client) String() string {
 // A place is one of the sessions that may be open.
 type place struct {
 	client client
-	end    func() // ends its session
+	end    func() // ends the session that has the place
 }
 
-// A verdict is an answer of the directory about a uid, with its expiry.
+// A verdict is the directory's answer about a uid, and has an expiry.
 type verdict struct {
 	standing standing
-	until    time.Time // zero: it does not expire
+	until    time.Time // zero if it does not expire
 }
 
 const (
-	mostLookups  = 16          // lookups at once: each takes a thread until the directory answers, which may be never
-	mostVerdicts = 65_536      // verdicts that are kept
+	mostLookups  = 16          // maximum number of concurrent lookups: each takes a thread until the directory answers, which it may never do
+	mostVerdicts = 65_536      // maximum number of verdicts that are kept
 	verdictKept  = time.Minute // lifetime of a verdict on a uid without a name or without an answer
 )
 
-// places has the open sessions. One client may have at most a part of them (mostOf). If all are taken,
-// each client has an equal share: the newest session of the client with the most ends for a session
-// of another. No session waits for the directory. A uid that is not known yet has a place as a user.
-// The answer may move it to the uids without a name.
+// places has the open sessions. One client may have at most a part of them (mostOf). If all places
+// are taken, each client has an equal share: a session of a client with few sessions replaces the
+// newest session of the client with the most. No session waits for the directory. A uid that is not
+// known yet counts as a user. The directory's answer may move its places to the uids without a
+// name.
 type places struct {
 	all, most int
 	hasName   func(uid uint32) (bool, error) // may take long
@@ -66,7 +67,7 @@ type places struct {
 	open     int
 	of       map[client][]*place // oldest first
 	verdicts map[uint32]verdict
-	asking   map[uint32]bool // lookups under way
+	asking   map[uint32]bool // uids with a lookup under way
 }
 
 func newPlaces(all, most int, hasName func(uint32) (bool, error)) *places {
@@ -82,7 +83,8 @@ func systemHasName(uid uint32) (bool, error) {
 	return err == nil, err
 }
 
-// enter adds a session, which end ends, or returns why there is no place for it.
+// enter adds a session, or returns why there is no place for it. The function `end` ends the
+// session.
 func (p *places) enter(uid uint32, end func()) (one *place, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +98,7 @@ func (p *places) enter(uid uint32, end func()) (one *place, why string) {
 			return nil, fmt.Sprintf("%d sessions are open, as many as there may be (max_sessions)", p.open)
 		}
 		p.drop(last)
-		go last.end() // it may take its time
+		go last.end() // ending the session may take long
 	}
 	one = &place{who, end}
 	p.open++
@@ -131,7 +133,8 @@ func (p *places) mostOf(who client) int {
 	return p.most
 }
 
-// displaced returns the place that a session of the client takes if all are taken, and nil if there is none.
+// displaced returns the place that a new session of the client takes from another session if all
+// places are taken, and nil if it may take none.
 func (p *places) displaced(who client) *place {
 	var largest, lesser []*place
 	for c, all := range p.of {
@@ -151,8 +154,8 @@ func (p *places) displaced(who client) *place {
 	return nil
 }
 
-// ask starts to look up whether a uid has a name that is not known yet. After the answer it looks up
-// the next one.
+// ask starts to look up a uid about which nothing is known yet. After the answer the next such uid
+// is looked up.
 func (p *places) ask() {
 	for c := range p.of {
 		if v, asked := p.verdicts[c.uid]; c.standing != presumed || p.asking[c.uid] || asked && !p.old(v) {
@@ -190,7 +193,7 @@ func (p *places) settle(uid uint32, has bool, err error) {
 	p.ask()
 }
 
-// forget removes the verdict on one uid, preferably on one without a name.
+// forget removes one verdict, preferably one on a uid without a name.
 func (p *places) forget() {
 	var last uint32
 	for uid, v := range p.verdicts {
@@ -201,7 +204,8 @@ func (p *places) forget() {
 	delete(p.verdicts, last)
 }
 
-// move counts the places of one client as another's. Those beyond the other's bound end.
+// move counts the places of the client `from` as places of the client `to`. Places beyond the bound
+// of `to` end.
 func (p *places) move(from, to client) {
 	all := p.of[from]
 	delete(p.of, from)
@@ -216,7 +220,7 @@ func (p *places) move(from, to client) {
 	}
 }
 
-// leave releases a place, unless it was given to another user.
+// leave releases a place, unless the place was given to another user.
 func (p *places) leave(one *place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,13 +239,13 @@ func (p *places) drop(one *place) {
 }
 
 // desk passes requests to the loop. Users with the fewest recent requests come first. Each cycle of
-// the loop may compute a plan. Without turns each request of one user would delay the requests of
-// others by a cycle.
+// the loop may compute a plan. If users did not take turns, each request of one user would delay
+// the requests of others by a cycle.
 type desk struct {
 	mu      sync.Mutex
 	ledger  fair.Ledger
 	waiting *fair.Queue[*Call]
-	pushed  chan struct{} // receives when something was put in
+	pushed  chan struct{} // receives a value when a request was added
 }
 
 func newDesk() *desk {

@@ -61,7 +61,7 @@ func TestEachUserHasShareOfFullSessions(t *testing.T) {
 // One user has a session from each of thousands of uids without a name (/etc/subuid).
 func TestUidsWithoutNamesCountAsOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const crowd = 100_000 // the first of these uids
+		const crowd = 100_000 // the first of the uids without a name
 		slow := make(chan struct{})
 		p := newPlaces(64, 64, func(uid uint32) (bool, error) {
 			<-slow
@@ -155,7 +155,7 @@ func TestRequestsAreTakenFromUsersByTurns(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan struct{})
 		go func() { d.hand(ctx, calls); close(over) }()
-		synctest.Wait() // it offers the first one to the loop
+		synctest.Wait() // by then the desk offers the first request to the loop
 		push(1, 4)
 		push(2, 2)
 		gone := make(chan struct{})

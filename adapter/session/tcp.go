@@ -14,12 +14,13 @@ import (
 	"accordion/shim/seal"
 )
 
-// A host that vanishes silently, because its power fails or its cable is pulled, is noticed after idle + probes × interval.
+// keepAlive configures after what time the server notices a host that vanishes silently, because
+// its power fails or its cable is pulled: Idle + Count × Interval.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// strangers bounds the open connections whose users are not authenticated yet, so that the credentials
-// of all can be checked within a shim's patience. A refused connection is asked to try again. A host is
-// known once a user was authenticated from there.
+// strangers bounds the open connections whose users are not authenticated yet, so that all their
+// credentials can be checked before shims give up. A refused peer is asked to try again. A host is
+// known once a user was authenticated on a connection from it.
 var strangers = connlimit.Limits{
 	Total:     2048,
 	PerClient: 2048 / 8, // so that one network cannot keep the others out
@@ -30,7 +31,7 @@ var strangers = connlimit.Limits{
 type tcpListener struct {
 	*net.TCPListener
 	authority seal.Authority
-	life      context.Context // ends the munge programs
+	life      context.Context // the context that ends the munge programs
 	end       context.CancelFunc
 	strangers *connlimit.Limiter
 }
@@ -45,8 +46,8 @@ func listenTCP(address string, a seal.Authority, alive net.KeepAliveConfig) (*tc
 	return &tcpListener{TCPListener: l.(*net.TCPListener), authority: a, life: life, end: end, strangers: connlimit.New(strangers)}, nil
 }
 
-// dropSilent bounds how long a reply may stay unacknowledged, during which there is no keep-alive. Accepted connections
-// inherit it.
+// dropSilent bounds how long a reply may stay unacknowledged, because TCP sends no keep-alive
+// probes during that time. Accepted connections inherit it.
 func dropSilent(alive net.KeepAliveConfig) func(string, string, syscall.RawConn) error {
 	bound := alive.Idle + time.Duration(alive.Count)*alive.Interval
 	return func(_, _ string, raw syscall.RawConn) error {
@@ -86,7 +87,7 @@ func (c *tcpConn) Peer() (Peer, error) {
 	from := c.RemoteAddr().String()
 	leave, err := l.strangers.Enter(client, func() { c.TCPConn.Close() })
 	if full := (*connlimit.FullError)(nil); errors.As(err, &full) {
-		_ = seal.Busy(c.TCPConn, waiting(full)) // a client that does not read it asks again anyway
+		_ = seal.Busy(c.TCPConn, waiting(full)) // a client that does not read this answer asks again anyway
 		return Peer{}, &strangerError{client.Network, fmt.Errorf("%s: %s", from, waiting(full))}
 	}
 	defer leave()
@@ -99,7 +100,7 @@ func (c *tcpConn) Peer() (Peer, error) {
 	return Peer{UID: sealed.UID(), From: from}, nil
 }
 
-// waiting returns the text for a peer for which there is no place.
+// waiting returns the message to a peer for which there is no place.
 func waiting(full *connlimit.FullError) string {
 	if full.Client != "" {
 		return fmt.Sprintf("%d connections of %s wait for their proof, as many as one network may have", full.Open, full.Client)
@@ -107,7 +108,7 @@ func waiting(full *connlimit.FullError) string {
 	return fmt.Sprintf("%d connections wait for their proof, as many as there may be", full.Open)
 }
 
-// A strangerError is why a peer could not be authenticated.
+// A strangerError is the error that a peer could not be authenticated, with the reason.
 type strangerError struct {
 	network string
 	error

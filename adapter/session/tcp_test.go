@@ -157,7 +157,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 func TestSlowRequestOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	s, realm := serveTCP(t, Options{Patience: time.Second})
 	s.answerAll(t)
-	slow := s.dialTCP(t) // never sends a proof
+	slow := s.dialTCP(t) // this connection never sends a credential
 	if _, err := wire.ReadChallenge(slow); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,8 @@ func TestSlowRequestOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	})
 }
 
-// await repeats a check until it succeeds. Its last error is for the message of a failed test.
+// await repeats a check until it succeeds. If the check never succeeds, its last result is part of
+// the test's failure message.
 func await(t *testing.T, what string, try func() (ok bool, tells any)) {
 	t.Helper()
 	for end := time.Now().Add(long); ; {
@@ -236,7 +237,7 @@ func TestHostOfAuthenticatedUserHasPlaceAmongManyStrangers(t *testing.T) {
 	s, realm := serveTCP(t, Options{})
 	s.answerAll(t)
 	l := s.transports[1].(*tcpListener).strangers
-	for i := 0; l.Open() < strangers.Total-strangers.Kept; i++ { // from as many networks
+	for i := 0; l.Open() < strangers.Total-strangers.Kept; i++ { // from as many networks as there are connections
 		if _, err := l.Enter(connlimit.OfAddr(netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)})), func() {}); err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func TestHostOfAuthenticatedUserHasPlaceAmongManyStrangers(t *testing.T) {
 	if c, err := wire.ReadChallenge(s.dialTCP(t)); err != nil || !strings.Contains(c.Why, "as many as there may be") {
 		t.Errorf("a stranger: %+v, %v", c, err)
 	}
-	l.Know(connlimit.OfAddr(netip.IPv6Loopback()), time.Now()) // which its next proof does, too
+	l.Know(connlimit.OfAddr(netip.IPv6Loopback()), time.Now()) // the next authenticated session from the host would do this, too
 	if reply, err := wire.ReadReply(s.askTCP(t, realm.User(alice), 4)); err != nil || reply.Generation != 4 {
 		t.Errorf("a known host: %+v, %v", reply, err)
 	}
@@ -300,7 +301,7 @@ func TestLinesLeftOutOfLogAreCounted(t *testing.T) {
 }
 
 func TestStrangerBeyondBoundIsToldToAskAgain(t *testing.T) {
-	s, _ := serveTCP(t, Options{Patience: long}) // they stay until the test ends
+	s, _ := serveTCP(t, Options{Patience: long}) // the connections stay open until the test ends
 	s.answerAll(t)
 	for range strangers.PerClient {
 		if _, err := wire.ReadChallenge(s.dialTCP(t)); err != nil {

@@ -21,11 +21,12 @@ var ErrLive = errors.New("another sidecar is serving it")
 // unixSocket is the Transport for this host.
 type unixSocket struct {
 	*net.UnixListener
-	lock *os.File // held while the server runs
+	lock *os.File // the lock file, locked while the server runs
 }
 
-// lockFile is the suffix of the lock file, after the socket's name. The serving sidecar holds its lock and removes it at its end. After a kill
-// the file is left over, and its lock is free.
+// lockFile is the suffix of the lock file, after the socket's name. The serving sidecar holds a
+// lock on the file, and removes the file at its end. After a kill the file is left over, but its
+// lock is free.
 const lockFile = ".lock"
 
 // maxPath is the maximum length of a socket's path: Linux's sun_path without the final zero.
@@ -61,7 +62,8 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A shim that connects between these two calls is refused by the file's mode, and tries again.
+	// A shim that connects between Listen and Chmod is refused because of the socket's mode, and
+	// tries again.
 	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
 		return nil, err
@@ -91,7 +93,8 @@ func directory(dir string) error {
 // exclusive takes the lock of the lock file, or returns ErrLive. The kernel releases the lock when its holder dies.
 func exclusive(name string) (*os.File, error) {
 	for {
-		// 0600: a user who can open the file can lock it, and would keep every sidecar out.
+		// The mode is 0600, because a user who can open the file can lock it, and would keep every
+		// sidecar out.
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return nil, err
@@ -116,11 +119,11 @@ func exclusive(name string) (*os.File, error) {
 		if there, err := os.Lstat(name); err == nil && os.SameFile(ours, there) {
 			return f, nil
 		}
-		f.Close() // its last holder removed the file between our open and our lock
+		f.Close() // the previous holder removed the file between our open and our lock
 	}
 }
 
-// release releases the lock. It removes the file first, while it still has the lock.
+// release releases the lock. It first removes the file, while it still holds the lock.
 func release(lock *os.File) {
 	os.Remove(lock.Name())
 	lock.Close()
@@ -144,7 +147,7 @@ func vacant(path string) error {
 		return ErrLive
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
-	default: // EAGAIN means a full backlog: a server is there
+	default: // EAGAIN means a full backlog, so a server is listening
 		return fmt.Errorf("%w (%w)", ErrLive, err)
 	}
 }
@@ -160,13 +163,14 @@ func (s *unixSocket) Accept() (Conn, error) {
 func (s *unixSocket) Close() error {
 	err := s.UnixListener.Close()
 	if errors.Is(err, net.ErrClosed) {
-		return err // closed already: the file with our name may be our successor's
+		return err // the socket is already closed, so a file with its name may belong to a later sidecar
 	}
-	release(s.lock) // after the listener has removed its socket
+	release(s.lock) // the lock is released after the listener has removed its socket
 	return err
 }
 
-// unixConn identifies its peer by SO_PEERCRED: the credentials at the time of connect, which the peer cannot choose.
+// unixConn identifies its peer by SO_PEERCRED. These are the peer's credentials at the time of
+// connect, which the peer cannot choose.
 type unixConn struct{ *net.UnixConn }
 
 func (c unixConn) Peer() (Peer, error) {

@@ -130,7 +130,7 @@ func TestUnsafePlacesAreRefusedWithWhatToDo(t *testing.T) {
 	if err := os.Mkdir(open, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(open, 0o777); err != nil { // whatever the umask
+	if err := os.Chmod(open, 0o777); err != nil { // set explicitly, because the umask may be any
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "file")

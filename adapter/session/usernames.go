@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// LookupUser returns the name of a user ID as the operating system has it (nsswitch). It may ask a directory on the network.
+// LookupUser returns the name of a user ID from the operating system (nsswitch), which may ask a
+// directory on the network.
 func LookupUser(uid uint32) (string, error) {
 	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
 	if err != nil {
@@ -19,7 +20,7 @@ func LookupUser(uid uint32) (string, error) {
 }
 
 const (
-	nameKept = 10 * time.Minute // after that, a renamed user is known by the new name
+	nameKept = 10 * time.Minute // how long a name is cached; a renamed user has the old name for at most this time
 	// NamePatience is how long UserNames.Name waits for a directory of users.
 	NamePatience = 5 * time.Second
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// So the watchdog of systemd detects a sidecar that hangs.
+// Alive lets the watchdog of systemd detect a sidecar whose loop hangs.
 func TestASidecarWhoseLoopHangsIsNotAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Journal: nullJournal{}})

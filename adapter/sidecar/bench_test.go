@@ -16,7 +16,7 @@ import (
 	"accordion/core/sched"
 )
 
-// size is the size of a cluster and its numbers of jobs.
+// size has the numbers of jobs and nodes of a cluster.
 type size struct{ waiting, running, nodes int }
 
 // crowded returns a sidecar that has just read a cluster with 90 % of its nodes in use. Every eighth running job and every seventh
@@ -72,8 +72,9 @@ func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	return s
 }
 
-// BenchmarkCycle measures one cycle of a crowded cluster, without reading the batch system (BenchmarkParse in slurm) and
-// without calls. The bound for a cycle is 250 ms. For figures see docs/performance.md.
+// BenchmarkCycle measures one cycle of a crowded cluster. The cycle neither reads the batch system
+// (for that see BenchmarkParse in slurm) nor makes calls. The bound for a cycle is 250 ms. For
+// figures see docs/performance.md.
 func BenchmarkCycle(b *testing.B) {
 	for _, size := range []size{{8, 4, 64}, {2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
 		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
@@ -90,7 +91,7 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// turn runs a cycle that makes no calls.
+// turn runs one cycle, which makes no calls.
 func turn(s *Sidecar) error {
 	s.time.last = s.time.clock.Now()
 	v := plan.Make(s.input())
@@ -98,7 +99,8 @@ func turn(s *Sidecar) error {
 	return s.publisher.Publish(v)
 }
 
-// Other work of the machine and the garbage collector disturb the quickest of some rounds least.
+// The test takes the quickest of several rounds, which other work of the machine and the garbage
+// collector disturb least.
 func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	bound, quickest := 200*time.Millisecond, time.Hour
@@ -126,8 +128,8 @@ func (nullJournal) Delete(_, _ int64) error                    { return nil }
 func (nullJournal) PutView([]byte) error                       { return nil }
 func (nullJournal) PutQueue([]byte) error                      { return nil }
 
-// The sidecar may use 250 MiB with 10,000 waiting and 2,000 running jobs. Reading Slurm's answers, the journal and garbage need
-// the rest of that.
+// The sidecar may use 250 MiB with 10,000 waiting and 2,000 running jobs. The jobs' records and the
+// plan use a part of that; Slurm's answers, the journal and garbage need the rest.
 func TestACycleOfAVeryLargeClusterFitsItsBounds(t *testing.T) {
 	held := func() int64 {
 		runtime.GC()

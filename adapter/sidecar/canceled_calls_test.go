@@ -10,7 +10,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// An older call that is still carried out would undo a newer one for the same reservation.
+// If the batch system still carried out an older call, it would undo a newer call for the same
+// reservation.
 func TestACanceledCallForAReservationCountsAsUnderWayForAWhile(t *testing.T) {
 	for err, want := range map[error]bool{context.DeadlineExceeded: true, adapter.ErrBusy: false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -48,7 +49,8 @@ func TestAStartWithACanceledReleaseIsJudgedByAReadingThatBeganAfterItsLastInstan
 	})
 }
 
-// If many calls were begun at once, a plan for each result would delay the others.
+// If many calls were begun at the same time, a plan after each result would delay the other
+// results.
 func TestResultsOfCallsAreTakenTogether(t *testing.T) {
 	s := New(Options{Journal: nullJournal{}})
 	taken := 0

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// situation returns what decisions depend on now.
+// situation returns everything on which decisions depend now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
 		Now: s.time.clock.Now(), World: v, Trapped: s.workers.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
@@ -19,8 +19,8 @@ func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	}
 }
 
-// carryOut carries out a decision. It writes the changed record and the events first, and then starts the operation. done is called when
-// the calls have ended; nil: nothing is.
+// carryOut carries out a decision. It writes the changed record and the events first, and then
+// starts the operation. done, if not nil, is called when the calls have ended.
 func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision, done func()) error {
 	if r.Phase != managed.Ending {
 		r.WaitReason = d.Waits
@@ -57,7 +57,8 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	return nil
 }
 
-// finishAll takes the result of calls, and all other results that are there. One plan is then made for all of them.
+// finishAll takes the result c, and all other results that have arrived. One plan is then made for
+// all results.
 func (s *Sidecar) finishAll(c result) error {
 	for {
 		if err := s.finish(c); err != nil {
@@ -89,7 +90,7 @@ func (s *Sidecar) finish(c result) error {
 		s.readings.refresh()
 	}
 	switch {
-	case s.jobs.records[r.Key] != r: // it has ended meanwhile
+	case s.jobs.records[r.Key] != r: // the job has ended in the meantime
 		return nil
 	case c.err != nil:
 		o := decide.Failed(r, op, c.got, c.err, s.readings.snapshot.Nodes, s.eventLog.clock.Now())
@@ -102,7 +103,7 @@ func (s *Sidecar) finish(c result) error {
 	return s.jobs.apply(r, decide.Succeeded(r, op, c.got, s.settings, s.eventLog.clock.Now()))
 }
 
-// apply carries out what follows from an operation.
+// apply carries out the outcome of an operation.
 func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	for _, text := range o.Notices {
 		s.eventLog.notice(r.Key, text)
@@ -128,7 +129,8 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	return nil
 }
 
-// change makes changes of a job, and writes its events. If the record changes, it writes both together.
+// change makes changes to a job, and writes the job's events. If the job's record changes, record
+// and events are written together.
 func (s *jobs) change(r *managed.Job, changes []managed.Change, events []decide.Event) error {
 	if r.Apply(changes) {
 		return s.save(r, events...)

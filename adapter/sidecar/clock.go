@@ -6,7 +6,8 @@ import (
 	"accordion/adapter"
 )
 
-// A timekeeper finds out that the clock was set. Plans are made for the second of the last call of jump.
+// A timekeeper detects that the clock was set. Plans are made for the second in which jump was last
+// called.
 type timekeeper struct {
 	clock adapter.Clock
 	last  time.Time // when jump was last called

@@ -14,8 +14,8 @@ type settable struct {
 	adapter.Wall
 	lock  sync.Mutex
 	ahead time.Duration
-	looks int                     // number of calls of Now until it is set; 0: it is not
-	then  time.Duration           // by how much it is ahead then
+	looks int                     // number of calls of Now until the clock is set; 0 if it is not set
+	then  time.Duration           // by how much the clock is ahead after that
 	real  map[time.Time]time.Time // the virtual time of each result of Now
 }
 
@@ -54,7 +54,7 @@ func (c *settable) set(ahead time.Duration) {
 	c.ahead = ahead
 }
 
-// The batch system has the true time, and so have the seconds in its readings.
+// The batch system has the true time, and its readings have seconds of the true time.
 func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"an hour forward": time.Hour, "an hour back": -time.Hour, "five seconds forward": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAClockThatIsSetForwardAndBackAgainEndsNoJobAndMovesNoStep(t *testing.T)
 	}
 }
 
-// A cycle reads the clock many times. It may be set between any two of them.
+// A cycle reads the clock many times. The clock may be set between any two of these readings.
 func TestAClockThatIsSetAtAnyLookAtItEndsNoJobAndMovesNoStep(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		for looks := 1; looks <= 60; looks++ {

@@ -11,14 +11,14 @@ import (
 	"accordion/core"
 )
 
-// outages records when the batch system did not answer. Readings show that: they fail, or have a later
-// second in which the controller started.
+// outages records when the batch system did not answer. Readings show an outage: they fail, or show
+// that the controller was started again.
 type outages struct {
 	managed.Outages
 	eventLog *eventLog
 }
 
-// note takes a reading, which may have failed.
+// note evaluates a reading, which may have failed.
 func (s *outages) note(one reading) error {
 	if one.err != nil {
 		s.Fail(one.begun.Unix())
@@ -41,7 +41,7 @@ func (s *outages) resume(journal interface{ View() ([]byte, error) }) error {
 		return err
 	}
 	var last view.Status
-	if json.Unmarshal(data, &last) != nil { // the view of another version
+	if json.Unmarshal(data, &last) != nil { // another version of Accordion wrote the view
 		return nil
 	}
 	for _, o := range last.Outages {
@@ -51,7 +51,7 @@ func (s *outages) resume(journal interface{ View() ([]byte, error) }) error {
 	return nil
 }
 
-// view returns the outages as status shows them.
+// view returns the outages as `accordion status` shows them.
 func (s *outages) view() (known []view.Outage, booted core.Time) {
 	for _, o := range s.Known {
 		known = append(known, view.Outage(o))
@@ -59,8 +59,8 @@ func (s *outages) view() (known []view.Outage, booted core.Time) {
 	return known, s.Booted
 }
 
-// lengthen requests a longer limit for a job that outages have delayed, so that the batch system does
-// not end it for that.
+// lengthen requests a longer time limit for a job that outages have delayed, so that the batch
+// system does not end the job because of the delay.
 func (s *jobs) lengthen(r *managed.Job, now core.Time) {
 	more := r.LimitExtension(now)
 	if more == 0 || r.WantedLimit > 0 {

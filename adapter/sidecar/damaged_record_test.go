@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// damage changes the bytes of a job's record, as a failing disk does. The sidecar must not run meanwhile.
+// damage changes the bytes of a job's record, as a failing disk does. The sidecar must not run
+// during the call.
 func (w *world) damage(job int64, change func(data []byte) []byte) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite3", w.path)

@@ -3,12 +3,13 @@
 //
 //	absorb -> plan -> decide -> carry out
 //
-// One goroutine owns all state (Sidecar.Run). It never waits for the batch system: readings and operations run in other goroutines,
-// which send it their results. What has to be known after a crash is in the journal before it is done. After a crash the batch system
-// shows what was done, and the journal has what was intended.
+// One goroutine owns all state (Sidecar.Run). It never waits for the batch system: readings and
+// operations run in other goroutines, which send it their results. Before the sidecar acts, it
+// writes into the journal what it has to know after a crash. After a crash the batch system shows
+// which calls were carried out, and the journal has which calls were intended.
 //
-// Slurm or OAR schedule ordinary jobs as without the sidecar. If the sidecar stops, everything that it made in the batch system ends by
-// itself.
+// Slurm or OAR schedule ordinary jobs as they would without the sidecar. If the sidecar stops, its
+// reservations in the batch system expire by themselves.
 //
 // A Sidecar (sidecar.go) has these parts. Each has its own state:
 //

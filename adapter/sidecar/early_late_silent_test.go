@@ -34,7 +34,7 @@ func TestAnEarlyApplicationDelaysNoPromiseOfAnother(t *testing.T) {
 		w.eager()
 		other := w.evolving("10x30s,14x20s", 32*time.Second, 19*time.Second)
 		w.at(2)
-		early := w.evolving("2x90s,6x60s", 5*time.Second, 59*time.Second) // six nodes now would include four of the other job
+		early := w.evolving("2x90s,6x60s", 5*time.Second, 59*time.Second) // six nodes now would include four nodes of the other job
 		w.quiet(300)
 		if got := w.sizes(other); !strings.Contains(got, "14@35-") {
 			t.Errorf("the other held %q, want 14 nodes from second 35 on, as promised\n%s", got, w.history())
@@ -64,7 +64,8 @@ func TestAnEarlyApplicationDelaysNoOrdinaryJobThatWaits(t *testing.T) {
 	}
 }
 
-// stubborn returns a script that continues its work at every signal, and prints the signal.
+// stubborn is a script that continues its work whatever happens, and prints the signals that it
+// receives.
 func stubborn(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		done := make(chan error, 1)
@@ -104,7 +105,7 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	o.Nodes = 6
 	inWorld(t, o, func(w *world) {
 		late := w.submit(embedded.JobSpec{Nodes: 4, Managed: true, Comment: "ep=4x20s,1x20s", Script: stubborn(400 * time.Second)})
-		other := w.evolving("2x20s,5x20s") // it grows on nodes that the late one should release
+		other := w.evolving("2x20s,5x20s") // the job grows on nodes that the late job should release
 		w.quiet(200)
 		if over := w.record(late).End.Sub(w.begin); over > 45*time.Second {
 			t.Errorf("the late one was ended after %v, want 24 s, some for the warning and 10 s of grace\n%s", over, w.journalled())
@@ -116,7 +117,8 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	})
 }
 
-// listening returns a script that never asks for a step. It prints its hosts file at each signal.
+// listening is a script that never calls `accordion step`. It prints the job's hosts file at each
+// signal.
 func listening(d time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		end := time.After(d)
@@ -167,14 +169,15 @@ func TestSilentJobLearnsWhereItsHostsFileIsWhenAnotherUserHasTheFolder(t *testin
 	})
 }
 
-// Its hosts file is written slowly. The nodes do not leave in the same moment.
+// The job's hosts file is written slowly, so that the shrink is announced late. Even then the
+// shrink follows only some seconds after the announcement.
 func TestAShrinkWaitsForASilentApplicationThatLearnsOfItLate(t *testing.T) {
 	o := slurmish
 	told := 0
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Publish" {
 			if told++; told == 3 { // after its start, after its growth, and before its shrink
-				fault.Delay = 7 * time.Second // 5 seconds were left
+				fault.Delay = 7 * time.Second // 5 seconds were left before the shrink
 			}
 		}
 		return fault

@@ -22,11 +22,11 @@ type eventLog struct {
 	clock   adapter.Clock
 	cluster string
 
-	lastNotice   map[adapter.Key]string // of each job: the last notice in the log
+	lastNotice   map[adapter.Key]string // the last notice in the log about each job
 	lastActivity time.Time              // when something last happened to a managed job
 }
 
-// active records that something happened to a managed job: more may follow soon.
+// active records that something happened to a managed job, because more may soon follow.
 func (n *eventLog) active() { n.lastActivity = n.clock.Now() }
 
 // Remark writes an event that concerns no single job into the journal.
@@ -66,7 +66,8 @@ func (n *eventLog) logEvent(r *managed.Job, e decide.Event) journal.Event {
 	return journal.Event{At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: e.Kind, Text: e.Text, Fields: e.Fields}
 }
 
-// notice writes a text into the log that has no entry in the journal. It does not repeat the last notice about the job.
+// notice writes a text only into the log, without an entry in the journal. It does not repeat the
+// last notice about the job.
 func (n *eventLog) notice(key adapter.Key, text string) {
 	if n.lastNotice[key] == text {
 		return

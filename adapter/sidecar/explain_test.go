@@ -38,8 +38,9 @@ func (w *world) says(key adapter.Key, texts ...string) {
 	}
 }
 
-// queued returns the queue, such as "1 ordinary running 8@2, 3 ordinary waiting 12@632": number, kind, phase, nodes and start of each job.
-// Starts are seconds since the begin of the world.
+// queued returns the queue as a text, such as "1 ordinary running 8@2, 3 ordinary waiting 12@632".
+// It has number, kind, phase, nodes and start of each job. Starts are in seconds since the world
+// began.
 func (w *world) queued() string {
 	w.t.Helper()
 	r, err := status.ReadQueue(w.journal)
@@ -57,7 +58,8 @@ func (w *world) queued() string {
 	return strings.Join(all, ", ")
 }
 
-// after waits until half a second after a second of the sidecar: what it wrote then is there, and no call is under way.
+// after waits until half a second after the given second. What the sidecar wrote in that second is
+// then in the journal, and no call is under way.
 func (w *world) after(second int) {
 	w.at(second)
 	time.Sleep(500 * time.Millisecond)
@@ -71,8 +73,9 @@ func TestEveryJobIsInTheQueueWithItsPlannedStartAndSize(t *testing.T) {
 		job := w.evolving("5x300s,10x200s,2x100s")
 		w.submit(embedded.JobSpec{Nodes: 1, Hold: true, User: "bob"})
 		w.after(20)
-		// The first ends at 602, and may hold its nodes for 30 s more. The second may begin 45 s late, and may hold its nodes for
-		// 30 s more, too, until 1007, when the evolving job needs ten.
+		// The first job ends at 602, and may hold its nodes for another 30 s. The second job may
+		// begin 45 s late, and may also hold its nodes for another 30 s, until 1007. At that second
+		// the evolving job needs ten nodes.
 		if got, want := w.queued(), "1 ordinary running 12@2, 2 ordinary waiting 10@632, 3 evolving waiting 5@707, 4 ordinary held 1@?"; got != want {
 			t.Errorf("the queue is\n%s, want\n%s", got, want)
 		}
@@ -123,7 +126,7 @@ func TestExplainNamesJobsThatCameBeforeAndJobsThatLeft(t *testing.T) {
 		w.after(10)
 		job := w.evolving("10x300s,12x200s")
 		w.after(20)
-		if err := w.Release(t.Context(), older); err != nil { // it was submitted first, and comes first again
+		if err := w.Release(t.Context(), older); err != nil { // this job was submitted first, and is first in the queue again
 			t.Fatal(err)
 		}
 		w.after(40)
@@ -136,7 +139,8 @@ func TestExplainNamesJobsThatCameBeforeAndJobsThatLeft(t *testing.T) {
 	})
 }
 
-// More starts move at once than are reported in one cycle. The last ones are reported with the same reason.
+// More starts move in the same cycle than are reported in one cycle. The remaining moves are
+// reported in later cycles with the same reason.
 func TestExplainHasTheReasonForEachOfManyMovedStarts(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		long := w.submit(embedded.JobSpec{Nodes: 16, Limit: 7200, Runs: 7200, User: "bob"})
@@ -156,8 +160,8 @@ func TestExplainHasTheReasonForEachOfManyMovedStarts(t *testing.T) {
 	})
 }
 
-// Ten jobs end early, one after the other. Each end moves the start by two minutes, of 100 at first. That is not reported each
-// time.
+// Ten jobs end early, one after the other. Each end moves the start by two minutes, while the wait
+// is 100 minutes at first. Not every such move is reported.
 func TestSmallMovesOfAPlannedStartAreNotReported(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		for range 10 {
@@ -325,7 +329,8 @@ func TestABrokenPromiseIsReportedWithItsCauseAndCountedOnce(t *testing.T) {
 	}
 }
 
-// A growth in four changes of size takes Slurm up to four seconds. That breaks no promise.
+// Slurm needs up to four seconds for a growth that consists of four changes of size. Such a delay
+// breaks no promise.
 func TestAGrowthThatTakesFourSecondsBreaksNoPromise(t *testing.T) {
 	for delay, broken := range map[time.Duration]int{1900 * time.Millisecond: 0, 3900 * time.Millisecond: 0, 6 * time.Second: 1} {
 		o := slurmish

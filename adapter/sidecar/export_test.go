@@ -2,8 +2,8 @@ package sidecar
 
 import "reflect"
 
-// Remembered returns the lengths of the lists and tables that the sidecar keeps of jobs and reservations. The sidecar must not run
-// meanwhile.
+// Remembered returns the lengths of the lists and tables that the sidecar keeps of jobs and
+// reservations. The sidecar must not run during the call.
 func (s *Sidecar) Remembered() map[string]int {
 	past := reflect.ValueOf(s.publisher).Elem().FieldByName("past")
 	return map[string]int{

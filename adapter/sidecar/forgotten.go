@@ -10,12 +10,15 @@ import (
 	"accordion/adapter/managed"
 )
 
-// memoryLoss is the time that a batch system may lose when it is killed: Slurm saves its state every 5 s. A resize in that time is
-// undone, although the application knows of it. It is repeated at once, on the same nodes. The step goes on meanwhile.
+// memoryLoss is for how many seconds a batch system may forget its last changes when it is killed.
+// Slurm saves its state every 5 s. A resize in that time is undone, although the application was
+// informed of it. The sidecar immediately repeats the resize on the same nodes, and the step
+// continues in the meantime.
 const memoryLoss = 10 * time.Second
 
-// forgot reports whether the batch system forgot the job's last resize: the job holds what it held before it, and the resize was done
-// shortly before the last reading that succeeded. It does not if a node of the job is lost.
+// forgot reports whether the batch system forgot the job's last resize: the job holds the nodes
+// that it held before the resize, and the resize was done shortly before the last reading that
+// succeeded. If a node of the job is lost, forgot returns false.
 func (s *jobs) forgot(r *managed.Job, held []string) bool {
 	lost := slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool {
 		return n.Lost && slices.Contains(r.Nodes, n.Name) && !slices.Contains(held, n.Name)
@@ -27,7 +30,7 @@ func (s *jobs) forgot(r *managed.Job, held []string) bool {
 func (s *jobs) repeatResize(r *managed.Job, held []string) error {
 	nodes := managed.KeepOrder(r.NodesBefore, held)
 	r.NodesForgotten, r.ForgottenAt = slices.Clone(r.Nodes), s.eventLog.clock.Now().Unix()
-	if len(r.NodesForgotten) < len(held) { // the nodes that stay come first
+	if len(r.NodesForgotten) < len(held) { // the forgotten resize was a shrink, so the nodes that the job keeps come first
 		nodes = managed.KeepOrder(r.NodesForgotten, held)
 	}
 	r.SetNodes(nodes, s.eventLog.clock.Now().Unix())

@@ -8,8 +8,8 @@ import (
 func TestAResizeThatTheBatchSystemForgotIsDoneAgainOnTheSameNodes(t *testing.T) {
 	for _, c := range []struct {
 		name, ep     string
-		saved, crash int    // seconds; the resize is at second 24
-		holds        string // two seconds after the crash, and as the application knows
+		saved, crash int    // seconds of the save and of the crash; the resize is at second 24
+		holds        string // the nodes that the job holds two seconds after the crash, and the nodes that the application was informed of
 	}{
 		{"a growth", "2x20s,5x20s", 23, 26, "n[1-5]"},
 		{"a shrink", "5x20s,2x20s", 23, 26, "n[1-2]"},

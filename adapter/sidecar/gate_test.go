@@ -56,7 +56,7 @@ func TestTheGateIsSetOnlyWhenItChanges(t *testing.T) {
 		d.told, d.fails = nil, true
 		tend(true)
 		over()
-		tend(true) // too soon
+		tend(true) // too early after the failed call
 		time.Sleep(gateRetry)
 		d.fails = false
 		tend(true)

@@ -16,7 +16,8 @@ import (
 	"accordion/slurm/client"
 )
 
-// rateLimited is a batch system like Slurm: its calls take time, and it limits the client programs of a minute.
+// rateLimited is a batch system like Slurm: its calls take time, and it limits how many client
+// programs begin in a minute.
 type rateLimited struct {
 	adapter.BatchSystem
 	pace    *client.Allowance
@@ -36,7 +37,7 @@ func (r *rateLimited) TryAdmit(ctx context.Context, verbs ...string) (context.Co
 	return ctx, done, later, "its turn"
 }
 
-// use starts the programs of a call.
+// use starts the client programs of a call.
 func (r *rateLimited) use(ctx context.Context, verb string) error {
 	for range client.Costs[verb] {
 		one, err := r.pace.Turn(ctx)
@@ -111,7 +112,7 @@ func (s *slowJournal) Put(_ journal.Record, all ...journal.Event) error {
 	return nil
 }
 
-// lateness has by how many seconds another user's jobs were late.
+// lateness has the delays of another user's jobs, in seconds.
 type lateness struct{ accepted, growths, shrinks []float64 }
 
 func (l lateness) String() string {
@@ -125,12 +126,12 @@ func (l lateness) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", worst(l.accepted), worst(l.growths), worst(l.shrinks))
 }
 
-// hostileUsers has the number of users, of jobs of each user, and of steps of each job. A step
-// lasts ten seconds.
+// hostileUsers has the number of hostile users, of jobs of each user, and of steps of each job. A
+// step lasts ten seconds.
 type hostileUsers struct{ users, jobs, steps int }
 
-// nextTo returns how late another user's jobs are while the hostile users' jobs run. That user submits
-// an evolving job after some minutes, and jobs that do not evolve in the last two minutes.
+// nextTo returns how late another user's jobs are while jobs of hostile users run. The other user
+// submits an evolving job after some minutes, and ordinary jobs in the last two minutes.
 func nextTo(t *testing.T, c hostileUsers, after time.Duration) (l lateness) {
 	delays := func(c embedded.Call) embedded.Fault {
 		if c.Verb == "Expand" || c.Verb == "Shrink" {
@@ -195,8 +196,9 @@ func nextTo(t *testing.T, c hostileUsers, after time.Duration) (l lateness) {
 	return l
 }
 
-// Fifty users whose jobs need many times the programs of a minute delay another user by seconds only. Their first growths take
-// more than eight minutes: 50 users × 4 programs at 24 a minute.
+// Fifty users have jobs that need many times more client programs than may begin in a minute. They
+// delay another user by only a few seconds. The first growths of the fifty users take more than
+// eight minutes: 50 users × 4 programs, at 24 programs a minute.
 func TestHostileUsersDoNotDelayOthers(t *testing.T) {
 	l := nextTo(t, hostileUsers{users: 50, jobs: 1, steps: 6}, 9*time.Minute)
 	t.Log(l)

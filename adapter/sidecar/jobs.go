@@ -25,15 +25,15 @@ type jobs struct {
 	meter    actions.Meter
 	settings managed.Settings
 
-	launchers bool // launchers are served: parts of their applications are not managed jobs
+	launchers bool // launchers are served, so that parts of their applications are not managed jobs
 
-	usage  *view.UsageLedger // of jobs that have ended
+	usage  *view.UsageLedger // the use of jobs that have ended
 	unused core.Time         // node-seconds counted since the last cycle
-	unpaid unpaid            // of jobs that have ended and may come back
+	unpaid unpaid            // debts of jobs that have ended and may have been requeued
 
 	records map[adapter.Key]*managed.Job
-	leaving map[adapter.Key]leaving // jobs that have ended, or will wait again: that is not known yet
-	awaited map[core.JobID]uint32   // jobs whose nodes another job waited for in the last cycle, and the user of that job
+	leaving map[adapter.Key]leaving // jobs that have either ended or were requeued, which is not known yet
+	awaited map[core.JobID]uint32   // jobs for whose nodes another job waited in the last cycle, and the user of the waiting job
 	shrunk  managed.Epoch           // when a job last released nodes
 }
 
@@ -65,8 +65,9 @@ func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
 	return all
 }
 
-// find returns the job of that number; nil: there is none, or it waits. A job whose start was decided may
-// run before a reading shows that.
+// find returns the job with that number. It returns nil if there is no such job, or if the job
+// waits. It returns a job whose start was decided, because the job may run before a reading shows
+// that.
 func (s *jobs) find(id core.JobID) *managed.Job {
 	for _, r := range s.records {
 		if r.ID == id && r.Phase != managed.Waiting {
@@ -79,9 +80,10 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 // fresh reports whether the newest reading began after the last call for the job had ended.
 func (s *jobs) fresh(r *managed.Job) bool { return r.Underway == "" && s.readings.shows(r.LastEpoch) }
 
-// settled reports whether it is known if a release that was given up was carried out. That is so when
-// it can no longer be carried out, and a reading that began after that shows the job. Only such a
-// reading distinguishes a job that is still held from one that is about to start.
+// settled reports whether it is known if the batch system carried out a release that timed out. It
+// is known when the batch system can no longer carry out the release, and a reading that began
+// after that instant shows the job. Only such a reading distinguishes a job that is still held from
+// a job that is about to start.
 func (s *jobs) settled(r *managed.Job) bool {
 	switch {
 	case r.Phase != managed.Starting || r.LateCallUntil.IsZero():
@@ -95,10 +97,11 @@ func (s *jobs) settled(r *managed.Job) bool {
 	return false
 }
 
-// touch records that the job changes now: readings that have begun do not show that.
+// touch records that the job changes now, so that readings that have already begun may not show the
+// change.
 func (s *jobs) touch(r *managed.Job) { r.LastEpoch = s.readings.begun }
 
-// later returns the instant after a pause.
+// later returns the instant at which a pause of d ends.
 func (s *jobs) later(d time.Duration) time.Time { return s.eventLog.clock.Now().Add(d) }
 
 // restore reads the records of the journal.
@@ -120,7 +123,7 @@ func (s *jobs) restore() error {
 	return nil
 }
 
-// recall restores what users' jobs have used from what the queue showed last.
+// recall restores the usage of users' jobs from the last queue in the journal.
 func (s *jobs) recall() error {
 	data, err := s.eventLog.journal.Queue()
 	if err != nil {
@@ -139,12 +142,13 @@ func (s *jobs) recall() error {
 	return nil
 }
 
-// countUse counts what a run of a job used that has ended. It records in the job what the run left
-// unused of the nodes that were reserved ahead, and returns that. Nothing counts against the user if
-// the batch system ended the run. A requeue may not be the user's doing either: Slurm does not tell,
-// and lets an owner requeue a job that was submitted with --requeue. So a requeue counts when the job
-// ends for good, or when its next run leaves something unused, too. It never counts once that run
-// begins its last growth.
+// countUse counts the use of a run of a job that has ended. It records in the job how many
+// node-seconds that were reserved ahead the run left unused, and returns that number. Nothing
+// counts against the user if the batch system ended the run. A requeue may be caused by the batch
+// system or by the user: Slurm does not show who requeued a job, and lets owners requeue jobs
+// submitted with --requeue. So the unused node-seconds of a requeued run count only when the job
+// ends for good, or when its next run leaves something unused, too. They never count if the next
+// run reaches its last growth.
 func (s *jobs) countUse(r *managed.Job, state string) core.Time {
 	now := s.eventLog.clock.Now().Unix()
 	used, unused := r.Used(now)
@@ -161,17 +165,17 @@ func (s *jobs) countUse(r *managed.Job, state string) core.Time {
 	return unused
 }
 
-// unpaid has what jobs that have ended left unused, by number, until it is known that they were not
-// requeued. Slurm requeues a job under its number, with a new second of submission.
+// unpaid has the debts of jobs that have ended, by job number, until it is known that the jobs were
+// not requeued. Slurm requeues a job under its number, with a new second of submission.
 type unpaid map[core.JobID]debt
 
-// A debt is what a user's job left unused and that does not count yet.
+// A debt has the unused node-seconds of a user's job that do not count yet.
 type debt struct {
 	user, account string
 	unused        core.Time // node-seconds
 }
 
-// settle counts what jobs left unused that the reading does not show any more. A job that waits again
+// settle counts the debts of jobs that the reading does not show any more. A job that waits again
 // keeps its debt.
 func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	if len(s.unpaid) == 0 {
@@ -195,18 +199,18 @@ func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	}
 }
 
-// charge counts what a job left unused against its user.
+// charge counts a debt against its user.
 func (s *jobs) charge(d debt) {
 	s.usage.Add(d.user, d.account, 0, d.unused, s.eventLog.clock.Now().Unix())
 	s.unused += d.unused
 }
 
-// lost reports whether one of the nodes is down, by the newest reading.
+// lost reports whether one of the nodes is down in the newest reading.
 func (s *jobs) lost(nodes []string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool { return n.Lost && slices.Contains(nodes, n.Name) })
 }
 
-// taken has the states of jobs that the batch system ended.
+// taken has the final states of jobs that the batch system itself ended.
 var taken = map[string]bool{"NODE_FAIL": true, "BOOT_FAIL": true, "PREEMPTED": true, "LAUNCH_FAILED": true, "REVOKED": true}
 
 // read returns the job that a record of the journal describes.
@@ -242,7 +246,8 @@ func (s *jobs) setAside(stored journal.Record, why error) error {
 	return s.eventLog.journal.Delete(stored.Job, stored.Submitted)
 }
 
-// save writes a job's record into the journal, together with events of the job: all or nothing. No other function writes a record.
+// save writes a job's record and events into the journal in one transaction. No other function
+// writes a single record.
 func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	data, err := r.Encode()
 	if err != nil {
@@ -256,7 +261,7 @@ func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	return s.eventLog.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data}, events...)
 }
 
-// saveDirty writes the records that changed since they were written.
+// saveDirty writes the records that changed since they were last written.
 func (s *jobs) saveDirty() error {
 	for _, r := range s.sorted() {
 		if r.Unsaved {
@@ -268,7 +273,7 @@ func (s *jobs) saveDirty() error {
 	return nil
 }
 
-// shift moves what is planned for jobs with a clock that was set.
+// shift moves the planned times of jobs by the same time as the clock was set.
 func (s *jobs) shift(by time.Duration) error {
 	for _, r := range s.sorted() {
 		r.ShiftTimes(int64(by / time.Second))
@@ -280,7 +285,7 @@ func (s *jobs) shift(by time.Duration) error {
 	return nil
 }
 
-// phases returns how many jobs are in each phase, as status shows it.
+// phases returns how many jobs are in each phase, as `accordion status` shows phases.
 func (s *jobs) phases() map[string]int {
 	phases := map[string]int{}
 	for _, r := range s.records {

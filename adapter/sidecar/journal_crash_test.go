@@ -10,11 +10,12 @@ import (
 	"accordion/adapter/journal"
 )
 
-// killingJournal is a journal that fails after a number of writes of records and events. Then the sidecar is killed.
+// killingJournal is a journal that fails after a number of writes of records and events. When it
+// fails, the sidecar is killed.
 type killingJournal struct {
 	actions.Journal
 	left   int
-	killed chan struct{} // closed then
+	killed chan struct{} // closed when the journal fails
 }
 
 func (d *killingJournal) writes() error {
@@ -41,7 +42,8 @@ func (d *killingJournal) Put(r journal.Record, happened ...journal.Event) error 
 	return d.Journal.Put(r, happened...)
 }
 
-// A record and its events are written together. So no event is missing or written twice, wherever the sidecar is killed.
+// A record and its events are written together. So no event is missing or written twice, whenever
+// the sidecar is killed.
 func TestEventsAreWrittenOnceWhereverTheSidecarIsKilled(t *testing.T) {
 	for at := 0; ; at++ {
 		killed := true

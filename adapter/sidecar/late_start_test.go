@@ -25,7 +25,8 @@ func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
 	})
 }
 
-// A lost node does not come back at once, so that a job that was released on it does not wait for it.
+// A lost node usually stays away for some time. So a job that was released on such a node does not
+// wait for the node.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s")

@@ -26,11 +26,12 @@ func (u *unreadable) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return u.BatchSystem.Observe(ctx)
 }
 
-// An application is late only from the second at which it could have asked.
+// An application counts as late only from the second at which it could have asked for its next
+// step.
 func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		works  time.Duration // how long it works in its step of 20 s, which begins in second 2 and is seen a minute later
+		works  time.Duration // how long the application works in its step of 20 s; the step begins in second 2, and a reading shows that a minute later
 		events string
 	}{
 		{"it is done a step's length after that", 75 * time.Second, "accepted starting started grew promise broken ended"},
@@ -44,7 +45,7 @@ func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 				w.serve()
 				job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x20s,5x20s", Script: stubborn(c.works, 19*time.Second)})
 				w.at(1)
-				time.Sleep(time.Second / 2) // it is released, and has not started yet
+				time.Sleep(time.Second / 2) // the job is released, and has not started yet
 				slow.shut.Store(true)
 				w.at(60)
 				slow.shut.Store(false)
@@ -61,7 +62,8 @@ func TestAnApplicationIsNotLateForAStartThatWasSeenLate(t *testing.T) {
 	}
 }
 
-// Its shim asks again and again, until the next sidecar runs. That has seen the job before.
+// The shim repeats its question until the next sidecar runs, which has seen the job before the
+// question arrives.
 func TestAnApplicationIsNotLateWhileNoSidecarReceivesItsQuestion(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s,3x20s")

@@ -10,7 +10,8 @@ import (
 	"accordion/adapter/actions"
 )
 
-// A Lease makes sure that the sidecar is the only one of its cluster, on whatever host. The zero Lease does not.
+// A Lease makes sure that no other sidecar serves the cluster, on any host. The zero Lease does not
+// make sure of that.
 type Lease struct {
 	Leaser adapter.Leaser
 	Claim  adapter.Claim
@@ -27,20 +28,20 @@ type leaseLog interface {
 // before it ends, and releases it when the sidecar ends. Without the lease the sidecar does nothing. The batch system stores the
 // lease (adapter.Leaser), so that sidecars on other hosts see it. Only the sidecar's loop calls the methods.
 type leaseKeeper struct {
-	// term is the time in which calls may be made; nil: without a lease.
+	// term is the time in which calls may be made; nil if there is no lease.
 	term *actions.Term
 	// answers receives the results of renewals, for renewed.
 	answers chan renewal
 
-	lease      Lease // without a Leaser there is none, and calls may always be made
+	lease      Lease // without a Leaser there is no lease, and calls may always be made
 	eventLog   leaseLog
 	clock      adapter.Clock
-	deadline   time.Duration // of a call of the batch system
+	deadline   time.Duration // deadline of a call of the batch system
 	background func(func())  // runs a function in another goroutine
 
 	renewing bool
 	next     time.Time // when the lease is renewed
-	lacking  bool      // the journal has that it ran out
+	lacking  bool      // the journal has an event that the lease ran out
 }
 
 // A renewal is the result of a request to renew the lease.
@@ -49,7 +50,8 @@ type renewal struct {
 	err   error
 }
 
-// newLeaseKeeper returns a keeper. It makes calls by background, each within the deadline.
+// newLeaseKeeper returns a keeper. The keeper makes its calls by calling `background`. Each call
+// has the given deadline.
 func newLeaseKeeper(l Lease, events leaseLog, clock adapter.Clock, deadline time.Duration, background func(func())) *leaseKeeper {
 	k := &leaseKeeper{lease: l, eventLog: events, clock: clock, deadline: deadline, background: background, answers: make(chan renewal, 1)}
 	if l.Leaser != nil {
@@ -58,27 +60,30 @@ func newLeaseKeeper(l Lease, events leaseLog, clock adapter.Clock, deadline time
 	return k
 }
 
-// The lease is renewed after a third of its length. No call is made in its last quarter, because clocks differ, and because a
-// call that was canceled may still be carried out. These are divisors of the lease's length.
+// The lease is renewed after a third of its length. No call is made in the last quarter of the
+// lease, because clocks differ, and because the batch system may still carry out a canceled call.
+// The constants are divisors of the lease's length.
 const (
 	renewAfter = 3
 	reserve    = 4
-	tryAgain   = 12 // after a failure
+	tryAgain   = 12 // the pause after a failure
 )
 
-// takePause is the pause between two tries to take a lease that has run out by this host's clock, and not by that of the batch
-// system: Slurm looks for such leases every 30 s. takeTries bounds the number of tries.
+// takePause is the pause between two tries to take a lease that has run out by this host's clock,
+// but not yet by the batch system's. Slurm looks for expired leases every 30 s. takeTries bounds
+// the number of tries.
 const (
 	takePause = 2 * time.Second
 	takeTries = 45
 )
 
-// every returns the lease's length, divided by part.
+// every returns the lease's length divided by `part`.
 func (k *leaseKeeper) every(part int) time.Duration {
 	return k.lease.Claim.Length / time.Duration(part)
 }
 
-// take takes the lease before anything is done. The error is an *adapter.LeaseHeldError if another sidecar has it.
+// take takes the lease before the sidecar does anything. The error is an *adapter.LeaseHeldError if
+// another sidecar has it.
 func (k *leaseKeeper) take(ctx context.Context) error {
 	if k.lease.Leaser == nil {
 		return nil
@@ -112,7 +117,7 @@ func (k *leaseKeeper) ask(ctx context.Context, call func(context.Context, adapte
 	return call(ctx, k.lease.Claim)
 }
 
-// granted records that the sidecar holds the lease. It was requested at begun.
+// granted records that the sidecar holds the lease. The lease was requested at the instant `begun`.
 func (k *leaseKeeper) granted(begun time.Time) {
 	k.term.Renew(begun, k.lease.Claim.Length-k.every(reserve))
 	k.next, k.lease.Claim.Over = begun.Add(k.every(renewAfter)), false
@@ -130,7 +135,8 @@ func (k *leaseKeeper) renewIfDue(ctx context.Context) {
 	})
 }
 
-// renewed takes the result of a renewal. It returns an error if another sidecar has the lease: this one has to end.
+// renewed evaluates the result of a renewal. It returns an error if another sidecar has the lease,
+// because this sidecar then has to end.
 func (k *leaseKeeper) renewed(r renewal) error {
 	k.renewing = false
 	if other := (*adapter.LeaseHeldError)(nil); errors.As(r.err, &other) {
@@ -146,7 +152,8 @@ func (k *leaseKeeper) renewed(r renewal) error {
 	return nil
 }
 
-// held reports whether calls may be made now, and writes into the journal when that changes.
+// held reports whether calls may be made now, and writes an event into the journal when that
+// changes.
 func (k *leaseKeeper) held() (bool, error) {
 	if k.lease.Leaser == nil {
 		return true, nil
@@ -164,10 +171,11 @@ func (k *leaseKeeper) held() (bool, error) {
 	return true, k.eventLog.Remark("leased", "the lease is held again", nil)
 }
 
-// renewNow renews the lease at the next renewIfDue, because the clock was set or the machine slept: the lease may have ended.
+// renewNow renews the lease at the next renewIfDue, because the clock was set or the machine slept,
+// so that the lease may have ended.
 func (k *leaseKeeper) renewNow() { k.next = k.clock.Now() }
 
-// pause returns the time until the lease is to be renewed, at most most.
+// pause returns the time until the lease is to be renewed, but at most the time `most`.
 func (k *leaseKeeper) pause(most time.Duration) time.Duration {
 	if k.lease.Leaser == nil || k.renewing {
 		return most

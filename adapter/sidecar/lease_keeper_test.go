@@ -19,11 +19,11 @@ type wallClock struct{}
 func (wallClock) Now() time.Time                         { return time.Now() }
 func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// A fakeLeaser answers as the test says, and keeps the calls.
+// A fakeLeaser answers as the test specifies, and records the calls.
 type fakeLeaser struct {
 	take, renew, leave func() error
 	asked              []string
-	left               time.Duration // until the deadline of the last call
+	left               time.Duration // time until the deadline of the last call
 	claim              adapter.Claim
 }
 
@@ -53,7 +53,7 @@ func (d *fakeLeaser) LeaveLease(ctx context.Context, h adapter.Holder, keep time
 	return d.ask(ctx, fmt.Sprintf("leave %s for %v", h.ID, keep), d.leave)
 }
 
-// fakeLog keeps what was written: the kind and the text.
+// fakeLog keeps the kind and the text of each event.
 type fakeLog struct {
 	written []string
 	fails   error
@@ -278,7 +278,7 @@ func TestNothingIsDoneInTheLastQuarterOfALease(t *testing.T) {
 		}{
 			{44 * time.Second, errors.New("no answer"), true},
 			{45 * time.Second, errors.New("no answer"), false},
-			{51 * time.Second, nil, true}, // it is renewed, late
+			{51 * time.Second, nil, true}, // the lease is renewed late
 			{51*time.Second + 44*time.Second, errors.New("no answer"), true},
 			{51*time.Second + 45*time.Second, errors.New("no answer"), false},
 		} {

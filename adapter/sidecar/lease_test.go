@@ -16,8 +16,8 @@ import (
 type unreliableLeaser struct {
 	adapter.Leaser
 	failing atomic.Bool  // renewals fail
-	left    atomic.Int32 // number of calls for which a lease that has run out is still there
-	silent  atomic.Bool  // TakeLease succeeds, and does not answer
+	left    atomic.Int32 // number of calls for which an expired lease still exists
+	silent  atomic.Bool  // TakeLease succeeds, but its answer is lost
 }
 
 func (d *unreliableLeaser) TakeLease(ctx context.Context, c adapter.Claim) error {
@@ -39,7 +39,7 @@ func (d *unreliableLeaser) RenewLease(ctx context.Context, c adapter.Claim) erro
 	return d.Leaser.RenewLease(ctx, c)
 }
 
-// inLeasedWorld runs a story as inWorld does, with a sidecar that has a lease of a minute.
+// inLeasedWorld is like inWorld, but its sidecar has a lease of a minute.
 func inLeasedWorld(t *testing.T, story func(w *world, d *unreliableLeaser)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {
@@ -55,8 +55,8 @@ func claim(id string) adapter.Claim {
 	return adapter.Claim{Holder: adapter.Holder{ID: id, Host: id}, Length: time.Minute}
 }
 
-// endsLeased waits until the sidecar ends because another one has the lease. Then it starts a sidecar without a lease, which the end of the
-// story needs.
+// endsLeased waits until the sidecar ends because another one has the lease. Then it starts a
+// sidecar without a lease, so that the world can end as inWorld expects.
 func (w *world) endsLeased(other string) {
 	w.t.Helper()
 	err := <-w.stopped

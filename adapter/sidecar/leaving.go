@@ -9,8 +9,8 @@ import (
 )
 
 // A leaving is the event of a job that has stopped running. Slurm shows a job that it requeues as
-// ending first, and then under its number with a new second of submission. So the event is written
-// when the job is gone or waits again.
+// ending first, and then under its number with a new second of submission. So the sidecar writes
+// the event only when the job is gone or waits again.
 type leaving struct {
 	job    *managed.Job
 	kind   string
@@ -19,7 +19,8 @@ type leaving struct {
 	since  time.Time
 }
 
-// leavesFor bounds how long the event waits: a job with a node that does not answer stays ending for long.
+// leavesFor bounds how long the event is delayed, because a job stays in the state ending for long
+// if one of its nodes does not answer.
 const leavesFor = 15 * time.Second
 
 // leave removes a job that has ended or is ending.
@@ -34,7 +35,7 @@ func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
 	return nil
 }
 
-// markRequeued makes it the event of a requeue.
+// markRequeued turns the event of an end into the event of a requeue.
 func (l *leaving) markRequeued() {
 	l.kind = "requeued"
 	l.text += ": put back into the queue, and waits again from its first step"
@@ -51,7 +52,7 @@ func (s *jobs) writeLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) 
 			l.markRequeued()
 		}
 		delete(s.leaving, key)
-		if s.records[key] != nil { // the batch system forgot that it ended
+		if s.records[key] != nil { // the batch system forgot that the job had ended
 			continue
 		}
 		if err := s.writeEnd(l); err != nil {
@@ -61,8 +62,8 @@ func (s *jobs) writeLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) 
 	return nil
 }
 
-// isRequeued reports whether the reading shows a job that had started in the queue again, under its
-// number and with a new second of submission.
+// isRequeued reports whether the reading shows a job that had started as waiting again, with the
+// same number and a new second of submission.
 func isRequeued(snapshot *adapter.Snapshot, r *managed.Job) bool {
 	if r.Began == 0 {
 		return false
@@ -80,7 +81,7 @@ func isRequeued(snapshot *adapter.Snapshot, r *managed.Job) bool {
 	return false
 }
 
-// requeuedFrom returns the second of submission of the run before, if the job was requeued.
+// requeuedFrom returns the second of submission of the previous run, if the job was requeued.
 func (s *jobs) requeuedFrom(j *adapter.Job) (submitted core.Time, ok bool) {
 	now := &adapter.Snapshot{Jobs: []adapter.Job{*j}}
 	for _, r := range s.records {
@@ -96,7 +97,7 @@ func (s *jobs) requeuedFrom(j *adapter.Job) (submitted core.Time, ok bool) {
 	return 0, false
 }
 
-// hasEnded reports whether the job has ended, by the reading.
+// hasEnded reports whether the job has ended according to the reading.
 func hasEnded(snapshot *adapter.Snapshot, key adapter.Key) bool {
 	for i := range snapshot.Jobs {
 		if snapshot.Jobs[i].Key == key {

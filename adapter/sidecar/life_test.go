@@ -88,7 +88,8 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	}
 }
 
-// askingOnce returns a script that asks for one step at once. It prints the status and the nodes of the reply.
+// askingOnce is a script that immediately asks for one step. It prints the answer, and the nodes
+// that the job has after it.
 func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		reply, err := h.Step(ctx, ask)
@@ -181,7 +182,8 @@ func TestOrdinaryJobsInTheWayDelayAGrowthByNoMoreThanTheirOverrun(t *testing.T) 
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,16x20s")
 		w.at(8)
-		// It would fit next to the two nodes, but would not end before the growth. So it must wait.
+		// This job would fit now, along with the job on two nodes, but would not end before the
+		// growth. So it must wait.
 		behind := w.submit(embedded.JobSpec{Nodes: 14, Limit: 60, Runs: 10})
 		w.quiet(300)
 		if got := w.sizes(job); !strings.Contains(got, "16@25-") {
@@ -199,7 +201,7 @@ func TestAManagedJobNeverJumpsTheQueue(t *testing.T) {
 		w.at(3)
 		first := w.submit(embedded.JobSpec{Nodes: 16, Limit: 60, Runs: 30}) // waits for the whole machine
 		w.at(4)
-		job := w.evolving("4x200s,2x20s") // it would fit now, and delay the first one
+		job := w.evolving("4x200s,2x20s") // this job would fit now, but would delay the first job
 		w.quiet(600)
 		if w.record(job).Start.Before(w.record(first).Start) {
 			t.Errorf("the managed job started before the ordinary one that was first:\n%s", w.history())
@@ -212,7 +214,7 @@ func TestTheApplicationChoosesWhatItGivesBack(t *testing.T) {
 		{"n1,n4", "", "n[1,4]"},
 		{"n4", "", "n[1,4]"}, // the batch host stays, too
 		{"", "n2,n3", "n[1,4]"},
-		{"", "n3", "n[1-2]"}, // one more has to leave: the one that came last
+		{"", "n3", "n[1-2]"}, // one more node has to be released: the node that was added last
 	} {
 		t.Run(fmt.Sprintf("keep %s release %s", c.keep, c.release), func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {

@@ -11,7 +11,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// A job that has lost a node learns that at once, and not only at its next step: what it starts there fails.
+// A job that has lost a node is informed immediately, and not only at its next step, because
+// programs that it starts on that node fail.
 func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{
@@ -39,14 +40,14 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// A job that asks for its steps learns it, too. It gets no signal, because it may not handle one. The hosts file that it gets is
-// kept up to date in later steps.
+// A job that calls `accordion step` is informed of the loss, too. It gets no signal, because it may
+// not handle signals. The hosts file that it receives is kept up to date in later steps.
 func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{
 			Nodes: 2, Managed: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: reading(19*time.Second, 59*time.Second, 19*time.Second),
 		})
-		w.at(28) // three seconds after it grew, as if the batch system had lost its last seconds. But the node is lost
+		w.at(28) // three seconds after the job grew, so that it looks as if the batch system had lost its last seconds, although the node is lost
 		if err := w.KillNode("n4"); err != nil {
 			t.Fatal(err)
 		}
@@ -68,8 +69,8 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	})
 }
 
-// reading returns a script that asks for its steps. It prints its hosts file at the end of the second step and of
-// each later one.
+// reading is a script that calls `accordion step`. It prints the job's hosts file at the end of the
+// second step and of each later step.
 func reading(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {

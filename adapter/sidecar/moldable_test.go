@@ -32,7 +32,8 @@ func (w *world) moldable(list string, works time.Duration) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "mold=" + list, Managed: true, Script: embedded.Phases(works)})
 }
 
-// announced returns why a waiting job has its size, as explain shows it now; nil: the job does not wait, or has no place in the plan yet.
+// announced returns why a waiting job has its size, as `accordion explain` shows it now. It returns
+// nil if the job does not wait, or has no place in the plan yet.
 func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
@@ -42,7 +43,8 @@ func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	return x.Sizes
 }
 
-// begun returns what the journal has of a job's start: the number of nodes, and the numbers by which they were chosen.
+// begun returns from the journal how many nodes a job had at its start, and the numbers by which
+// that size was chosen.
 func (w *world) begun(key adapter.Key) (nodes int, sized view.AllowedSizes, sizing view.Sizing) {
 	w.t.Helper()
 	for e, err := range w.journal.JobEntries(int64(key.ID), 0) {
@@ -73,8 +75,9 @@ func (w *world) begun(key adapter.Key) (nodes int, sized view.AllowedSizes, sizi
 	return nodes, sized, sizing
 }
 
-// Many moldable jobs are submitted, on an idle machine and on a full one. Each starts with the size that was announced, as long as the
-// numbers by which it was chosen hold. The journal has the numbers at its start.
+// Many moldable jobs are submitted, on an idle machine and on a full one. Each job starts with the
+// size that was announced, unless the numbers by which the size was chosen have changed. The
+// journal has the numbers at the job's start.
 func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 	const list = "2x200s|4x130s|8x104s"
 	for _, full := range []bool{false, true} {
@@ -89,7 +92,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 				keys = append(keys, w.moldable(list, 60*time.Second))
 			}
 			last := make([]*status.SizeExplanation, len(keys))
-			over := make([]bool, len(keys)) // whether it does not wait any more
+			over := make([]bool, len(keys)) // whether the job does not wait any more
 			for range 100 {
 				time.Sleep(2 * time.Second)
 				for i, key := range keys {
@@ -132,7 +135,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 func TestASwitchedSizingRuleAppliesToWaitingJobs(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.sizedBy(nil)
-		first := w.moldable("2x200s|4x130s|16x104s", 90*time.Second) // its reference is 4 nodes
+		first := w.moldable("2x200s|4x130s|16x104s", 90*time.Second) // the reference of this job is 4 nodes
 		w.after(10)
 		second := w.moldable("2x200s|4x130s|16x104s", 60*time.Second)
 		w.after(20)

@@ -12,37 +12,41 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Slurm 22.05 sometimes shows a node as idle and does not allocate it for half a minute to three minutes: after a job was
-// shrunk by NodeList=, a scheduling pass between two epilogs of an ending job leaves the last node's bit unset among
-// those that may be shared. That happens to ordinary jobs, too. `scontrol update NodeName=… State=UNDRAIN` repairs the node at
-// once. But the node does not respond for most of a second then, and a job that Slurm allocates it to meanwhile is launched ten
-// seconds later. So it is done only for nodes that were not allocated.
+// Slurm 22.05 sometimes shows a node as idle and does not allocate it for half a minute to three
+// minutes: after a job was shrunk by NodeList=, a scheduling pass between two epilogs of an ending
+// job leaves the last node's bit unset among those that may be shared. That happens to ordinary
+// jobs, too. `scontrol update NodeName=… State=UNDRAIN` repairs the node at once. But for most of a
+// second after that the node does not respond, and a job to which Slurm allocates the node in that
+// second is launched ten seconds later. So the sidecar repairs only nodes that the batch system did
+// not allocate.
 const (
-	stuckAfter  = 4 * time.Second  // after which a node that is idle and still refused counts as stuck: Slurm looks every 3 s
-	idleAfter   = 40 * time.Second // … and a node that is idle while a job that fits waits. Longer than a back-filling interval
-	lostAfter   = 10 * time.Second // … and a node that is in use and that no job holds
+	stuckAfter  = 4 * time.Second  // time after which a node counts as stuck if it is idle but its allocation is refused; Slurm looks for free nodes every 3 s
+	idleAfter   = 40 * time.Second // time after which a node counts as stuck if it is idle while a job that fits waits; longer than a back-filling interval
+	lostAfter   = 10 * time.Second // time after which a node counts as stuck if it is in use but no job holds it
 	repairEvery = 5 * time.Second
 )
 
-// absence is for how long plans expect an unusable node to come back at once: after a start of slurmctld no node is known for some
-// seconds, and that must move no promise. No job starts on the node meanwhile.
+// absence is for how long plans assume that an unusable node will be usable again immediately.
+// After a start of slurmctld all nodes are unknown for some seconds, which must not move promises.
+// No job starts on an unusable node in the meantime.
 const absence = 30 * time.Second
 
-// nodes has since when each node is in the state in which the batch system shows it.
+// nodes has, for each node, since when it has been in its present state.
 type nodes struct {
 	eventLog *eventLog
 	jobs     *jobs
 	workers  *workers
 
-	idle     map[string]time.Time // and usable
-	lost     map[string]time.Time // in use while no job holds it
-	away     map[string]time.Time // not usable
-	woken    map[string]time.Time // when the batch system was last asked to boot it
+	idle     map[string]time.Time // since when the node has been idle and usable
+	lost     map[string]time.Time // since when the node has been in use without a job that holds it
+	away     map[string]time.Time // since when the node has not been usable
+	woken    map[string]time.Time // when the batch system was last asked to boot the node
 	repaired time.Time            // when stuck nodes were last repaired
 }
 
-// note takes the states of nodes from a new reading. A lost node is in use while no job holds it: Slurm leaves one when a job ends while
-// an expander is merged into it.
+// note records the states of nodes from a new reading. Here a lost node is a node that is in use
+// although no job holds it. Slurm leaves such a node if a job ends while an expander is being
+// merged into the job.
 func (s *nodes) note(snapshot *adapter.Snapshot) {
 	held := map[string]bool{}
 	for _, j := range snapshot.Jobs {
@@ -66,7 +70,7 @@ func (s *nodes) note(snapshot *adapter.Snapshot) {
 	}
 }
 
-// forget forgets all instants, because the clock was set.
+// forget removes all recorded instants, because the clock was set.
 func (s *nodes) forget() {
 	s.repaired = time.Time{}
 	clear(s.idle)
@@ -74,8 +78,8 @@ func (s *nodes) forget() {
 	clear(s.away)
 }
 
-// outOfService reports whether plans do without a node: an administrator has to bring it back, or it has been unusable for longer than
-// absence.
+// outOfService reports whether plans must not use a node. That is the case if an administrator has
+// to return the node to service, or if the node has been unusable for longer than absence.
 func (s *nodes) outOfService(n adapter.Node) bool {
 	return n.Away || !n.Usable && !s.eventLog.clock.Now().Before(s.away[n.Name].Add(absence))
 }
@@ -108,7 +112,7 @@ func (s *nodes) stuck(v *plan.World) []string {
 	now := s.eventLog.clock.Now()
 	for _, r := range s.jobs.sorted() {
 		switch {
-		case r.Seen != nil && r.Seen.Blocked: // it waits for something else than nodes
+		case r.Seen != nil && r.Seen.Blocked: // the job does not wait for nodes
 		case r.Phase == managed.Starting && r.Underway == "" && !now.Before(r.ReleasedAt.Add(stuckAfter)):
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
 		case r.RefusedNodes != nil:
@@ -131,7 +135,7 @@ func (s *nodes) passedOver(v *plan.World) []string {
 		return nil
 	}
 	if r := v.Queue[0].Managed; r != nil && (!r.Rigid() || r.Seen.Held || v.Now-max(r.Submitted, r.AdmittedAt) < core.Time(idleAfter/time.Second)) {
-		return nil // not the batch system's to start, or not for long
+		return nil // the batch system does not start this job itself, or the job has not waited for long
 	}
 	reserved := map[string]bool{}
 	for _, r := range v.Snapshot.Reservations {
@@ -174,7 +178,8 @@ const wakeAgain = 30 * time.Second
 // wakeMargin is the number of seconds for which a node should have booted before it is needed.
 const wakeMargin core.Time = 10
 
-// wake boots the nodes that jobs need soon, for a step or for a start. A batch system does not boot a node because it is reserved.
+// wake boots the nodes that jobs soon need for a step or for a start, because a batch system does
+// not boot a node only because it is reserved.
 func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	waker, ok := s.workers.caller.System.(adapter.PowerManager)
 	if !ok || waker.BootTime() <= 0 {
@@ -186,7 +191,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	}
 	now := s.eventLog.clock.Now()
 	for n := range s.woken {
-		if !asleep[n] { // if it is powered down again, it is booted at once
+		if !asleep[n] { // the node has booted: if it is powered down again, it is booted without a pause
 			delete(s.woken, n)
 		}
 	}
@@ -204,7 +209,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	s.workers.background(func() error { return s.workers.caller.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
-// neededBy returns the nodes that one of the jobs gets until that second.
+// neededBy returns the nodes that the jobs receive up to the second `soon`.
 func neededBy(all []*managed.Job, soon core.Time) []string {
 	var nodes []string
 	for _, r := range all {

@@ -8,7 +8,7 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// notifying is a counted batch system that also reports changes.
+// notifying is a batch system that counts its readings and reports changes.
 type notifying struct {
 	*counted
 	changes chan struct{}
@@ -16,7 +16,8 @@ type notifying struct {
 
 func (h notifying) Changes() <-chan struct{} { return h.changes }
 
-// inNotifyingWorld runs a story as inRestingWorld does. The batch system reports a change when the story calls call.
+// inNotifyingWorld is like inRestingWorld, but its batch system reports a change when the story
+// calls `call`.
 func inNotifyingWorld(t *testing.T, story func(w *world, c *counted, call func())) {
 	t.Helper()
 	inRestingWorld(t, embedded.Options{Nodes: 16}, func(w *world, c *counted) {

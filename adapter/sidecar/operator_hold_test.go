@@ -8,8 +8,9 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// An operator holds a waiting job. The sidecar does not release it, and keeps no nodes for it. When it is
-// released, it has its place in the queue again, also if the sidecar was killed meanwhile.
+// An operator holds a waiting job. The sidecar does not release it, and keeps no nodes for it. When
+// the operator releases the job, the job has its place in the queue again, also if the sidecar was
+// killed in the meantime.
 func TestAWaitingJobThatAnOperatorHoldsStaysHeld(t *testing.T) {
 	o := slurmish
 	o.Nodes = 4

@@ -9,8 +9,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// orphans ends expanders that belong to no growth under way. They are left by a merge that came too late, by a sidecar that ended
-// during a growth, or by a parent that has ended.
+// orphans ends expanders that belong to no growth under way. An orphan is left by a merge that came
+// too late, by a sidecar that ended during a growth, or by a parent that has ended.
 type orphans struct {
 	eventLog *eventLog
 	readings *readings
@@ -19,17 +19,17 @@ type orphans struct {
 	ended map[adapter.Key]ended
 }
 
-// ended is an orphan that was ended, or is being ended.
+// ended is an orphan for which the call to end it was made.
 type ended struct {
 	busy  bool
 	at    managed.Epoch
-	retry time.Time // if it is still there, it is ended again from then on
+	retry time.Time // the instant from which the orphan is ended again if it still exists
 }
 
 // endAgain is the pause until the batch system is asked again to end an expander.
 const endAgain = 3 * time.Second
 
-// sweep ends orphans. owned reports whether the parent of one is a managed job that runs.
+// sweep ends orphans. owned reports whether the parent of an orphan is a managed job that runs.
 func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*adapter.Job) bool) {
 	now := s.eventLog.clock.Now
 	for _, j := range found {

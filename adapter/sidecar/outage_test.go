@@ -15,22 +15,22 @@ import (
 	"accordion/shim/wire"
 )
 
-// A flaky is a batch system whose controller stops at one call and starts again some seconds later. A
-// program that a job starts meanwhile begins a minute after that. So does srun, which is refused while
-// the nodes are not known, and asks again after a minute.
+// A flaky is a batch system whose controller stops at one call and starts again some seconds later.
+// A program that a job starts during the outage begins only a minute after the outage. So does srun
+// in Slurm, which is refused while the nodes are not known, and tries again after a minute.
 type flaky struct {
 	adapter.BatchSystem
-	lasts time.Duration // of the outage
-	stall time.Duration // of a program that was refused
+	lasts time.Duration // duration of the outage
+	stall time.Duration // delay of a program that was refused
 	quick bool          // the controller is back before a call fails: only Snapshot.Booted shows the outage
 
 	mu       sync.Mutex
-	at       int // index of the call; negative: none
+	at       int // index of the call; negative if it stops at no call
 	after    bool
 	count    int
 	from, to time.Time
-	begun    map[adapter.Key]core.Time // of the program that runs now
-	stalled  map[adapter.Key]bool      // a program of the job waits
+	begun    map[adapter.Key]core.Time // when the program that runs now began
+	stalled  map[adapter.Key]bool      // jobs of which a program waits
 }
 
 var errAway = errors.New("unable to contact the controller")
@@ -84,7 +84,7 @@ func (f *flaky) call(act func() error) error {
 	err := act()
 	if fatal && after {
 		f.stop()
-		return errAway // the answer is lost
+		return errAway // the answer of the call is lost
 	}
 	return err
 }
@@ -216,7 +216,7 @@ func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	}
 }
 
-// inFlakyWorld runs a story as inWorld does, with a controller that stops before or after one call of the sidecar.
+// inFlakyWorld is like inWorld, but the controller stops at one call of the sidecar.
 func inFlakyWorld(t *testing.T, at int, after bool, story func(w *world, f *flaky)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {
@@ -268,7 +268,8 @@ func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 	}
 }
 
-// A short restart in which no call failed shows by the second in which the controller started.
+// A short restart during which no call failed can be seen from the second in which the controller
+// started.
 func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.quick = true })
@@ -294,7 +295,7 @@ func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	})
 }
 
-// The sidecar is killed during the outage, and knows of it after its restart.
+// The sidecar is killed during the outage, and knows of the outage after its restart.
 func TestAnOutageCountsAgainstNoJobAfterARestartOfTheSidecar(t *testing.T) {
 	for _, second := range []int{29, 40, 55, 80, 91} {
 		inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
@@ -314,7 +315,8 @@ func TestAnOutageCountsAgainstNoJobAfterARestartOfTheSidecar(t *testing.T) {
 	}
 }
 
-// The time that an outage adds is bounded: an application that hangs is ended, and its output says why.
+// The time that an outage adds to a step is bounded. An application that hangs is ended, and the
+// job's output has the reason.
 func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.stall = time.Hour })

@@ -7,8 +7,9 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// The batch system plans by limits. If a managed job has a limit beyond the second at which the first waiting ordinary job can
-// start, the batch system may start the second one before the first.
+// The batch system plans by limits. If a managed job's limit ends after the second at which the
+// first waiting ordinary job can start, the batch system may start the second ordinary job before
+// the first.
 func TestNoOrdinaryJobIsOvertakenForAManagedOneWithALimitThatIsLongerThanItsProfile(t *testing.T) {
 	o := slurmish
 	o.Nodes, o.Sweep = 5, 0
@@ -20,7 +21,7 @@ func TestNoOrdinaryJobIsOvertakenForAManagedOneWithALimitThatIsLongerThanItsProf
 			w.submit(embedded.JobSpec{Nodes: 4, Limit: 46, Runs: 46, User: "bob"})
 			w.at(5)
 			if managed {
-				w.evolving("1x23s", 50*time.Second) // it is late by its allowance, and its limit is longer
+				w.evolving("1x23s", 50*time.Second) // the job is late by its overrun allowance, and its limit is longer
 			}
 			w.quiet(900)
 			begin = w.record(waits).Start.Sub(w.begin)

@@ -8,19 +8,21 @@ import (
 	"accordion/core"
 )
 
-// How often the batch system is read. Readings load the batch system, so there are few while nothing is due. A change that the
-// batch system reports (adapter.ChangeNotifier) brings on a reading. Around each second at which something is planned, and for some
-// seconds after something happened, there is a reading in each rescheduling timer. There are more while a growth waits for nodes
-// that only the batch system can free, and fewer when the batch system is slow or does not answer.
+// These constants determine how often the batch system is read. Readings load the batch system, so
+// there are few while nothing is due. A change that the batch system reports
+// (adapter.ChangeNotifier) causes a reading. Around each second at which something is planned, and
+// for some seconds after something happened, the rescheduling timer is the interval between
+// readings. Readings are more frequent while a growth waits for nodes that only the batch system
+// can free. They are less frequent when the batch system is slow or does not answer.
 const (
-	pauseFirst    = 250 * time.Millisecond // the pause in the first seconds in which a due growth waits for the batch system
-	pauseThen     = 500 * time.Millisecond // … and after that
-	firstFor      = 5                      // seconds with the first pause
-	waitsFor      = 60                     // seconds with either pause
-	restAfter     = 20 * time.Second       // the pause is long when nothing has happened for this time
+	pauseFirst    = 250 * time.Millisecond // the pause between readings in the first seconds in which a due growth waits for the batch system
+	pauseThen     = 500 * time.Millisecond // the pause after these first seconds
+	firstFor      = 5                      // for how many seconds the pause is pauseFirst
+	waitsFor      = 60                     // for how many seconds the pause is pauseFirst or pauseThen
+	restAfter     = 20 * time.Second       // the pause becomes long when nothing has happened for this time
 	slowFrom      = 2 * time.Second        // the batch system is slow if a reading takes this long
-	slowShare     = 5                      // then readings take at most this part of the time: one in slowShare
-	maxSlowPause  = 10 * time.Second       // … and the pause is at most this, or as long as the last reading
+	slowShare     = 5                      // while the batch system is slow, readings take at most one slowShare-th of the time
+	maxSlowPause  = 10 * time.Second       // and the pause is at most maxSlowPause, or as long as the last reading
 	maxRetryPause = 5 * time.Second        // the longest pause while the batch system does not answer
 )
 
@@ -34,8 +36,9 @@ type pacing struct {
 	settings managed.Settings
 }
 
-// pause returns the time until the next reading, or until something is due. reads reports that it is the reading. While a reading is
-// under way, the next one does not count: the loop wakes when the present one arrives.
+// pause returns the time until the next reading, or until something is due if that is earlier.
+// reads is true if the reading comes first. While a reading is under way, only what is due counts,
+// because the loop wakes when the present reading arrives.
 func (s *pacing) pause() (lasts time.Duration, reads bool) {
 	now := s.eventLog.clock.Now()
 	wake := s.next(now)
@@ -70,7 +73,7 @@ func (s *pacing) moments(r *managed.Job) []time.Time {
 		allowance := r.Allowance(s.settings.Overrun) - r.OverrunUsed
 		add(due - s.ahead())
 		add(due)
-		if r.Question != nil && r.PlannedEnd < due { // the step was postponed, and may begin from the second that was promised first
+		if r.Question != nil && r.PlannedEnd < due { // the step was postponed, and may begin from the originally promised second on
 			add(r.PlannedEnd)
 		}
 		add(due - s.settings.Silent.Notice)
@@ -91,7 +94,7 @@ func (s *pacing) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
 
-// between returns the time from the begin of one reading to the begin of the next.
+// between returns the time from the begin of one reading to the begin of the next reading.
 func (s *pacing) between(now time.Time) time.Duration {
 	pause := max(s.settings.Rest, s.settings.Interval)
 	switch soon, hurried := s.coming(now.Unix()); {
@@ -108,8 +111,8 @@ func (s *pacing) between(now time.Time) time.Duration {
 	return pause
 }
 
-// coming reports whether a job changes soon. hurried is the pause between readings if a change waits only for the batch system; 0: no
-// change does.
+// coming reports whether a job changes soon. hurried is the pause between readings if a change
+// waits only for the batch system, and 0 if no change does.
 func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 	soon = s.parts.Soon()
 	for _, r := range s.jobs.records {

@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// counted is a batch system that counts its readings. It can be slow, or not answer.
+// counted is a batch system that counts its readings. It can be made slow, or made not to answer.
 type counted struct {
 	adapter.BatchSystem
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ func (c *counted) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return c.BatchSystem.Reserve(ctx, r)
 }
 
-// deny makes all calls for reservations fail, or stops that.
+// deny makes all calls for reservations fail if full is true, and lets them succeed otherwise.
 func (c *counted) deny(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *counted) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 }
 
-// is sets whether the batch system does not answer, and how long a reading takes.
+// is sets whether the batch system does not answer (away), and how long a reading takes (slow).
 func (c *counted) is(away bool, slow time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,8 @@ func (c *counted) readings() int {
 	return len(c.begun)
 }
 
-// most returns the greatest number of readings that began within d, from since on.
+// most returns the greatest number of readings that began within any span of d after the instant
+// `since`.
 func (c *counted) most(d time.Duration, since time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +154,8 @@ func TestANewJobIsSeenAfterTheLongPauseAtTheLatest(t *testing.T) {
 	}
 }
 
-// Steps must not be later because readings are few. They are compared with those of a world with a reading each second.
+// Steps must not be later because readings are rare. The test compares them with the steps of a
+// world with a reading each second.
 func TestFewReadingsMakeNoStepLater(t *testing.T) {
 	profiles := []string{"2x20s,5x20s,3x20s", "2x61s,9x20s", "4x33s,2x33s,8x33s", "1x40s,2x7s,3x7s,4x7s,1x7s"}
 	for _, ep := range profiles {
@@ -164,7 +166,7 @@ func TestFewReadingsMakeNoStepLater(t *testing.T) {
 			usual = w.sizes(job)
 		})
 		inRestingWorld(t, slurmish, func(w *world, _ *counted) {
-			time.Sleep(4 * time.Second) // the next reading is in a second, as in the other world
+			time.Sleep(4 * time.Second) // the next reading comes in a second, as in the other world
 			w.begin = time.Now()
 			job := w.evolving(ep)
 			w.quiet(400)
@@ -178,7 +180,7 @@ func TestFewReadingsMakeNoStepLater(t *testing.T) {
 
 func TestAGrowthThatWaitsForAnOverrunComesSoonAfterIt(t *testing.T) {
 	inRestingWorld(t, slurmish, func(w *world, c *counted) {
-		w.submit(embedded.JobSpec{Nodes: 13, Limit: 60, Runs: 1000, User: "bob"}) // the batch system ends it after its limit
+		w.submit(embedded.JobSpec{Nodes: 13, Limit: 60, Runs: 1000, User: "bob"}) // the batch system ends the job after its limit
 		job := w.evolving("3x70s,16x20s")
 		w.quiet(300)
 		if w.steps(job) != "3 16" {
@@ -192,7 +194,7 @@ func TestAGrowthThatWaitsForAnOverrunComesSoonAfterIt(t *testing.T) {
 
 func TestABatchSystemThatDoesNotAnswerIsReadSeldom(t *testing.T) {
 	inRestingWorld(t, slurmish, func(w *world, c *counted) {
-		w.evolving("2x20s,5x900s") // a change is always due
+		w.evolving("2x20s,5x900s") // a change of this job is always due
 		w.at(10)
 		c.is(true, 0)
 		w.at(30)
@@ -223,7 +225,7 @@ func TestNoCallIsMadeWhileReadingsFail(t *testing.T) {
 		c.deny(true)
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 300, Runs: 290, User: "bob"})
 		w.at(3)
-		w.evolving("2x20s,5x20s") // it waits, and needs reservations
+		w.evolving("2x20s,5x20s") // the job waits, and needs reservations
 		w.at(60)
 		before := acts()
 		w.at(90)
@@ -271,7 +273,7 @@ func TestAPlanIsMadeOncePerReading(t *testing.T) {
 		most int           // number of plans in 100 seconds
 	}{
 		"all are prompt":              {0, 25},
-		"one takes as long as it may": {9 * time.Second, 35}, // a plan each second meanwhile, because something may be due
+		"one takes as long as it may": {9 * time.Second, 35}, // a plan is made each second in the meantime, because something may be due
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRestingWorld(t, slurmish, func(w *world, b *counted) {
@@ -296,7 +298,7 @@ func TestAPlanIsMadeOncePerReading(t *testing.T) {
 	}
 }
 
-// paced is a batch system that limits calls: each waits until it is admitted.
+// paced is a batch system that limits calls: each call waits until it is admitted.
 type paced struct {
 	adapter.BatchSystem
 	mu   sync.Mutex
@@ -318,7 +320,7 @@ func (p *paced) Admit(ctx context.Context, verb string) (context.Context, func()
 	return ctx, func() { p.mu.Lock(); p.kept--; p.mu.Unlock() }, nil
 }
 
-// TryAdmit admits each resize at once. Its calls wait in Admit.
+// TryAdmit admits each resize immediately. The calls of the resize wait in Admit.
 func (p *paced) TryAdmit(ctx context.Context, _ ...string) (context.Context, func(), time.Duration, string) {
 	return ctx, func() {}, 0, ""
 }
@@ -337,7 +339,7 @@ func TestTheDeadlineOfACallBeginsWhenItIsAdmitted(t *testing.T) {
 		w.evolving("2x20s,5x20s")
 		time.Sleep(70 * time.Second)
 		begin := time.Now()
-		w.halt() // during a start: calls that were not admitted are not made
+		w.halt() // the sidecar is stopped during a start; calls that were not admitted are not made
 		if took := time.Since(begin); took > w.settings.Deadline || p.kept != 0 {
 			t.Errorf("the sidecar took %v to end, and left %d turns", took, p.kept)
 		}
@@ -356,7 +358,7 @@ func TestNothingIsRememberedOfJobsThatHaveEnded(t *testing.T) {
 			case 0:
 				w.evolving("2x20s,5x20s,3x20s")
 			case 1:
-				w.evolving("1x20s,4x20s,2x20s", 10*time.Second, 90*time.Second) // it is late, and is ended
+				w.evolving("1x20s,4x20s,2x20s", 10*time.Second, 90*time.Second) // the job is late, and is ended
 			case 2:
 				w.submit(embedded.JobSpec{Nodes: 2, Comment: "ep=nonsense", Managed: true, Limit: 60, Runs: 10})
 			default:

@@ -34,8 +34,9 @@ func (s *slowReservations) Reserve(ctx context.Context, r adapter.Reservation) e
 	return s.System.Reserve(ctx, r)
 }
 
-// The reservation ahead of a waiting part has the same name as that of its preparation. Of two calls at the same time, the earlier one may be
-// carried out last, with other nodes.
+// The reservation ahead of a waiting part has the same name as the reservation with which the part
+// is prepared. If two calls for it were made at the same time, the batch system could carry out the
+// earlier call last, with other nodes.
 func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 8}, func(w *partsWorld) {
 		w.halt()

@@ -11,21 +11,25 @@ import (
 	"accordion/core"
 )
 
-// Parts schedules the jobs of a cluster that are parts of applications over several clusters (delegated scheduling). It carries out orders
-// that it receives from elsewhere. The sidecar's loop calls all methods.
+// Parts schedules the jobs of a cluster that are parts of applications over several clusters
+// (delegated scheduling). It carries out orders that it receives from the loop of applications. The
+// sidecar's loop calls all methods.
 type Parts interface {
 	// Ordered returns a channel that receives a value soon after new orders arrived.
 	Ordered() <-chan struct{}
-	// Look takes in a reading, and returns the parts that the next plan has to know.
+	// Look evaluates a reading, and returns the parts that the next plan has to contain.
 	Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job
-	// Carry starts the calls that orders need and that the batch system does not show as done. v is the plan.
+	// Carry starts the calls that are needed to carry out orders and whose results the batch system
+	// does not show yet. v is the plan.
 	Carry(ctx context.Context, v *plan.World) error
-	// Wanted adds the reservations that parts need to wants, and returns it. It sets keep for each reservation that has to stay as it is.
-	// ours has the names of all reservations of Accordion.
+	// Wanted appends to wants the reservations that parts need, and returns the result. It sets
+	// keep for each reservation that has to stay as it is. ours has the names of all reservations
+	// of Accordion.
 	Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation
-	// Show publishes what the cluster has, and how far each order has come.
+	// Show publishes the state of the cluster, and how far each order has been carried out.
 	Show(v *plan.World)
-	// Soon reports whether the batch system should be read again soon, because an order is under way.
+	// Soon reports whether the batch system should be read again soon, because an order is being
+	// carried out.
 	Soon() bool
 	// ClockSet adapts to a clock that was set.
 	ClockSet()
@@ -38,13 +42,15 @@ type PartsHost struct {
 	Settings managed.Settings
 	// Beside runs calls of the batch system in another goroutine. The loop calls over with their error when they have ended.
 	Beside func(calls func() error, over func(error))
-	// Reserved returns Accordion's reservation of a name, as the newest reading has it.
+	// Reserved returns Accordion's reservation with the given name, as in the newest reading.
 	Reserved func(name string) (adapter.Reservation, bool)
-	// Tending reports whether a call for a reservation is under way. Two calls at once could arrive in either order.
+	// Tending reports whether a call for a reservation is under way. Two calls at the same time
+	// could arrive in either order.
 	Tending func(name string) bool
 	// Take records that Parts write a reservation themselves.
 	Take func(adapter.Reservation)
-	// Epochs returns the epoch of the newest reading, and of the last one that has begun.
+	// Epochs returns the epoch of the newest complete reading, and the epoch of the last reading
+	// that has begun.
 	Epochs func() (taken, begun managed.Epoch)
 	// Refresh requests another reading soon, because the batch system was changed.
 	Refresh func()

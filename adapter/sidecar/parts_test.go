@@ -31,13 +31,14 @@ func servingParts(t *testing.T, o embedded.Options, story func(w *partsWorld)) {
 		in.halt()
 		w := &partsWorld{world: in, box: mailbox.New()}
 		w.parts = func(h sidecar.PartsHost) sidecar.Parts { return orders.New(w.box, h) }
-		w.outer = w.System // it submits jobs, too
+		w.outer = w.System // the batch system is one that submits jobs for parts, too
 		w.serve()
 		story(w)
 	})
 }
 
-// order gives an order, waits until it has come as far as stand, and returns its standing.
+// order gives an order, waits until the order has reached the state `stand`, and returns its
+// standing.
 func (w *partsWorld) order(o mailbox.Order, stand mailbox.Stand) mailbox.Standing {
 	w.t.Helper()
 	w.box.Order([]mailbox.Order{o})
@@ -108,7 +109,7 @@ func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 			t.Errorf("prepared on %v it is %+v: it is not to be tied yet", ready.Nodes, j)
 		}
 		w.halt()
-		w.serve() // it finds the prepared part
+		w.serve() // the new sidecar finds the prepared part
 		if again := w.order(o, mailbox.Prepared); !slices.Equal(again.Nodes, ready.Nodes) {
 			t.Errorf("after a restart it is prepared on %v, and was on %v", again.Nodes, ready.Nodes)
 		}
@@ -217,7 +218,8 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 	})
 }
 
-// passes returns the second at which a pass over the cluster's state would start a request, and whether that is now.
+// passes returns the second at which a pass of the algorithm over the cluster's state would start a
+// request, and whether that second is now.
 func (w *partsWorld) passes(hosts int, walltime core.Time) (at core.Time, starts bool) {
 	w.t.Helper()
 	b, now := w.box.State(), w.second()
@@ -235,10 +237,11 @@ func (w *partsWorld) passes(hosts int, walltime core.Time) (at core.Time, starts
 	return rms.Estimate(7), false
 }
 
-// Enough nodes are free in each second, and none of them for as long as the part needs. A pass starts only what can be prepared.
+// Enough nodes are free in each second, but no node is free for as long as the part needs. A pass
+// starts only parts that can be prepared.
 func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
-		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 100, Runs: 100}); err != nil { // on n1
+		if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 100, Runs: 100}); err != nil { // this job runs on n1
 			t.Fatal(err)
 		}
 		if err := w.Reserve(t.Context(), adapter.Reservation{Name: "maintenance", Nodes: []string{"n2"}, Start: w.second() + 200, End: w.second() + 900, User: "root"}); err != nil {
@@ -272,7 +275,8 @@ func TestAPassStartsWhatTheClusterCanNameNodesFor(t *testing.T) {
 	})
 }
 
-// A part that runs past its walltime is planned to end at once, but still has its nodes. Another part gets the idle ones.
+// A part that runs past its walltime is planned to end immediately, but still has its nodes.
+// Another part gets the idle nodes.
 func TestAPartIsPreparedOnIdleNodes(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
 		late := mailbox.Order{Application: 7, User: "ada", Want: mailbox.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 20, Limit: 300}
@@ -297,7 +301,8 @@ func TestAPartIsPreparedOnIdleNodes(t *testing.T) {
 	})
 }
 
-// A pass uses nodes that run now. Nodes that are powered down are booted for parts as they are for jobs.
+// A pass assumes nodes that are powered on. Nodes that are powered down are booted for parts as
+// they are for jobs.
 func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 	servingParts(t, embedded.Options{Nodes: 4}, func(w *partsWorld) {
 		w.halt()

@@ -32,7 +32,7 @@ func (w *world) entry(key adapter.Key) view.Entry {
 	return view.Entry{}
 }
 
-// reserved returns the start of the job's reservation ahead, in seconds of the world; −1: it has none.
+// reserved returns the start of the job's reservation ahead, in seconds of the world; −1 if it has none.
 func (w *world) reserved(key adapter.Key) core.Time {
 	w.t.Helper()
 	snapshot, err := w.Observe(context.Background())
@@ -47,16 +47,17 @@ func (w *world) reserved(key adapter.Key) core.Time {
 	return -1
 }
 
-// An ordinary job has ten of 16 nodes for five minutes. The first evolving job needs twelve. The second one fits now, and would delay the
-// first one at the end of the ordinary job. The third one fits, and would not.
+// An ordinary job has ten of 16 nodes for five minutes. The first evolving job needs twelve nodes.
+// The second evolving job fits now, but would delay the first one at the end of the ordinary job.
+// The third evolving job fits now, and would delay no other.
 func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		policy        sched.Policy
-		at60, at100   string    // what the queue shows of the first one
-		ahead         core.Time // the start of the first one's reservation, at second 100
+		at60, at100   string    // what the queue shows of the first evolving job at seconds 60 and 100
+		ahead         core.Time // start of the first evolving job's reservation, as observed at second 100
 		due           core.Time
-		first, second core.Time // when they started
+		first, second core.Time // when the first two evolving jobs started
 	}{
 		{"repeated", sched.Repeated{}, "", "", 302, 0, 304, 329},
 		{"easy-evolving", sched.Patient{}, "reserved", "reserved", 302, 0, 304, 329},
@@ -89,7 +90,7 @@ func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 				stands(100, c.at100)
 				about := func(what string, got, want core.Time) {
 					t.Helper()
-					if got < want-3 || got > want+6 { // a start and a resize take some seconds
+					if got < want-3 || got > want+6 { // because a start and a resize take some seconds
 						t.Errorf("%s at %d, want about %d\n%s", what, got, want, w.history())
 					}
 				}

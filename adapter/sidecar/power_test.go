@@ -15,7 +15,7 @@ import (
 type poweredDown struct {
 	adapter.BatchSystem
 	boot core.Time
-	up   string // the node that runs; "": n1
+	up   string // the node that is powered on; "" means n1
 
 	lock  sync.Mutex
 	woken map[string]time.Time

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime returns the processor time of this process. Unlike the wall clock it does not run while other processes do.
+// processorTime returns the processor time of this process. Unlike the wall clock, it does not
+// advance while other processes run.
 func processorTime(t testing.TB) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -7,18 +7,19 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// The simulation found it (seed 139). A job is planned before an ordinary one, and its reservation begins. Then another job is late,
-// so that the ordinary one comes first. The reservation had begun, and excluded it forever.
+// The simulation found this fault (seed 139). A managed job is planned before an ordinary job, and
+// its reservation begins. Then another job is late, so that the ordinary job comes first. The
+// reservation had already begun, and kept the ordinary job from starting forever.
 func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testing.T) {
 	o := slurmish
 	o.Nodes = 8
 	inWorld(t, o, func(w *world) {
 		time.Sleep(time.Second / 2)
-		w.evolving("6x21s", 79*time.Second) // it is late, and is ended when its allowance is used up
+		w.evolving("6x21s", 79*time.Second) // this job is late, and is ended when its overrun allowance is used up
 		w.at(6)
 		ordinary := w.submit(embedded.JobSpec{Nodes: 7, Limit: 55, Runs: 55})
 		w.at(8)
-		job := w.evolving("5x30s,4x14s") // it fits before the ordinary one if the first job is in time
+		job := w.evolving("5x30s,4x14s") // this job fits before the ordinary one if the first job is in time
 		w.at(14)
 		w.submit(embedded.JobSpec{Nodes: 2, Limit: 32, Runs: 32})
 		w.quiet(600)
@@ -29,22 +30,24 @@ func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testi
 	})
 }
 
-// The simulation found it. While a growth was late, the promise was moved. When the growth came, its delay was added again, so that
-// the application waited for twice as long for its next step.
+// The simulation found this fault. While a growth was late, the job's promise was moved. When the
+// growth succeeded, the delay was added again, so that the application waited twice as long for its
+// next step.
 func TestADelayIsCountedOnce(t *testing.T) {
 	o := slurmish
 	o.Nodes = 5
 	inWorld(t, o, func(w *world) {
 		time.Sleep(time.Second / 2)
-		w.evolving("3x20s", 100*time.Second) // it is late, delays another job, and is ended
+		w.evolving("3x20s", 100*time.Second) // this job is late, delays another job, and is ended
 		job := w.evolving("2x20s,5x20s,1x20s")
 		w.quiet(300)
 		w.shows(job, "2@2-36 5@36-56 1@56-75")
 	})
 }
 
-// The simulation found it. An orphaned expander was planned as a job that runs until its parent's limit. Promises were moved behind
-// it, although it was ended at once.
+// The simulation found this fault. An orphaned expander was planned as a job that runs until its
+// parent's limit. Promises were postponed until that limit, although the sidecar immediately ended
+// the expander.
 func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		time.Sleep(time.Second / 2)
@@ -58,8 +61,8 @@ func TestALeftOverExpanderMovesNoPromise(t *testing.T) {
 	})
 }
 
-// The simulation found it. While promises do not fit the machine, they are fitted again in each cycle. A step that should have ended got
-// another second each time.
+// The simulation found this fault. While promises do not fit the machine, they are fitted again in
+// each cycle. Each time, a step that should have ended was extended by another second.
 func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
 	o := slurmish
 	o.Nodes = 8
@@ -81,8 +84,9 @@ func TestAShrinkIsNotPutOffWhileAnotherJobCannotGoOn(t *testing.T) {
 	})
 }
 
-// The simulation found it (seed 4339). A later step of a late application was planned only until its promised end, and a job that
-// was submitted later was started on its nodes.
+// The simulation found this fault (seed 4339). A later step of a late application was planned only
+// until the step's promised end, and a job that was submitted later was started on the
+// application's nodes.
 func TestALateApplicationIsPlannedForAsLongAsItAskedFor(t *testing.T) {
 	o := slurmish
 	o.Nodes = 4

@@ -14,7 +14,8 @@ import (
 	"accordion/core"
 )
 
-// published counts the writes of the sidecar's queue, and keeps the last one.
+// published counts how often the sidecar writes its queue, and keeps the queue that was written
+// last.
 type published struct {
 	*journal.Journal
 	count int
@@ -112,7 +113,7 @@ func TestAJobThatMayStartNowDoesNotChangeTheQueueEachSecond(t *testing.T) {
 	}
 }
 
-// handClock does not run: tests set it.
+// handClock is a clock that stands still until a test sets it.
 type handClock struct {
 	adapter.Wall
 	now time.Time
@@ -171,7 +172,8 @@ func TestAJobHoldsWhatItsPlanSays(t *testing.T) {
 	}
 }
 
-// The bound is 10 ms in a cycle with 2,000 waiting jobs. Other work of the machine disturbs the quickest of some rounds least.
+// The bound is 10 ms in a cycle with 2,000 waiting jobs. The test takes the quickest of several
+// rounds, which other work of the machine disturbs least.
 func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s, _, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
@@ -196,8 +198,8 @@ func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue measures what the queue of `accordion queue` costs in a cycle with 2,000 pending and 500 running jobs, when it is
-// written and when not.
+// BenchmarkQueue measures what the queue of `accordion queue` costs in a cycle with 2,000 pending
+// and 500 running jobs, both when the queue is written and when it is not.
 func BenchmarkQueue(b *testing.B) {
 	s, _, v, views := viewed(b)
 	clock := &handClock{now: time.Unix(v.Now, 0)}

@@ -16,14 +16,15 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// launcherSession is the session of a launcher that requests more hosts than there are once, and acknowledges each view at once.
+// launcherSession is the session of a launcher that makes one request, for more hosts than exist,
+// and immediately acknowledges each view.
 type launcherSession struct {
 	number uint64
 	said   chan launcher.Message
 	events chan<- server.Event
 	seq    int64
 	views  []time.Time // when each view came
-	est    int64       // of the newest view
+	est    int64       // the estimated start in the newest view
 }
 
 func (a *launcherSession) Number() uint64 { return a.number }
@@ -45,7 +46,7 @@ func (a *launcherSession) say(m launcher.Message) {
 	a.events <- server.Event{Session: a, Seq: a.seq, Message: m}
 }
 
-// run exchanges messages until ctx ends.
+// run exchanges messages with the server until ctx ends.
 func (a *launcherSession) run(ctx context.Context, t *testing.T, hosts int, walltime int64) {
 	a.say(&launcher.Hello{Version: 2, Speaks: []int{2}})
 	for {
@@ -73,7 +74,8 @@ func (a *launcherSession) run(ctx context.Context, t *testing.T, hosts int, wall
 	}
 }
 
-// launching runs do while n launchers wait on the world's cluster, and returns their sessions.
+// launching runs the function `do` while n launchers wait on the world's cluster, and returns their
+// sessions.
 func (w *partsWorld) launching(n int, do func()) (all []*launcherSession) {
 	w.t.Helper()
 	j, err := loop.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
@@ -121,7 +123,7 @@ func TestLaunchersReceiveFewViewsOfAClusterOnWhichNothingHappens(t *testing.T) {
 		time.Sleep(2*time.Minute - time.Duration(w.second()%60)*time.Second)
 		var from time.Time
 		all := w.launching(waiting, func() {
-			time.Sleep(time.Minute) // all launchers have asked
+			time.Sleep(time.Minute) // by then all launchers have sent their requests
 			from = time.Now()
 			time.Sleep(minutes * time.Minute)
 		})
@@ -133,7 +135,7 @@ func TestLaunchersReceiveFewViewsOfAClusterOnWhichNothingHappens(t *testing.T) {
 				}
 			}
 			for minute, n := range came {
-				if n > 2 || n == 0 { // 0: the test itself is wrong
+				if n > 2 || n == 0 { // none at all would mean that the test itself is wrong
 					t.Errorf("launcher %d has %d views in minute %d, want one or two", a.number, n, minute)
 				}
 			}

@@ -14,18 +14,18 @@ type readings struct {
 	eventLog *eventLog
 	workers  *workers
 
-	snapshot    *adapter.Snapshot // the newest; nil until the first
-	taken       managed.Epoch     // its number
+	snapshot    *adapter.Snapshot // the newest reading; nil before the first one
+	taken       managed.Epoch     // epoch of the newest reading
 	before      time.Time         // when the reading before it began
-	underWay    bool              // a reading is
+	underWay    bool              // a reading is under way
 	begun       managed.Epoch     // number of readings that have begun
 	at          time.Time         // when the last reading began
-	stale       bool              // something was done since: the next reading comes soon
+	stale       bool              // calls changed the batch system after the newest reading, so the next reading comes soon
 	slow        time.Duration     // how long the last reading took
-	slowNoted   bool              // the journal has that the batch system is slow
+	slowNoted   bool              // the journal has an event that the batch system is slow
 	failures    int               // number of readings in a row that failed
 	lastRemarks map[adapter.Key]string
-	remarksOnce map[string]bool // remarks that are logged once and were logged, by Remark.Once
+	remarksOnce map[string]bool // which remarks with a name (Remark.Once) were already logged
 	arrived     chan reading
 }
 
@@ -38,13 +38,14 @@ type reading struct {
 	err      error
 }
 
-// maxFailures is how many readings fail in a row before no more calls are made. A single reading may fail for many reasons.
+// maxFailures is how many readings fail in a row before no more calls are made. One failed reading
+// is tolerated, because a reading may fail for many reasons.
 const maxFailures = 2
 
-// shows reports whether the newest reading shows what was done at that epoch.
+// shows reports whether the newest reading shows calls that were made in the epoch `done`.
 func (r *readings) shows(done managed.Epoch) bool { return r.taken.Shows(done) }
 
-// refresh makes the next reading come soon: something was done.
+// refresh makes the next reading come soon, because calls changed the batch system.
 func (r *readings) refresh() {
 	r.stale = true
 	r.eventLog.active()
@@ -62,7 +63,7 @@ func (r *readings) begin(ctx context.Context) {
 	})
 }
 
-// take takes a reading. It reports whether there is a new snapshot.
+// take evaluates the result of a reading, and reports whether there is a new snapshot.
 func (r *readings) take(one reading) (bool, error) {
 	r.underWay, r.slow = false, one.took
 	if err := r.noteSlow(one); err != nil {
@@ -89,11 +90,11 @@ func (r *readings) take(one reading) (bool, error) {
 	return true, nil
 }
 
-// noteSlow writes into the journal when the batch system becomes slow, and when it is fast again. Changes may be late meanwhile,
-// because readings are few.
+// noteSlow writes an event into the journal when the batch system becomes slow, and when it is fast
+// again. In between, changes may be noticed late, because readings are rare.
 func (r *readings) noteSlow(one reading) error {
 	switch slow := one.took >= slowFrom; {
-	case one.err != nil: // take writes that
+	case one.err != nil: // take writes the event of a failed reading
 	case slow && !r.slowNoted:
 		r.slowNoted = true
 		return r.eventLog.Remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)

@@ -38,7 +38,7 @@ func (s *jobs) reconcile(j *adapter.Job) error {
 		return nil
 	}
 	r := s.records[j.Key]
-	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // the sidecar does not schedule it, or not any more
+	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // the sidecar does not schedule this job, or not any more
 		delete(s.records, r.Key)
 		if err := s.eventLog.journal.Delete(int64(r.ID), r.Submitted); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *jobs) reconcile(j *adapter.Job) error {
 	if j.Account != "" {
 		r.Account = j.Account
 	}
-	r.Seen, r.UID = j, j.UID // the UID was not known if the directory of users did not answer
+	r.Seen, r.UID = j, j.UID // the UID was not known before if the user directory did not answer
 	switch j.State {
 	case adapter.Pending:
 		return s.reconcilePending(r, j)
@@ -77,8 +77,8 @@ func (s *jobs) reconcile(j *adapter.Job) error {
 	}
 }
 
-// adopt makes a managed job of a job with a request. A job without a mark must be held: one that may start at any second cannot be
-// planned. A job of an application belongs to its launcher.
+// adopt starts to manage a job with a request. A job without a mark must be held, because a job
+// that may start at any second cannot be planned. A job of an application belongs to its launcher.
 func (s *jobs) adopt(j *adapter.Job) error {
 	if adapter.Delegated(j) {
 		if !s.launchers && adapter.IsPart(j) && j.State == adapter.Pending {
@@ -97,7 +97,7 @@ func (s *jobs) adopt(j *adapter.Job) error {
 	return s.accept(j, request)
 }
 
-// accept makes a managed job of a job, with its request.
+// accept creates the record of a managed job for a job and its request.
 func (s *jobs) accept(j *adapter.Job, request string) error {
 	choices, err := adapter.ParseRequest(request)
 	if err != nil {
@@ -142,14 +142,14 @@ func (s *jobs) reconcilePending(r *managed.Job, j *adapter.Job) error {
 	}
 	switch {
 	case r.Rigid():
-		if r.UpdateRequest(j); j.Held && r.AdmittedAt > 0 { // it was put back before the gate
+		if r.UpdateRequest(j); j.Held && r.AdmittedAt > 0 { // the job was put back to wait at the gate
 			r.AdmittedAt, r.Unsaved = 0, true
 		}
 	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
-		// Its owner released it before it was adopted: from now on it is an ordinary job.
+		// The owner released the job before it was adopted. From now on it is an ordinary job.
 		return s.forget(r, "escaped", nil)
 	case r.Phase == managed.Running:
-		// It was requeued: it waits again, from its first step.
+		// The job was requeued. It waits again, from its first step.
 		s.countUse(r, "")
 		r.BackToQueue()
 		return s.save(r, decide.Event{Kind: "requeued", Text: "waits again, from its first step"})
@@ -157,7 +157,7 @@ func (s *jobs) reconcilePending(r *managed.Job, j *adapter.Job) error {
 	return nil
 }
 
-// noteHold records that its owner or an operator holds a waiting job, or does not any more.
+// noteHold records whether a waiting job is held by its owner or an operator.
 func (s *jobs) noteHold(r *managed.Job) error {
 	by := r.OtherHolder()
 	if by == r.HolderTold {
@@ -216,7 +216,8 @@ func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 	return s.save(r, decide.Event{Kind: "changed", Text: text, Fields: fields})
 }
 
-// relimit records that the limit of a running job was changed, and what is left of its profile.
+// relimit records a changed time limit of a running job, and what that limit leaves of the job's
+// profile.
 func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	before := r.End()
 	if r.LimitAsked > 0 && j.Limit > r.Limit && j.Limit < core.Forever {
@@ -250,7 +251,7 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 // began records that a job has started. A start that is later than planned moves the whole promise. An earlier start makes the first
 // step longer, so that the later steps begin at their planned seconds.
 func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
-	if r.Promise == nil { // it was started without the sidecar, or the journal is lost
+	if r.Promise == nil { // the job was started without the sidecar, or the journal was lost
 		r.Promise = make([]core.Time, len(r.EP()))
 		r.SetPromise(j.Started, r.EP())
 		r.Step = managed.StepOfSize(r.EP(), len(j.Nodes))
@@ -262,7 +263,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	}
 	r.Rejected = managed.Rejection{}
 	r.Phase, r.Began, r.Attached = managed.Running, j.Started, j.Reservation != ""
-	r.SetNodes(slices.Clone(j.Nodes), s.eventLog.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
+	r.SetNodes(slices.Clone(j.Nodes), s.eventLog.clock.Now().Unix()) // the owner may have shrunk the job before a reading showed that it runs
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
@@ -314,7 +315,7 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 		text += " (" + j.Why + ")"
 	}
 	if r.UncountedUnused > 0 {
-		s.charge(s.unpaid[r.ID]) // of an earlier run of that number
+		s.charge(s.unpaid[r.ID]) // the debt of an earlier run of the same job number
 		if s.unpaid == nil {
 			s.unpaid = unpaid{}
 		}
@@ -328,7 +329,8 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 
 // writeEnd writes the event of a job that was removed, and then deletes its record.
 func (s *jobs) writeEnd(l leaving) error {
-	// In this order: if the sidecar ends in between, the event is written twice instead of never.
+	// The event is written before the record is deleted. If the sidecar ends in between, the event
+	// is written twice instead of never.
 	e := s.eventLog.logEvent(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
 	e.At = l.since
 	if err := s.eventLog.journal.Event(e); err != nil {
@@ -371,8 +373,8 @@ func (s *jobs) endRigid(r *managed.Job, j *adapter.Job) error {
 	return s.eventLog.journal.Delete(int64(r.ID), r.Submitted)
 }
 
-// becomeRigid makes a rigid job of one that started without the sidecar. It has the size and the limit that the batch system gave it,
-// and is not resized.
+// becomeRigid turns a managed job that started without the sidecar into a rigid job. The job has
+// the size and the limit that the batch system gave it, and is not resized.
 func (s *jobs) becomeRigid(r *managed.Job, j *adapter.Job) error {
 	was := r.Request
 	lasts := min(j.Limit, core.MaxTotal-s.settings.Guard) + s.settings.Guard

@@ -17,7 +17,7 @@ import (
 type picky struct {
 	adapter.BatchSystem
 	job   adapter.Key
-	shape error // if not nil: it refuses to shape the job instead
+	shape error // if not nil, shaping the job fails with this error instead
 
 	mu    sync.Mutex
 	tries []time.Time
@@ -121,7 +121,7 @@ func TestAJobThatIsSentBackHoldsNoNodesAndCostsFewCalls(t *testing.T) {
 				other := w.submit(embedded.JobSpec{Nodes: 16, Runs: 20, Limit: 60, User: "bob"})
 				w.at(300)
 				pauses := p.pauses()
-				if refusal != nil { // the job is not set aside after the first failure
+				if refusal != nil { // a failing call does not set the job aside at its first failure
 					pauses = pauses[1:]
 				}
 				if len(pauses) < 4 || len(pauses) > 6 || !slices.IsSorted(pauses) || pauses[0] < 9 || pauses[3] < 75 {
@@ -151,7 +151,7 @@ func TestAJobThatIsSentBackHoldsNoNodesAndCostsFewCalls(t *testing.T) {
 
 func TestAJobThatIsSentBackStaysSetAsideOverARestartAndNotOverAChange(t *testing.T) {
 	inPickyWorld(t, nil, func(w *world, p *picky) {
-		w.at(120) // it was tried at about 0, 10, 30 and 70, and is next at 150
+		w.at(120) // the start was tried at about 0, 10, 30 and 70, and is next tried at 150
 		tries, _ := p.seen()
 		w.restart()
 		w.at(135)

@@ -27,7 +27,7 @@ func TestAJobReleasedBeforeItWasAdoptedIsPlannedAsARigidOne(t *testing.T) {
 	})
 }
 
-// In Slurm an owner can do that by setting Nice.
+// In Slurm an owner can release a held job by setting Nice.
 func TestAnAdoptedJobThatItsOwnerReleasesIsRigidFromThenOn(t *testing.T) {
 	for name, restarted := range map[string]bool{"one sidecar": false, "another sidecar takes over": true} {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAnAdoptedJobThatItsOwnerReleasesIsRigidFromThenOn(t *testing.T) {
 				if r := w.record(job); !strings.HasPrefix(w.events(job), "accepted") || len(r.Spans) > 0 {
 					t.Errorf("it should wait, adopted: %q, %v", w.events(job), r.Spans)
 				}
-				w.halt() // else it would hold the job again
+				w.halt() // otherwise the sidecar would hold the job again
 				if err := w.Release(t.Context(), job); err != nil {
 					t.Error(err)
 				}

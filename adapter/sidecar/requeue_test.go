@@ -22,11 +22,11 @@ type steppedClock struct{ at *time.Time }
 func (h steppedClock) Now() time.Time                       { return *h.at }
 func (h steppedClock) After(time.Duration) <-chan time.Time { return nil }
 
-// A run may leave reserved nodes unused because the batch system or its owner requeued it (sbatch
-// --requeue, scontrol requeue).
+// A run may leave reserved nodes unused because the batch system or the job's owner requeued the
+// job (sbatch --requeue, scontrol requeue).
 func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T) {
-	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted, gone. The word new is a wait with a new second of
-	// submission, as in Slurm.
+	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted,
+	// gone. The word "new" is a wait with a new second of submission, as after a requeue in Slurm.
 	for _, c := range []struct {
 		name     string
 		readings []string
@@ -119,7 +119,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name     string
-		readings []string // one each 10 s
+		readings []string // one reading each 10 s
 		want     []string
 	}{
 		{"it ends", []string{"run", "gone"}, []string{accepted, started, ended}},

@@ -15,7 +15,8 @@ import (
 	"accordion/core"
 )
 
-// reservations has what was done to the sidecar's reservations, and what the plan needs of them.
+// reservations has the last calls for the sidecar's reservations, and the reservations that the
+// plan needs.
 type reservations struct {
 	eventLog *eventLog
 	readings *readings
@@ -24,22 +25,23 @@ type reservations struct {
 	parts    Parts
 	turns    *turns
 
-	leftOut int                            // number of reservations that the plan needs and that are not made: there are too many
-	wants   map[string]adapter.Reservation // what the plan needs, by name
-	tending map[string]tended              // what was last done to each, by name
+	leftOut int                            // number of reservations that the plan needs but that are not made, because there are too many
+	wants   map[string]adapter.Reservation // the reservations that the plan needs, by name
+	tending map[string]tended              // the last call for each reservation, by name
 }
 
-// tended is what was last done to a reservation. It is newer than a reading that did not begin after it.
+// tended has the result of the last call for a reservation. It overrides each reading that did not
+// begin after the call.
 type tended struct {
 	reservation adapter.Reservation
-	gone        bool // it was deleted
+	gone        bool // the reservation was deleted
 	busy        bool // a call is under way
 	at          managed.Epoch
-	retry       time.Time // no call before: the last one failed
-	unsure      time.Time // until then a call that was canceled may still be carried out
+	retry       time.Time // no call for the reservation before this instant, because the last call failed
+	unsure      time.Time // until this instant the batch system may still carry out a canceled call
 }
 
-// calls is how many calls for reservations may be under way at once.
+// calls is how many calls for reservations may be under way at the same time.
 const calls = 2
 
 // tend writes the reservations that the plan needs and that the batch system lacks, and deletes those that are not needed.
@@ -85,9 +87,10 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.begin(ctx, todo)
 }
 
-// awaited reports whether a waiting job is tied to the reservation. That is so for a job that was
-// requeued while it started, until it is parked again. Slurm holds such a job if its reservation is
-// deleted (RESV_DEL_HOLD), and Slurm 20.11 keeps that state when the job is released.
+// awaited reports whether a waiting job is attached to the reservation. This happens if a job was
+// requeued while it started, until the sidecar detaches the job. If the reservation were deleted,
+// Slurm would hold the job (RESV_DEL_HOLD), and Slurm 20.11 keeps that state even when the job is
+// released.
 func (s *reservations) awaited(name string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Jobs, func(j adapter.Job) bool {
 		return j.State == adapter.Pending && j.Reservation == name
@@ -123,7 +126,8 @@ func (s *reservations) begin(ctx context.Context, todo []task) {
 	}
 }
 
-// jobOf returns the number of the job that a reservation is for; 0: its name has none.
+// jobOf returns the number of the job for which a reservation was made, and 0 if the reservation's
+// name has no job number.
 func jobOf(name string) (id core.JobID) {
 	var step int
 	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
@@ -132,7 +136,7 @@ func jobOf(name string) (id core.JobID) {
 	return id
 }
 
-// tidy forgets what a newer reading shows.
+// tidy removes results of calls that a newer reading shows.
 func (s *reservations) tidy() {
 	for name, t := range s.tending {
 		if !t.busy && s.readings.shows(t.at) && !s.eventLog.clock.Now().Before(t.retry) {
@@ -144,13 +148,15 @@ func (s *reservations) tidy() {
 // slack is by how many seconds a reservation may begin too early.
 const slack core.Time = 10
 
-// premature reports whether a reservation has begun though it is wanted later. The begin of an active reservation cannot be changed, and
-// meanwhile the reservation excludes the jobs that are planned before it. So it is deleted and made again.
+// premature reports whether a reservation has begun although it is wanted later. The begin of an
+// active reservation cannot be changed, and the reservation excludes jobs that are planned before
+// its wanted begin. So the reservation is deleted and made again.
 func premature(have, want adapter.Reservation, now core.Time) bool {
 	return have.Start <= now && want.Start > now+slack
 }
 
-// outdated reports whether a reservation has to be changed. The begin of an active reservation cannot be.
+// outdated reports whether a reservation has to be changed. The begin of an active reservation
+// cannot be changed, and is not compared.
 func outdated(have, want adapter.Reservation, now core.Time) bool {
 	active := have.Start <= now
 	return !managed.SameNodes(have.Nodes, want.Nodes) ||
@@ -200,13 +206,14 @@ func (s *reservations) mayTend(name string) bool {
 	return !t.busy && !s.eventLog.clock.Now().Before(t.retry)
 }
 
-// leaves reports whether the job of the reservation is being untied from it. Until that is done the batch system does not delete it.
+// leaves reports whether the reservation's job is being detached from it. Until the job is
+// detached, the batch system does not delete the reservation.
 func (s *reservations) leaves(name string) bool {
 	r := s.jobs.records[s.owner(name)]
 	return r != nil && r.Underway == "hold"
 }
 
-// clockSet adapts to a clock that was set: calls that failed may be made again at once.
+// clockSet adapts to a clock that was set: failed calls may be repeated without a pause.
 func (s *reservations) clockSet() {
 	for name, t := range s.tending {
 		t.retry, t.unsure = time.Time{}, time.Time{}
@@ -237,7 +244,8 @@ func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb str
 	s.workers.background(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
-// settle takes the result of a call for a reservation. After a failure only the next reading shows what is there.
+// settle records the result of a call for a reservation. After a failure only the next reading
+// shows whether the reservation exists.
 func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	t := tended{reservation: r, gone: verb == "unreserve", at: s.readings.begun}
 	if err == nil {
@@ -258,8 +266,8 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	s.readings.refresh()
 }
 
-// owner returns the key of the job that a reservation is for. It is zero if the name has none, and has only the number if the job has
-// ended.
+// owner returns the key of the job for which a reservation was made. The key is zero if the
+// reservation's name has no job number, and has only the number if the job has ended.
 func (s *reservations) owner(name string) adapter.Key {
 	id := jobOf(name)
 	if id == 0 {

@@ -11,8 +11,9 @@ import (
 	"accordion/shim/wire"
 )
 
-// A real Slurm showed it. An owner shrank a job, which asked for its next step at once and grew by the nodes that it had just
-// released. Its srun failed there: "Job credential revoked".
+// This was observed with a real Slurm. An owner shrank a job, and the job immediately asked for its
+// next step and grew by the nodes that it had just released. On these nodes its srun failed with
+// "Job credential revoked".
 func TestANodeThatAJobGaveBackComesBackInALaterSecond(t *testing.T) {
 	prompt := embedded.Options{Nodes: 6}
 	grows := func(w *world, ep string, job embedded.Script) {
@@ -26,7 +27,7 @@ func TestANodeThatAJobGaveBackComesBackInALaterSecond(t *testing.T) {
 		}
 		w.clean()
 	}
-	for part := range 10 { // tenths of a second at which the owner shrinks it; the sidecar sees that a tenth later
+	for part := range 10 { // tenths of a second at which the owner shrinks the job; the sidecar sees the shrink a tenth of a second later
 		t.Run(fmt.Sprintf("its owner shrinks it at .%d s", part), func(t *testing.T) {
 			inWorld(t, prompt, func(w *world) {
 				grows(w, "4x20s,6x20s", func(ctx context.Context, h *embedded.Handle) error {

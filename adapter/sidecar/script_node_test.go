@@ -10,8 +10,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// wrongScriptNode takes a job's first node, by name, for the one that runs its script, and refuses to release it, as slurmctld
-// does after a restart.
+// wrongScriptNode is a batch system that assumes that a job's script runs on the job's first node
+// by name, and refuses to release that node, as slurmctld does after a restart.
 type wrongScriptNode struct{ adapter.BatchSystem }
 
 func (m wrongScriptNode) Observe(ctx context.Context) (*adapter.Snapshot, error) {
@@ -35,7 +35,7 @@ func (m wrongScriptNode) Shrink(ctx context.Context, job adapter.Key, keep []str
 	if !slices.Contains(keep, all[0]) {
 		return fmt.Errorf("%s must be kept", all[0])
 	}
-	return m.BatchSystem.Shrink(ctx, job, keep) // which refuses to release the true one
+	return m.BatchSystem.Shrink(ctx, job, keep) // the inner batch system refuses to release the node on which the script really runs
 }
 
 func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testin
 		last  string
 	}{
 		"1x30s,4x20s,2x20s": {"1 4 2", "n[1,16]"},
-		"1x30s,4x20s,1x20s": {"1 4 2", "n[1,16]"}, // one node too many: that of the script must not leave, and the other one cannot
+		"1x30s,4x20s,1x20s": {"1 4 2", "n[1,16]"}, // one node too many: the node of the script must not be released, and the batch system refuses to release the other node
 		"1x30s,4x20s,3x20s": {"1 4 3", "n[1-2,16]"},
 	} {
 		t.Run(profile, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTheNodeOfTheScriptIsKeptThoughTheBatchSystemTakesAnotherForIt(t *testin
 				w.killing.BatchSystem = wrongScriptNode{BatchSystem: w.System}
 				w.serve()
 				w.evolving("15x20s")
-				job := w.evolving(profile) // it starts on n16, and grows by nodes with lower numbers
+				job := w.evolving(profile) // the job starts on n16, and grows by nodes with lower numbers
 				w.at(60)
 				w.quiet(200)
 				if got := w.steps(job); got != want.sizes {

@@ -20,17 +20,17 @@ import (
 	"accordion/core"
 )
 
-// Options are what a Sidecar is made of.
+// Options has everything that New needs to create a Sidecar.
 type Options struct {
 	System     adapter.BatchSystem
 	Journal    actions.Journal
-	Calls      <-chan session.Call   // from the jobs' shims; nil: none come
-	Clock      adapter.Clock         // nil: the wall clock
-	Log        hclog.Logger          // nil: no log
-	Meter      actions.Meter         // nil: nothing is counted
+	Calls      <-chan session.Call   // calls from the jobs' shims; nil if there are none
+	Clock      adapter.Clock         // nil means the wall clock
+	Log        hclog.Logger          // nil means no log
+	Meter      actions.Meter         // nil if nothing is counted
 	Lease      Lease                 // without a Leaser no other sidecar may serve the batch system
-	Parts      func(PartsHost) Parts // schedules the parts of applications; nil: no launchers are served
-	Subscriber status.Subscriber     // receives what browsers show; nil: none
+	Parts      func(PartsHost) Parts // schedules the parts of applications; nil if no launchers are served
+	Subscriber status.Subscriber     // receives what browsers show; nil if there is none
 	Settings   managed.Settings
 }
 
@@ -38,7 +38,7 @@ type Options struct {
 type Sidecar struct {
 	settings  managed.Settings
 	calls     <-chan session.Call
-	changes   <-chan struct{} // of an adapter.ChangeNotifier; nil: the batch system is none
+	changes   <-chan struct{} // changes reported by an adapter.ChangeNotifier; nil if the batch system is not one
 	asked     chan struct{}   // Alive sends, and the loop receives
 	resets    chan reset
 	meter     actions.Meter
@@ -62,7 +62,7 @@ type Sidecar struct {
 	gate         *gateKeeper
 }
 
-// New returns a sidecar. It does nothing until Run.
+// New returns a sidecar, which does nothing until Run is called.
 func New(o Options) *Sidecar {
 	if o.Clock == nil {
 		o.Clock = adapter.Wall{}
@@ -115,8 +115,9 @@ func New(o Options) *Sidecar {
 	return s
 }
 
-// Run observes, plans and acts until ctx ends. Then it waits for what is under way, and returns nil. It returns an error if the
-// journal cannot be read or written, and an *adapter.LeaseHeldError if another sidecar serves the batch system.
+// Run observes, plans and acts until ctx ends. Then it waits for calls that are under way, and
+// returns nil. It returns an error if the journal cannot be read or written, and an
+// *adapter.LeaseHeldError if another sidecar serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.lease.take(ctx); err != nil {
 		if ctx.Err() != nil { // the batch system may have granted the lease anyway
@@ -147,7 +148,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 			return nil
 		case <-s.time.clock.After(s.lease.pause(pause)):
 			woken = true
-		case <-s.changes: // a reading shows what changed
+		case <-s.changes: // the next reading shows what changed
 			s.readings.stale = true
 			continue
 		case <-s.asked:
@@ -164,13 +165,13 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case call := <-s.calls:
 			news = func() error { s.receive(call); return nil }
 		}
-		set, err := s.keepTime() // before anything is written with the new time
+		set, err := s.keepTime() // the clock is checked before anything is written with the new time
 		s.standstill.end(set)
-		s.standstill.expect(0) // taking the news and planning should take no time
+		s.standstill.expect(0) // evaluating results and planning should take no time
 		if err == nil {
 			err = news()
 		}
-		if err == nil && !(woken && reads && s.pacing.due()) { // a reading begins now, and the plan is made of it
+		if err == nil && !(woken && reads && s.pacing.due()) { // otherwise a reading begins now, and the plan is made after it
 			err = s.cycle(calls)
 		}
 		s.standstill.end(set)
@@ -180,8 +181,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	}
 }
 
-// Alive returns nil when the loop receives its call. It returns an error if ctx ends before: the loop hangs, or Run is not under way. It
-// may be called from any goroutine.
+// Alive returns nil when the loop receives its call. It returns an error if ctx ends first, because
+// the loop hangs or Run is not under way. It may be called from any goroutine.
 func (s *Sidecar) Alive(ctx context.Context) error {
 	select {
 	case s.asked <- struct{}{}:
@@ -191,13 +192,14 @@ func (s *Sidecar) Alive(ctx context.Context) error {
 	}
 }
 
-// A reset makes the loop forget what a user's jobs left unused.
+// A reset makes the loop forget the unused node-seconds of a user's jobs.
 type reset struct {
 	user string
-	done chan<- bool // receives whether there was anything; has room for one value
+	done chan<- bool // receives whether there was anything to forget; has room for one value
 }
 
-// ResetUnused forgets what a user's jobs left unused, and reports whether there was anything. It may be called from any goroutine.
+// ResetUnused makes the loop forget the unused node-seconds of a user's jobs, and reports whether
+// there were any. It may be called from any goroutine.
 func (s *Sidecar) ResetUnused(ctx context.Context, user string) (bool, error) {
 	done := make(chan bool, 1)
 	select {
@@ -213,7 +215,7 @@ func (s *Sidecar) ResetUnused(ctx context.Context, user string) (bool, error) {
 	}
 }
 
-// reset forgets what a user's jobs left unused, and records that in the journal.
+// reset removes the count of a user's unused node-seconds, and records that in the journal.
 func (s *Sidecar) reset(r reset) error {
 	had := s.jobs.usage.Reset(r.user)
 	r.done <- had
@@ -258,8 +260,9 @@ func (s *Sidecar) recover() error {
 	return s.eventLog.Remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
 }
 
-// keepTime adapts to a clock that was set, and reports whether it was. The planned seconds of running jobs move with the clock, because
-// applications run for a time and not until a second. The batch system's limits do not move.
+// keepTime adapts to a clock that was set, and reports whether it was. The planned seconds of
+// running jobs move with the clock, because an application runs for a certain time and not until a
+// certain second. The batch system's limits do not move.
 func (s *Sidecar) keepTime() (set bool, err error) {
 	by := s.time.jump()
 	if by == 0 {
@@ -280,7 +283,8 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 	return true, s.eventLog.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
 }
 
-// absorb takes a reading. The batch system is right about which jobs run, and on which nodes.
+// absorb updates the sidecar's state from a reading. If the two differ about which jobs run and on
+// which nodes, the reading is right.
 func (s *Sidecar) absorb(r reading) error {
 	if err := s.outages.note(r); err != nil {
 		return err
@@ -300,7 +304,7 @@ func (s *Sidecar) absorb(r reading) error {
 
 // cycle plans with the newest reading, and makes the calls that the plan needs.
 func (s *Sidecar) cycle(ctx context.Context) error {
-	if _, err := s.keepTime(); err != nil { // again, because writing takes time and the plan is for this second
+	if _, err := s.keepTime(); err != nil { // the clock is checked again, because writing takes time and the plan is for this second
 		return err
 	}
 	if s.readings.snapshot == nil {
@@ -334,8 +338,8 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	return nil
 }
 
-// input returns what a plan is made of. The plan is for the second in which keepTime was last called: a clock that is set after that must
-// not end running jobs.
+// input returns the input of a plan. The plan is for the second in which keepTime was last called,
+// because a clock that is set after that must not end running jobs.
 func (s *Sidecar) input() plan.Input {
 	return plan.Input{
 		Now: s.time.last.Unix(), Instant: s.time.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
@@ -345,8 +349,8 @@ func (s *Sidecar) input() plan.Input {
 	}
 }
 
-// act makes the calls that the plan needs and whose results the batch system does not show yet. Each job has at most one operation at a
-// time.
+// act makes the calls that are needed to carry out the plan and whose results the batch system does
+// not show yet. Each job has at most one operation at a time.
 func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	if s.readings.failures >= maxFailures { // the newest reading is too old to act on
 		return s.jobs.saveDirty()

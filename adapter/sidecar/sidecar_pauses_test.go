@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/view"
 )
 
-// A slowSubscriber makes the loop stand still once, from at on for lasts.
+// A slowSubscriber makes the loop stand still once: from the instant `at`, for the time `lasts`.
 type slowSubscriber struct {
 	at    time.Time
 	lasts time.Duration

@@ -14,7 +14,7 @@ func TestAShrinkThatIsAnnouncedDuringASlowReadingIsInTime(t *testing.T) {
 	inRestingWorld(t, slurmish, func(w *world, c *counted) {
 		job := w.submit(embedded.JobSpec{Nodes: 3, Managed: true, Silent: true, Comment: "ep=3x20s,1x20s", Script: listening(40 * time.Second)})
 		w.at(22)
-		c.is(false, 3500*time.Millisecond) // from now until after the announcement, which is at second 24
+		c.is(false, 3500*time.Millisecond) // from now until after the announcement of the shrink, which is at second 24
 		w.at(25)
 		c.is(false, 0)
 		w.quiet(200)
@@ -62,7 +62,7 @@ func TestTheJournalSaysWhenTheBatchSystemIsSlow(t *testing.T) {
 }
 
 func TestAnEarlyApplicationThatTheBatchSystemDelaysReadsThatAsTheReason(t *testing.T) {
-	var trapped atomic.Bool // it applies to the calls of the sidecar
+	var trapped atomic.Bool // whether the sidecar's calls fail with adapter.ErrTrap
 	o := slurmish
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Shrink" && trapped.Load() {

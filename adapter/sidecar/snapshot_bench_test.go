@@ -13,7 +13,8 @@ type alwaysWants bool
 func (a alwaysWants) WantsSnapshot() bool    { return bool(a) }
 func (a alwaysWants) Receive(*view.Snapshot) {}
 
-// BenchmarkSnapshotsOf12000Jobs measures what a snapshot for browsers costs the loop, besides what it writes anyway. There is at most one in a second.
+// BenchmarkSnapshotsOf12000Jobs measures how much time a snapshot for browsers costs the loop, in
+// addition to what the loop writes anyway. There is at most one snapshot per second.
 func BenchmarkSnapshotsOf12000Jobs(b *testing.B) {
 	for _, wanted := range []bool{false, true} {
 		name := map[bool]string{false: "not wanted", true: "a snapshot each cycle"}[wanted]

@@ -11,7 +11,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// stuckNode shows a node as in use that no job holds, until the node is repaired.
+// stuckNode is a batch system that shows a node as in use although no job holds it, until the node
+// is repaired.
 type stuckNode struct {
 	adapter.BatchSystem
 	node     string

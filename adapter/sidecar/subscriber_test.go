@@ -15,7 +15,7 @@ import (
 // keptSnapshots keeps the snapshots that it receives, and their JSON at that time.
 type keptSnapshots struct {
 	mu        sync.Mutex // the loop runs in another goroutine
-	full      bool       // it wants no more
+	full      bool       // the subscriber wants no more snapshots
 	snapshots []*view.Snapshot
 	looked    []string
 }
@@ -32,7 +32,7 @@ func (g *keptSnapshots) Receive(s *view.Snapshot) {
 	g.snapshots, g.looked = append(g.snapshots, s), append(g.looked, look(s))
 }
 
-// kept returns the snapshots so far, and sets whether more are wanted.
+// kept returns the snapshots so far. full sets that no more are wanted.
 func (g *keptSnapshots) kept(full bool) ([]*view.Snapshot, []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +90,7 @@ func TestSnapshotsDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 	})
 }
 
-// A snapshot shows that a node is lost, and that plans do without it.
+// A snapshot shows that a node is lost, and that plans do not use it.
 func TestSubscribersSeeALostNode(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		g := &keptSnapshots{}

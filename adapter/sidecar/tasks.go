@@ -7,11 +7,12 @@ import (
 	"accordion/core"
 )
 
-// A taskOrder delays the start of a task of an array while an earlier task, which the plan starts now,
-// cannot start yet: a call for it is under way, or its nodes are not free.
+// A taskOrder delays the start of an array's task while an earlier task cannot start although the
+// plan starts it now. The earlier task cannot start because a call for it is under way, or its
+// nodes are not free.
 type taskOrder struct {
-	since map[core.JobID]time.Time // of each array: since when an earlier task has waited
-	late  map[core.JobID]bool      // arrays with such an earlier task in this cycle
+	since map[core.JobID]time.Time // for each array, since when an earlier task has waited
+	late  map[core.JobID]bool      // arrays of which an earlier task waits in this cycle
 }
 
 // orderLasts is for how long later tasks of an array wait for an earlier one.
@@ -27,8 +28,8 @@ func (o *taskOrder) begin() {
 	o.late = map[core.JobID]bool{}
 }
 
-// note records that a job does not start now. It is called in the order of tasks. Plans that start a job
-// until the second soon start it now.
+// note records that a job does not start now. It is called in the order of tasks. A job counts as
+// one that the plan starts now if its planned start is not after the second `soon`.
 func (o *taskOrder) note(r *managed.Job, soon core.Time, now time.Time) {
 	if r.Seen == nil || r.Seen.Array == 0 || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil || r.Course.Start > soon {
 		return
@@ -42,7 +43,7 @@ func (o *taskOrder) note(r *managed.Job, soon core.Time, now time.Time) {
 	}
 }
 
-// waits reports whether the job is a task that waits for an earlier one.
+// waits reports whether the job is a task that waits for an earlier task.
 func (o *taskOrder) waits(r *managed.Job, now time.Time) bool {
 	return r.Seen != nil && o.late[r.Seen.Array] && now.Before(o.since[r.Seen.Array].Add(orderLasts))
 }

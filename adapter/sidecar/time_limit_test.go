@@ -9,14 +9,15 @@ import (
 	"accordion/core"
 )
 
-// The limit is 160 s at the start. Nodes that the job will not use after its limit are planned for others, and its output says so.
+// The limit is 160 s at the start, and is then shortened. Nodes that the job cannot use after the
+// new limit are planned for other jobs, and the job's output reports that.
 func TestAShortenedLimitCutsTheProfileAndIsReported(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		again     core.Time // the limit from second 30 on; 0: as it was shortened
+		again     core.Time // the limit from second 30 on; 0 if the shortened limit stays
 		sizes     string
 		events    string
-		otherFrom time.Duration // when a job that needs the whole machine may begin, at the earliest and the latest
+		otherFrom time.Duration // the earliest and the latest time at which a job that needs the whole machine may begin
 		otherTo   time.Duration
 	}{
 		{"for good", 0, "2 5", "accepted starting started shortened grew warned ended", 52 * time.Second, 75 * time.Second},
@@ -77,8 +78,9 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 	})
 }
 
-// The batch system delays growths by more than the limit allows. Then the shown end is the one at which the batch system ends the job, and
-// the job's output says so before.
+// The batch system delays growths by more than the time limit allows. Then `accordion queue` shows
+// the second at which the batch system ends the job as its end, and the job's output reports that
+// in advance.
 func TestDelaysBeyondTheLimitCutTheProfileAndAreReported(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x40s,9x40s")

@@ -12,24 +12,25 @@ import (
 	"accordion/adapter/plan"
 )
 
-// resizesAtOnce is how many resizes may be under way at once. The batch system does one after the other, so that more would only wait
-// there.
+// resizesAtOnce is how many resizes may be under way at the same time. The batch system carries out
+// one after the other, so that more resizes would only wait in the batch system.
 const resizesAtOnce = 2
 
-// callsAtOnce is how many calls may be between intent and outcome at once.
+// callsAtOnce is how many calls may be under way at the same time.
 const callsAtOnce = 16
 
 // turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
 	clock        adapter.Clock
-	limiter      adapter.RateLimiter // nil: the batch system does not limit calls
+	limiter      adapter.RateLimiter // nil if the batch system does not limit calls
 	resizes      fair.Ledger
 	reservations fair.Ledger
-	retry        time.Time // when a resize that had to wait may be admitted; zero: none had to
+	retry        time.Time // when a resize that had to wait may be admitted; zero if no resize had to wait
 }
 
-// resize starts the resizes that are due, as many as may be under way. Users with the fewest resizes
-// lately come first. A resize that releases nodes for which another user waits counts for that user.
+// resize starts due resizes, as many as may be under way. Users with the fewest recent resizes come
+// first. A resize that releases nodes for which another user's job waits counts for that other
+// user.
 func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job) error {
 	s.turns.retry = time.Time{}
 	refused := map[fair.Asker]string{}
@@ -42,7 +43,7 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 		}
 		r, user := due[first], s.payer(due[first])
 		due = append(due[:first:first], due[first+1:]...)
-		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // again, because the resizes before may have changed the decision
+		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // the decision is made again, because the resizes before may have changed it
 		var done func()
 		if d.Do != nil && d.Do.Resize {
 			var wait decide.Decision
@@ -59,7 +60,7 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 	return nil
 }
 
-// payer returns the user for whom a job's resize counts.
+// payer returns the user to whom a job's resize is charged.
 func (s *Sidecar) payer(r *managed.Job) uint32 {
 	if user, awaited := s.jobs.awaited[r.ID]; awaited {
 		return user

@@ -10,7 +10,8 @@ import (
 	"accordion/adapter"
 )
 
-// unknownNodes shows every node as unknown while unknown is set, as Slurm does just after a start of slurmctld.
+// unknownNodes is a batch system that shows every node as unknown while `unknown` is set, as Slurm
+// does immediately after a start of slurmctld.
 type unknownNodes struct {
 	adapter.BatchSystem
 	unknown atomic.Bool
@@ -26,8 +27,8 @@ func (f *unknownNodes) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// Without the unknown nodes the growth would only fit after the end of the other job. A promise that was moved there would
-// stay there.
+// If the plan did without the unknown nodes, the growth would only fit after the end of the other
+// job. A promise that was moved to that end would stay there.
 func TestAGrowthIsPostponedOnlyWhileAllNodesAreUnknown(t *testing.T) {
 	o := slurmish
 	o.Nodes = 6

@@ -21,7 +21,8 @@ func (w *world) wasteful(user string) adapter.Key {
 	return w.submit(embedded.JobSpec{User: user, Nodes: 1, Comment: "ep=1x60s,15x60s", Managed: true, Script: embedded.Phases(50 * time.Second)})
 }
 
-// ahead returns the reservations of jobs for later steps, as the batch system has them.
+// ahead returns the names of the reservations for later steps of jobs that exist in the batch
+// system.
 func (w *world) ahead() (names []string) {
 	w.t.Helper()
 	s, err := w.Observe(w.t.Context())
@@ -74,8 +75,8 @@ func TestLaterStepsOfAUserWhoLeavesThemUnusedAreNotReservedAhead(t *testing.T) {
 			}
 		})
 
-		// From now on no nodes are reserved ahead for the user, also after a restart. Nothing
-		// changes for other users, and the job still grows.
+		// From now on no nodes are reserved ahead for the user, even after a restart of the
+		// sidecar. Nothing changes for other users, and the user's job still grows.
 		w.restart()
 		job := w.wasteful("mallory")
 		w.at(180)

@@ -9,7 +9,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// Without a plug-in that refuses it at submission, its user reads the reason in the job's output.
+// No plug-in refuses the job at its submission here, so the user reads the reason in the job's
+// output.
 func TestSidecarRefusesShortSteps(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
@@ -28,7 +29,8 @@ func TestSidecarRefusesShortSteps(t *testing.T) {
 	})
 }
 
-// An application whose steps end early grows as often as the bound allows. Its shrinks are not delayed.
+// An application whose steps end early grows as often as resizes_per_hour allows. Its shrinks are
+// not delayed.
 func TestResizesPerHourHoldsBackGrowthsOnly(t *testing.T) {
 	inWorld(t, embedded.Options{Nodes: 8}, func(w *world) {
 		w.eager()
@@ -42,7 +44,7 @@ func TestResizesPerHourHoldsBackGrowthsOnly(t *testing.T) {
 		}
 		key := w.evolving(strings.TrimSuffix(strings.Repeat("1x30s,2x30s,", 20), ","), work...)
 		w.at(300)
-		if n := strings.Count(w.sizes(key), " "); n < 9 || n > 13 { // a quarter of 36 at once, one in 100 s, and the shrink after the last growth
+		if n := strings.Count(w.sizes(key), " "); n < 9 || n > 13 { // a quarter of 36 resizes without a pause, then one in 100 s, and the shrink after the last growth
 			t.Errorf("%d resizes in 300 s: %s", n, w.sizes(key))
 		}
 		if why := w.why(key); !strings.Contains(why, "[limits] resizes_per_hour") {

@@ -17,21 +17,21 @@ type workers struct {
 	caller   *actions.Caller
 	finished chan result
 	resizes  int                          // number of resizes under way
-	launches map[core.JobID]chan struct{} // of each array: closed when the last launch of a task was tried
-	trapped  time.Time                    // no resize before: the batch system said that it would fail
+	launches map[core.JobID]chan struct{} // for each array, a channel that is closed when the last launch of a task was tried
+	trapped  time.Time                    // no resize before this instant, because the batch system reported that it would fail
 }
 
-// A result is the result of calls: of a job's operation, or of others.
+// A result is the result of a job's operation, or of other calls.
 type result struct {
-	job       *managed.Job // nil: the calls were for no managed job
+	job       *managed.Job // nil if the calls were for no managed job
 	operation *decide.Operation
 	got       actions.Result
 	err       error
 	over      func(error)
 }
 
-// begin makes the calls of an operation in another goroutine, which sends the result to the loop. done is called when the calls have
-// ended; nil: nothing is.
+// begin makes the calls of an operation in another goroutine, which sends the result to the loop.
+// done, if not nil, is called when the calls have ended.
 func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation, done func()) {
 	r.Underway, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {
@@ -50,7 +50,7 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 		}
 		if end.got.Launched {
 			close(launched)
-		} else { // the next task waits for those before this one
+		} else { // the next task does not wait for this task, but for those before it
 			c.Go(func() { waitFor(ctx, after); close(launched) })
 		}
 		if done != nil {
@@ -60,8 +60,9 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 	})
 }
 
-// launchOrder returns channels that order the launches of an array's tasks. The launch waits until after
-// is closed; nil: it does not wait. launched is to be closed when it was tried.
+// launchOrder returns channels that order the launches of an array's tasks. The launch waits until
+// `after` is closed, and does not wait if `after` is nil. The caller closes `launched` when the
+// launch was tried.
 func (c *workers) launchOrder(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
 	launched = make(chan struct{})
 	if !op.Starts || r.Seen == nil || r.Seen.Array == 0 {
@@ -84,11 +85,12 @@ func (c *workers) launchOrder(r *managed.Job, op *decide.Operation) (after <-cha
 	return after, launched
 }
 
-// launchWait bounds how long the launch of a task waits for the one before it. A launch takes some tens
-// of milliseconds, unless the batch system is in trouble.
+// launchWait bounds how long the launch of a task waits for the launch of the previous task. A
+// launch takes some tens of milliseconds, unless the batch system is in trouble.
 const launchWait = 3 * time.Second
 
-// waitFor waits until a channel is closed, at most for launchWait. It does not wait for nil.
+// waitFor waits until a channel is closed, but at most for launchWait. It does not wait for a nil
+// channel.
 func waitFor(ctx context.Context, closed <-chan struct{}) {
 	if closed == nil {
 		return
@@ -108,8 +110,8 @@ func (c *workers) ended(r *managed.Job, op *decide.Operation) {
 	}
 }
 
-// background makes calls that are for no managed job, in another goroutine. The loop calls over with their error when they have ended,
-// unless the journal cannot be written.
+// background makes calls that are for no managed job, in another goroutine. When the calls have
+// ended, the loop calls the function `over` with their error, unless the journal cannot be written.
 func (c *workers) background(calls func() error, over func(error)) {
 	c.Go(func() { c.finished <- result{err: calls(), over: over} })
 }

@@ -38,14 +38,14 @@ type world struct {
 	path        string // of the journal
 	calls       chan session.Call
 	killing     *killingSystem
-	clock       adapter.Clock                         // of the sidecar; nil: the virtual clock
-	meter       actions.Meter                         // nil: nothing is counted
-	outer       adapter.BatchSystem                   // the batch system of the sidecar; nil: killing
-	log         hclog.Logger                          // nil: no log
-	parts       func(sidecar.PartsHost) sidecar.Parts // nil: no launchers are served
-	subscriber  status.Subscriber                     // nil: none
+	clock       adapter.Clock                         // of the sidecar; nil means the virtual clock
+	meter       actions.Meter                         // nil if nothing is counted
+	outer       adapter.BatchSystem                   // the batch system of the sidecar; nil means killing
+	log         hclog.Logger                          // nil means no log
+	parts       func(sidecar.PartsHost) sidecar.Parts // nil if no launchers are served
+	subscriber  status.Subscriber                     // nil if there is none
 	lease       sidecar.Lease                         // the zero Lease: none
-	wrapJournal func(actions.Journal) actions.Journal // wraps the journal of the next sidecar; nil: it is not
+	wrapJournal func(actions.Journal) actions.Journal // wraps the journal of the next sidecar; nil if it is not
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -80,7 +80,7 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	})
 }
 
-// eager lets early applications go on early from now on.
+// eager lets early applications continue early from now on.
 func (w *world) eager() {
 	w.t.Helper()
 	w.halt()
@@ -108,7 +108,8 @@ func (w *world) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
-	// Wait for its first reading, so that it always sees a second later what the story submits next.
+	// Wait for the sidecar's first reading, so that it always sees a second later what the test
+	// submits next.
 	synctest.Wait()
 }
 
@@ -124,7 +125,8 @@ func (w *world) halt() {
 	}
 }
 
-// restart starts a new sidecar after a kill -9: calls that were under way do not write into the journal any more.
+// restart starts a new sidecar after a kill -9 of the old one, whose calls under way no longer
+// write into the journal.
 func (w *world) restart() {
 	w.t.Helper()
 	if err := w.journal.Close(); err != nil {
@@ -166,11 +168,12 @@ func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply
 	}
 }
 
-// killingSystem is a batch system at which the sidecar is killed: at the call number at, before or after it is carried out.
+// killingSystem is a batch system at which the sidecar is killed: at the call with the number `at`,
+// before or after the call is carried out.
 type killingSystem struct {
 	adapter.BatchSystem
 	mu        sync.Mutex // the sidecar makes calls in several goroutines
-	at        int        // number of the call; negative: never
+	at        int        // number of the call; negative if the sidecar is killed at no call
 	after     bool
 	count     int
 	dead      chan struct{} // closed when the sidecar is to be killed
@@ -202,7 +205,8 @@ func (m *killingSystem) killed() <-chan struct{} {
 	return m.dead
 }
 
-// next counts a call. kills: the sidecar is killed at this call, before or after it.
+// next counts a call. kills tells whether the sidecar is killed at this call, and after whether it
+// is killed only after the call.
 func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -280,7 +284,8 @@ func (w *world) submit(spec embedded.JobSpec) adapter.Key {
 	return key
 }
 
-// evolving submits an application that works for each step of its profile, or for the given times, and asks after each step.
+// evolving submits an application that works for the duration of each step of its profile, or for
+// the given times, and asks for the next step after each.
 func (w *world) evolving(ep string, work ...time.Duration) adapter.Key {
 	w.t.Helper()
 	choices, err := adapter.ParseRequest("ep=" + ep)
@@ -295,7 +300,7 @@ func (w *world) evolving(ep string, work ...time.Duration) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "ep=" + ep, Managed: true, Script: embedded.Phases(work...)})
 }
 
-// quiet waits until all jobs have ended, and fails the test after a number of seconds.
+// quiet waits until all jobs have ended, and fails the test if they have not at the given second.
 func (w *world) quiet(second int) {
 	w.t.Helper()
 	ctx, cancel := context.WithDeadline(w.t.Context(), w.begin.Add(time.Duration(second)*time.Second))
@@ -306,7 +311,7 @@ func (w *world) quiet(second int) {
 	time.Sleep(5 * time.Second) // the sidecar cleans up in these seconds
 }
 
-// record returns the job's record of the batch system.
+// record returns the batch system's record of the job.
 func (w *world) record(key adapter.Key) embedded.Record {
 	for _, r := range w.Jobs() {
 		if r.Key == key {
@@ -317,7 +322,7 @@ func (w *world) record(key adapter.Key) embedded.Record {
 	return embedded.Record{}
 }
 
-// sizes returns the numbers of nodes that the job held, and when, such as "2@4-24 5@24-44".
+// sizes returns how many nodes the job held and when, such as "2@4-24 5@24-44".
 func (w *world) sizes(key adapter.Key) string {
 	spans := w.record(key).Spans
 	var cuts []time.Time
@@ -379,8 +384,8 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit checks the batch system's records of the whole story: no node is in two jobs, and none comes back to a job in the second in
-// which it left.
+// audit checks the batch system's records of the whole test: no node is in two jobs, and no job
+// receives a node again in the second in which it released that node.
 func (w *world) audit() {
 	w.t.Helper()
 	type owned struct {
@@ -402,7 +407,7 @@ func (w *world) audit() {
 		}
 		left := map[core.JobID]time.Time{}
 		for _, s := range spans {
-			if back := left[s.job]; back.Unix() == s.From.Unix() && back.Before(s.From) { // else it stayed while the batch system was restarted
+			if back := left[s.job]; back.Unix() == s.From.Unix() && back.Before(s.From) { // otherwise the node stayed while the batch system was restarted
 				w.t.Errorf("node %s left job %d at %v and came back to it at %v, in the same second", node, s.job, back.Sub(w.begin), s.From.Sub(w.begin))
 			}
 			left[s.job] = s.To
@@ -410,7 +415,7 @@ func (w *world) audit() {
 	}
 }
 
-// clean fails the test if something of the sidecar is left in the batch system.
+// clean fails the test if something that the sidecar made is left in the batch system.
 func (w *world) clean() {
 	w.t.Helper()
 	snapshot, err := w.Observe(context.Background())

@@ -22,7 +22,7 @@ func (w *world) audited() (in audit.Input, err error) {
 		return in, err
 	}
 	in.Current = &adapter.CurrentState{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
-	if len(w.restarts) > 0 { // accounting does not have what the batch system held in seconds that it forgot; judgeNodes checks that
+	if len(w.restarts) > 0 { // after a restart accounting lacks the holdings that the batch system forgot, so judgeNodes checks them instead
 		return in, nil
 	}
 	in.Accounting = &adapter.Accounting{Grain: 1}
@@ -32,7 +32,7 @@ func (w *world) audited() (in audit.Input, err error) {
 	return in, nil
 }
 
-// bookedOf returns a record as accounting would have it, in whole seconds.
+// bookedOf converts a record into the form in which accounting would have it, with whole seconds.
 func bookedOf(r embedded.Record) adapter.AccountedRun {
 	b := adapter.AccountedRun{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
 	at := map[core.Time]bool{}
@@ -58,7 +58,8 @@ func bookedOf(r embedded.Record) adapter.AccountedRun {
 	return b
 }
 
-// runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as accounting has them.
+// runsOf divides a job into its runs, as accounting has them. A job has several runs if the batch
+// system requeued it or forgot its start.
 func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 	for i := 1; i < len(b.Holds); i++ {
 		if b.Holds[i].From > b.Holds[i-1].To {

@@ -15,7 +15,7 @@ type arrival string
 
 const (
 	prompt arrival = "prompt"
-	late   arrival = "late"   // delayed, sometimes until after its application was given up
+	late   arrival = "late"   // delayed, sometimes until its application's start was given up
 	stuck  arrival = "stuck"  // never arrives
 	broken arrival = "broken" // fails before the barrier
 	torn   arrival = "torn"   // loses its session at the barrier, and comes back

@@ -9,14 +9,15 @@ import (
 	"accordion/adapter"
 )
 
-// saboteur is a batch system that does not do what it reports. To the checks it looks as if the sidecar were broken.
+// saboteur is a batch system that does not carry out what it reports. To the checks this looks like
+// a broken sidecar.
 type saboteur struct {
 	adapter.BatchSystem
-	unreserve, finish bool // ignored, but reported as done
+	unreserve, finish bool // these calls are ignored, but reported as done
 	blind             bool // waiting ordinary jobs are missing in readings
 	greedy            bool // ordinary jobs look like managed ones
 	liar              bool // a shrink is ignored, and the job shown as shrunk
-	hasty             bool // a prepared part is released at once
+	hasty             bool // a prepared part is released immediately
 
 	shrunk map[adapter.Key][]string
 }

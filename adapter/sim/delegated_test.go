@@ -13,8 +13,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters runs the scenarios of TestPartsOfApplications with launchers and barriers. The loop
-// of applications gives the orders, and is killed as well.
+// TestApplicationsOverTwoClusters is like TestPartsOfApplications, but the real loop of
+// applications gives the orders, with launchers and barriers. This loop is killed, too.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
 	everySeed(applicationScenarios(), func(i int) {
@@ -26,7 +26,7 @@ func TestApplicationsOverTwoClusters(t *testing.T) {
 	all.demand(t, applicationScenarios(), minimumKindsWithLaunchers)
 }
 
-// TestApplication simulates one such scenario and prints its trace.
+// TestApplication simulates one scenario of TestApplicationsOverTwoClusters and prints its trace.
 func TestApplication(t *testing.T) {
 	if *partSeedFlag == 0 {
 		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
@@ -75,7 +75,7 @@ func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wron
 		}
 		over := make(chan struct{})
 		if d.clusters[0].scenario.stranger {
-			d.users.Go(d.forge) // they submit jobs that must end, too
+			d.users.Go(d.forge) // forge runs as one of the users, because the jobs that it submits must end, too
 			d.strangers.Go(func() { d.claim(over) })
 		}
 		go func() { d.users.Wait(); close(over) }()

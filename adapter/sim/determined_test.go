@@ -23,8 +23,9 @@ func TestJournalOnDiskBehavesAsTheOneInMemory(t *testing.T) {
 	}
 }
 
-// attempts is how often two simulations may differ. If two things happen at one instant, either may be seen first (see TestDigests). A busy
-// machine shows that once in some hundred simulations.
+// attempts is how often two simulations of the same scenario may differ before the test fails. If
+// two events happen at the same instant, either may be seen first (see TestDigests). On a busy
+// machine this happens once in some hundred simulations.
 const attempts = 3
 
 // sameScenario fails the test unless both simulations have the same trace.

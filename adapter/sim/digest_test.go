@@ -20,8 +20,8 @@ var (
 const (
 	digestsFile = "testdata/digests" // one line for each seed, from 1 on
 	digests     = 2000
-	// attemptsPerScenario is how often a scenario is simulated before it counts as different. If two things happen at one instant, either
-	// may be seen first.
+	// attemptsPerScenario is how often a scenario is simulated before its digest counts as
+	// different. If two events happen at the same instant, either may be seen first.
 	attemptsPerScenario = 30
 )
 
@@ -68,7 +68,7 @@ func everySeed(n int, work func(i int)) {
 // digest returns the hash of a scenario's trace.
 func digest(t *testing.T, seed uint64) string {
 	out := simulate(t, generate(seed), true, true)
-	divergence(out.trace, nil) // called because it sorts the trace
+	divergence(out.trace, nil) // called only because divergence sorts the trace
 	all := sha256.New()
 	for _, l := range out.trace {
 		fmt.Fprintln(all, l)

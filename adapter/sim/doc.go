@@ -1,10 +1,12 @@
-// Package sim simulates the whole sidecar deterministically: the code that serves a cluster, on the embedded batch system, in virtual time,
-// with every kind of fault. It contains only tests. They are apart from package embedded because the test scripts run them on their own,
-// with their own flags.
+// Package sim simulates the whole sidecar deterministically: the code that serves a cluster, on the
+// embedded batch system, in virtual time, with every kind of fault. The package contains only
+// tests. They are not in package embedded, because the test scripts run them separately, with their
+// own flags.
 //
-// A seed determines a scenario: a small machine, users with ordinary, evolving and moldable jobs, and faults. The same seed has the same
-// result in every run, because no two things happen at the same instant. Every call, every write to the journal and every step of an
-// application takes its own number of nanoseconds, drawn from the seed.
+// A seed determines a scenario: a small machine, users with ordinary, evolving and moldable jobs,
+// and faults. The same seed has the same result in every run, because no two events happen at the
+// same instant. Every call, every write to the journal and every step of an application takes its
+// own number of nanoseconds, drawn from the seed.
 //
 //	go test ./adapter/sim                                    some seeds
 //	go test ./adapter/sim -run Seeds -accordion.seeds=8500   as ./scripts/test --real does
@@ -17,11 +19,14 @@
 //
 // # Faults
 //
-// Calls to the batch system are lost before or after they were carried out, carried out after the caller gave up or twice, slow, refused,
-// or half done. A reading may mix the jobs of one second with the nodes of another. The sidecar is killed before or after any write to its
-// journal, and at any second. The batch system restarts with its state of up to five seconds ago, and uses job IDs again. Nodes are lost,
-// drained and returned. Users cancel jobs at any moment, release held jobs, and shrink their running jobs themselves. Applications are
-// early, late, too late, silent, impatient or wrong about the nodes they keep, or fail. Ordinary jobs overrun their limits until the sweep.
+// Calls to the batch system are lost before or after they were carried out. Others are carried out
+// twice, or after the caller gave up. Others are slow, refused, or only half done. A reading may
+// mix the jobs of one second with the nodes of another. The sidecar is killed before or after any
+// write to its journal, and at any second. The batch system restarts with a state that is up to
+// five seconds old, and then uses job IDs again. Nodes are lost, drained and returned. Users cancel
+// jobs at any moment, release held jobs, and shrink their running jobs themselves. Applications are
+// early, late, too late, silent or impatient, ask to keep nodes that they do not have, or fail.
+// Ordinary jobs overrun their limits until the sweep.
 //
 // # Checks
 //
@@ -44,16 +49,20 @@
 //
 // # What cannot be checked
 //
-// After a restart of the batch system that lost seconds, a job may hold other nodes than its application was told, and the rest of its
-// profile is planned again. That counts as explained. A job whose promise was broken by others may reach the time limit that it was started
-// with, which never changes. The same event explains that.
+// If a restart of the batch system lost its last seconds, a job may hold other nodes than its
+// application knows, and the rest of the job's profile is planned again. The checks accept this as
+// explained. A job whose promise was broken by others may reach its original time limit, which
+// never changes. The event of the broken promise explains this, too.
 //
-// An ordinary job that ends before its limit releases nodes that no plan had expected. A managed job that began meanwhile may delay an
-// ordinary one that could have used them, as with every back-filling. So the comparison with and without managed jobs uses scenarios whose
-// ordinary jobs run to their limits. The sidecar does not know that, and still expects each to take up to its overrun allowance.
+// An ordinary job that ends before its limit releases nodes that no plan had expected. A managed
+// job that began in the meantime may delay an ordinary job that could have used these nodes, as
+// under any back-filling. So the comparison with and without managed jobs uses scenarios whose
+// ordinary jobs run to their limits. The sidecar does not know that these jobs run to their limits,
+// and still plans each with the time by which it may overrun its limit.
 //
-// A sidecar that dies leaves its reservations, including that of a job which it has just started. Until the next sidecar deletes them, or
-// they expire, ordinary jobs cannot use their nodes. The batch system knows their end but not the sidecar's plan, so it may start a longer
-// ordinary job before one that waits for these nodes (seed 11574). So an ordinary job that waited while there was such a reservation may
-// start later.
+// A sidecar that dies leaves its reservations, including that of a job which it has just started.
+// Until the next sidecar deletes the reservations, or they expire, ordinary jobs cannot use the
+// reserved nodes. The batch system knows when the reservations end, but not the sidecar's plan. So
+// it may start a longer ordinary job before a job that waits for the reserved nodes (seed 11574).
+// So an ordinary job that waited while such a reservation existed may start later.
 package sim

@@ -25,7 +25,7 @@ var (
 // kind is the kind of scenarios that one test simulates.
 type kind struct {
 	test string
-	rare int // for each of them, TestSeeds has this many scenarios
+	rare int // TestSeeds has this many scenarios for each scenario of the kind
 	tell func(t *testing.T, seed uint64) (wrong []string)
 }
 
@@ -72,8 +72,9 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 	}
 }
 
-// TestFreshSeeds simulates scenarios of new seeds. If one fails, it is printed and recorded in a file, but the test passes: the seed is
-// new, and so does not show that the last change was wrong. Each kind has its own process. A process that dies is recorded, too.
+// TestFreshSeeds simulates scenarios of new seeds. If one fails, it is printed and recorded in a
+// file, but the test passes: the seed is new, and so does not show that the last change was wrong.
+// Each kind of scenarios has its own process. A process that dies is recorded, too.
 //
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test --real does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds

@@ -63,7 +63,7 @@ func (m *memoryJournal) Unfinished() ([]journal.Entry, error) {
 }
 
 func (m *memoryJournal) add(e journal.Entry) (int64, error) {
-	// The real journal, too, returns an error for what cannot be encoded.
+	// Like the real journal, this one returns an error for values that cannot be encoded.
 	if !m.quick {
 		if _, err := json.Marshal(e.Args); err != nil {
 			return 0, err
@@ -200,7 +200,7 @@ type faultyJournal struct {
 	process *process
 }
 
-// write does one write at its own instant, between two chances to die.
+// write does one write at its own instant. The sidecar may die before it or after it.
 func (p faultyJournal) write(name string, act func() error) error {
 	w := p.world
 	if p.process.over() {

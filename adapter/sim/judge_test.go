@@ -87,8 +87,9 @@ func (w *world) unsettled() bool {
 	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
 }
 
-// judgeReply checks that an application that receives the reply "resized" holds exactly the nodes in the reply. If
-// the job ended while the reply was on its way, at most for the deadline of a call, no application received it.
+// judgeReply checks that an application holds exactly the nodes that it is informed of in an
+// answer. The check ignores an answer that no application received, because the job ended while the
+// answer was on its way. An answer is on its way at most for the deadline of a call.
 func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return
@@ -113,8 +114,8 @@ func (w *world) shrunk() bool {
 	return slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "shrink" })
 }
 
-// left returns what still exists: the scenario's jobs, and the rest, which is nodes in use, reservations, and the journal's records and
-// open intents.
+// left returns what still exists. jobs are the scenario's jobs. rest has nodes in use,
+// reservations, and the journal's records and open intents.
 func (w *world) left(managed bool) (jobs, rest string) {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
@@ -184,8 +185,8 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	case r.Why == "COMPLETED":
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // others used up its time
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // it was warned, and did not have to count the time without a sidecar
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // other jobs delayed this job until its time limit
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // the job was warned, and did not have to take into account the time without a sidecar
 	case r.Why == "TIMEOUT" && w.unattended(r): // no sidecar ran that could have ended it earlier
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
@@ -209,14 +210,15 @@ func (w *world) unattended(r embedded.Record) bool {
 	})
 }
 
-// away reports whether, while the job ran, a sidecar started or the batch system could not be read.
+// away reports whether a sidecar started, or the batch system could not be read, while the job ran.
 func (w *world) away(r embedded.Record) bool {
 	return slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
 		return e.Kind == journal.KindEvent && (e.Verb == "ready" || e.Verb == "unreadable") && e.At.After(r.Start) && e.At.Before(r.End)
 	})
 }
 
-// judgeNodes checks the batch system's records: no node is in two jobs, and none returns to a job in the second in which it left.
+// judgeNodes checks the batch system's records: no node is in two jobs, and no job receives a node
+// again in the second in which it released that node.
 func (w *world) judgeNodes(records []embedded.Record) {
 	type owned struct {
 		embedded.Span
@@ -251,7 +253,7 @@ func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	limit := time.Duration(a.limit-1) * time.Second // limits count from the whole second before the start
 	switch {
 	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
-	case r.Why == "COMPLETED" && a.runs > a.limit: // it ran on until the sweep
+	case r.Why == "COMPLETED" && a.runs > a.limit: // the job continued to run until the sweep
 	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= limit:
 	case r.Why == "CANCELLED" && a.cancel > 0:
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
@@ -264,8 +266,10 @@ func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 // was not needed. Slurm's passes come every 30 s; the sidecar assumes 45 s.
 const pass = 45 * time.Second
 
-// orphan is a reservation of a sidecar that died, until another sidecar handles it. It keeps its nodes from ordinary jobs. The batch system
-// knows its end but not the sidecar's plan, so it may start other jobs before those that wait for the nodes.
+// orphan is a reservation of a sidecar that died, until another sidecar handles the reservation.
+// The reservation keeps ordinary jobs off its nodes. The batch system knows when the reservation
+// ends, but not the sidecar's plan. So it may start other jobs before those that wait for the
+// nodes.
 type orphan struct {
 	name     string
 	from, to time.Duration // to is zero while the reservation exists
@@ -296,8 +300,8 @@ func (w *world) adopt(name string) {
 	}
 }
 
-// endOrphans ends the orphans some time after a sidecar started: after a few readings it keeps the reservations that it has not written
-// only because it wants them unchanged.
+// endOrphans ends the orphans some time after a sidecar started. If a reservation that this sidecar
+// has not written still exists after a few readings, it is part of the sidecar's plan.
 func (w *world) endOrphans() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -316,8 +320,9 @@ func (s *scenario) withoutManaged(with outcome) *scenario {
 	return &other
 }
 
-// delayed returns the ordinary jobs that started too late, compared with the scenario without managed jobs. All of them were submitted
-// before the managed ones. A job is excused if a reservation of a dead sidecar kept nodes while it waited.
+// delayed returns the ordinary jobs that started too late, compared with the scenario without
+// managed jobs. All of them were submitted before the managed ones. A delay is accepted if a
+// reservation of a dead sidecar kept nodes while the job waited.
 func (s *scenario) delayed(with outcome, without map[string]time.Duration) []string {
 	var wrong []string
 	for _, a := range s.apps {
@@ -333,7 +338,7 @@ func (s *scenario) delayed(with outcome, without map[string]time.Duration) []str
 	return wrong
 }
 
-// judgeForged checks that no job of the stranger's began.
+// judgeForged checks that no job of the stranger has begun.
 func (w *world) judgeForged() {
 	for _, r := range w.system.Jobs() {
 		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {

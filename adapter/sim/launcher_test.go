@@ -19,10 +19,10 @@ type user struct {
 	name     string
 	how      behavior
 	at       time.Duration
-	whim     time.Duration // how long after connecting it misbehaves
+	whim     time.Duration // how long after it connects the launcher misbehaves
 	nth      int
-	hosts    []launcher.Hosts // the clusters where it has jobs
-	wants    []launcher.Hosts // hosts that it wants there
+	hosts    []launcher.Hosts // the clusters on which the user has jobs
+	wants    []launcher.Hosts // the hosts that the launcher requests on these clusters
 	walltime int64
 	lasts    time.Duration
 
@@ -30,10 +30,10 @@ type user struct {
 	jobs    map[int]adapter.Key
 	view    int64 // number of the newest view
 	tag     int64
-	lies    []lie            // false requests that it has not sent yet
+	lies    []lie            // false requests that the launcher has not sent yet
 	lastLie *lie             // the last false request, which must be refused
-	lieSeq  int64            // its message number
-	next    <-chan time.Time // when to ask again
+	lieSeq  int64            // message number of the last false request
+	next    <-chan time.Time // when the launcher sends its next request
 	away    time.Duration
 	gone    bool
 }
@@ -43,18 +43,18 @@ type behavior string
 
 const (
 	honest    behavior = "honest"
-	lying     behavior = "lying"     // asks for the impossible before it asks for what it wants
-	fickle    behavior = "fickle"    // asks for something else with each view
+	lying     behavior = "lying"     // sends impossible requests before its real request
+	fickle    behavior = "fickle"    // changes its request with each view
 	doubled   behavior = "doubled"   // connects a second time
 	fleeting  behavior = "fleeting"  // disconnects, and comes back in time or too late
-	mute      behavior = "mute"      // subscribes, and does not answer anything
+	mute      behavior = "mute"      // subscribes, and then answers nothing
 	dying     behavior = "dying"     // disappears forever, and leaves its jobs
-	withdrawn behavior = "withdrawn" // its user withdraws the application
+	withdrawn behavior = "withdrawn" // the user withdraws the application
 )
 
 var conducts = []behavior{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
 
-// lie is a message that must be refused, with one of these codes, and change nothing.
+// lie is a message that the loop must refuse with one of these codes, and that must have no effect.
 type lie struct {
 	codes []string
 	make  func(u *user) launcher.Message
@@ -118,7 +118,7 @@ func (u *user) live() {
 	if u.how == dying {
 		return
 	}
-	for c, key := range u.jobs { // as launch does when it is interrupted
+	for c, key := range u.jobs { // as `accordion launch` does when it is interrupted
 		system := d.clusters[c].system
 		j, err := system.Inspect(context.Background(), key)
 		if err != nil {
@@ -176,14 +176,15 @@ func (u *user) talk(p *conn) {
 // launcherPatience is how long a launcher waits after the faults have ended.
 const launcherPatience = 40 * time.Second
 
-// misbehave lets the launcher misbehave once, and returns the session with which it continues; nil: none.
+// misbehave makes the launcher misbehave once. It returns the session with which the launcher
+// continues, and nil if the launcher does not continue.
 func (u *user) misbehave(p *conn) *conn {
 	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
 	switch u.how {
 	case doubled:
 		u.lastLie, u.next = nil, nil
-		return d.connect(u, u.hello()) // the older session is ended
+		return d.connect(u, u.hello()) // the loop ends the older session
 	case fleeting:
 		d.hangUp(p)
 		if u.away = d.dice.span(0, 10*time.Second, "away", u.nth); d.dice.chance(300, "too late", u.nth) {
@@ -228,7 +229,7 @@ func (u *user) hear(p *conn, x launcher.Message) {
 		if x.To == u.lieSeq {
 			u.believed("told that it is well")
 		}
-	case *launcher.Lost: // the message may come again, and the message about the replacing job may be lost
+	case *launcher.Lost: // this message may come twice, and the message about the replacing job may be lost
 		job := int64(u.jobs[x.C].ID)
 		if job == x.Job {
 			job = u.submit(x.C)
@@ -244,7 +245,8 @@ func (u *user) hear(p *conn, x launcher.Message) {
 	}
 }
 
-// welcome submits the jobs of a new application. A loop that was killed does not know what it had not written, so the launcher repeats it.
+// welcome submits the jobs of a new application. A loop that was killed has forgotten what it had
+// not written, so the launcher repeats its messages.
 func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	if u.app == 0 {
 		u.app = x.App
@@ -264,10 +266,10 @@ func (u *user) welcome(p *conn, x *launcher.Welcome) {
 			jobs = append(jobs, launcher.Part{Cluster: clusterName(h.C), Job: int64(key.ID)})
 		}
 	}
-	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // refused if it has already subscribed
+	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // the loop refuses this if the launcher has already subscribed
 }
 
-// ask sends the next false request, or what the launcher wants.
+// ask sends the next false request, or the launcher's real request.
 func (u *user) ask(p *conn) {
 	if len(u.lies) > 0 {
 		u.lastLie, u.lies = &u.lies[0], u.lies[1:]
@@ -278,7 +280,7 @@ func (u *user) ask(p *conn) {
 	u.loop.send(p, u.asks(u.wants...))
 }
 
-// change lets the launcher want something else: other numbers of hosts, and not on all clusters.
+// change changes the launcher's request to other numbers of hosts, and not on all clusters.
 func (u *user) change() {
 	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil
@@ -321,7 +323,7 @@ func (u *user) refused(p *conn, x *launcher.Refuse) {
 
 // safeClose ends the reader of a session.
 func safeClose(p *conn) {
-	defer func() { _ = recover() }() // it may already be closed
+	defer func() { _ = recover() }() // the session may already be closed
 	close(p.said)
 }
 

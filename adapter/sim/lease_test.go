@@ -51,7 +51,7 @@ type duel struct {
 	dice   dice
 	system *embedded.System
 	begin  time.Time
-	leased bool // they use a lease
+	leased bool // the two sidecars use a lease
 	length time.Duration
 
 	mu              sync.Mutex
@@ -59,12 +59,12 @@ type duel struct {
 	alive           map[string]bool
 	barred          map[string]bool      // sidecars that must not start: an administrator makes another take over the lease
 	last            string               // the sidecar that acted last
-	granted         map[string]time.Time // when each requested the lease that it received last
+	granted         map[string]time.Time // when each sidecar requested the lease that it received last
 	acts, handovers int
 	wrong           []string
 }
 
-// trouble is how long there are faults.
+// trouble is for how long faults occur.
 const trouble = 12 * time.Minute
 
 func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
@@ -184,7 +184,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 	}
 	err := sidecar.New(o).Run(ctx)
 	if other := (*adapter.LeaseHeldError)(nil); err != nil && !errors.As(err, &other) && !l.over() {
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // it did not get the lease at first
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // the sidecar did not get the lease at first
 			d.violation("sidecar %s stopped: %v", name, err)
 		}
 	}
@@ -229,7 +229,7 @@ type contender struct {
 	process *process
 }
 
-// wait waits, until the caller gives up or is killed.
+// wait waits for the time `lasts`, or until the caller gives up or is killed.
 func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	select {
 	case <-time.After(lasts):
@@ -238,11 +238,11 @@ func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	}
 }
 
-// call makes one call. Its request, its answer or the whole sidecar may hang for long.
+// call makes one call. The request, the answer or the whole sidecar may hang for long.
 func (r contender) call(ctx context.Context, verb string, acts bool, do func() error) error {
 	d, name := r.duel, r.name+" "+verb
 	nth := d.nth(name)
-	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading does no harm, and the loop would only plan with the old one
+	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading does no harm, because the loop would only plan with the previous reading
 	before, after := d.dice.span(time.Millisecond, 50*time.Millisecond, name, nth), time.Duration(0)
 	if !calm && d.dice.chance(40, "slow "+name, nth) {
 		before = d.dice.span(0, 2*d.length, "slow "+name, nth)
@@ -282,7 +282,8 @@ func (d *duel) judge(name, verb string) {
 	if holder != name {
 		d.violation("sidecar %s does %s, and the lease is %q's", name, verb, holder)
 	}
-	// The last quarter of the lease allows for clocks that run at different speeds. These differ by a hundredth.
+	// The last quarter of the lease allows for clocks that run at different speeds. The two clocks
+	// differ by one percent.
 	if d.leased && age > d.length*3/4*102/100 {
 		d.violation("sidecar %s does %s %v after it asked for its lease of %v: that is in its last quarter", name, verb, age, d.length)
 	}

@@ -23,12 +23,12 @@ var _ adapter.BatchSystem = faultyLink{}
 
 // fault is what happens to one call.
 type fault struct {
-	before, after time.Duration // until the batch system acts, and from then until the caller knows
+	before, after time.Duration // time until the batch system acts, and from then until the caller receives the answer
 	drop          bool          // the request is lost: the caller waits until its deadline
 	mute          bool          // the answer is lost
 	twice         bool          // the call is carried out twice
 	refuse        error         // the batch system refuses the call
-	half          bool          // only the first part is carried out, or only that part of a reading is up to date
+	half          bool          // only the first part of the call is carried out, or only the first part of a reading is up to date
 }
 
 var (
@@ -136,7 +136,8 @@ func (l faultyLink) on(ctx context.Context, verb string, key adapter.Key, act fu
 	return l.do(ctx, verb, fmt.Sprint(key.ID), func(ctx context.Context, _ fault) error { return act(ctx) })
 }
 
-// Observe makes one reading. A half one has the jobs of one instant and the rest of a later one.
+// Observe makes one reading. A half reading has the jobs of one instant and everything else of a
+// later instant.
 func (l faultyLink) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err error) {
 	var read *adapter.Snapshot
 	err = l.do(ctx, "Observe", "", func(ctx context.Context, f fault) error {
@@ -214,7 +215,7 @@ func (l faultyLink) Make(ctx context.Context, application int64, user string, ho
 	return key, nil
 }
 
-// Shape changes two fields. A half call changes the first.
+// Shape changes two fields. A half call changes only the first.
 func (l faultyLink) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error {
 	l.world.judgeTouch("Shape", key)
 	return l.do(ctx, "Shape", fmt.Sprint(key.ID), func(ctx context.Context, f fault) error {

@@ -23,7 +23,7 @@ const (
 	bringUp = 20
 )
 
-// killRate is at how many of 1,000 turns the loop of applications is killed.
+// killRate is at how many of 1,000 turns of its loop the loop of applications is killed.
 const killRate = 7
 
 // appLoop is the loop of applications. One goroutine owns it.
@@ -31,10 +31,10 @@ type appLoop struct {
 	dice      dice
 	begin     time.Time
 	clusters  []*world
-	makes     int // index of the cluster that submits the jobs of its parts itself; below 0: none
+	makes     int // index of the cluster that submits the jobs of its parts itself; negative if no cluster does
 	machine   *apps.Machine
 	states    [2]*mailbox.ClusterState
-	records   map[int64][]byte // its journal
+	records   map[int64][]byte // the loop's journal: records by number
 	peers     map[uint64]*conn
 	last      uint64
 	in        chan func()
@@ -42,10 +42,10 @@ type appLoop struct {
 	users     sync.WaitGroup
 	strangers sync.WaitGroup
 	turns     int
-	writes    int // number of writes to its journal
+	writes    int // number of writes to the journal
 	tally     *tally
 	stood     map[readyPart]bool
-	ranks     map[int64]core.Time       // rank of each application, as the journal first had it
+	ranks     map[int64]core.Time       // rank of each application, as first written into the journal
 	forged    map[readyPart]adapter.Key // jobs of the hostile user
 }
 
@@ -53,7 +53,7 @@ type appLoop struct {
 type conn struct {
 	id   uint64
 	user *user
-	part readyPart // of a part
+	part readyPart // the part, if the session is a part's
 	seq  int64     // number of the peer's last message
 	said chan launcher.Message
 }
@@ -137,7 +137,7 @@ func (d *appLoop) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
-	for c, w := range d.clusters { // a state may be older than their submission
+	for c, w := range d.clusters { // the state may have been read before these jobs were submitted
 		snapshot, err := w.system.Observe(context.Background())
 		if err != nil {
 			return err.Error()
@@ -176,8 +176,8 @@ func (d *appLoop) die(when string) {
 	d.start()
 }
 
-// carry writes what the machine decided, in one transaction, and carries it out. The loop may be killed before and after the write, and
-// between orders and messages.
+// carry writes the machine's decisions in one transaction, and then carries them out. The loop may
+// be killed before and after the write, and between orders and messages.
 func (d *appLoop) carry() {
 	e := d.machine.Effects()
 	writes := len(e.Stored)+len(e.Deleted) > 0
@@ -235,7 +235,8 @@ func (d *appLoop) carry() {
 	}
 }
 
-// judgeGo checks that no part passes the barrier before all parts have arrived, so that no user code runs on only some parts.
+// judgeGo checks that no part passes the barrier before all parts have arrived, so that no user
+// code runs while some parts are missing.
 func (d *appLoop) judgeGo(id int64) {
 	for _, a := range d.machine.Snapshot().Applications {
 		if a.ID != id {
@@ -257,7 +258,7 @@ func (d *appLoop) judgeRank(r apps.Record) {
 		Rank core.Time `json:"rank"`
 	}
 	if json.Unmarshal(r.Data, &a) != nil || a.Rank == 0 {
-		return // the record is the counter, or the application has no rank yet
+		return // the record is the counter of numbers, or the application has no rank yet
 	}
 	if first, known := d.ranks[r.ID]; known && first != a.Rank {
 		d.clusters[0].violation("application %d had rank %d, and has %d", r.ID, first, a.Rank)
@@ -265,7 +266,7 @@ func (d *appLoop) judgeRank(r apps.Record) {
 	d.ranks[r.ID] = a.Rank
 }
 
-// tell has the loop call f. It does nothing if the loop has ended.
+// tell makes the loop's goroutine call f. It does nothing if the loop has ended.
 func (d *appLoop) tell(f func()) {
 	select {
 	case d.in <- f:

@@ -39,10 +39,11 @@ func init() {
 	}
 }
 
-// TestPartsOfApplications simulates two clusters, each with its users, faults and sidecar, and applications with parts on both. A simple
-// script gives the orders, and gives some that the loop of applications would not. All checks of a scenario apply to each cluster, and
-// there are checks of the parts: none runs without an order to start it, nor on other nodes than were prepared, and nothing is left of them
-// when the orders are gone.
+// TestPartsOfApplications simulates two clusters, each with its users, faults and sidecar, and
+// applications with parts on both. A simple script gives the orders, including some that the loop
+// of applications would not give. All checks of a scenario apply to each cluster, and there are
+// checks of the parts: no part runs without an order to start it, nor on other nodes than were
+// prepared, and nothing is left of parts when their orders are gone.
 func TestPartsOfApplications(t *testing.T) {
 	var all tally
 	n := max(applicationScenarios()/10, min(applicationScenarios(), 40))
@@ -55,7 +56,7 @@ func TestPartsOfApplications(t *testing.T) {
 	all.demand(t, n, minimumKinds)
 }
 
-// TestPart simulates one such scenario and prints its trace.
+// TestPart simulates one scenario of TestPartsOfApplications and prints its trace.
 func TestPart(t *testing.T) {
 	if *partSeedFlag == 0 {
 		t.Skip("prints one scenario: give its seed with -accordion.partseed=N")
@@ -71,7 +72,7 @@ func clusterScenario(seed uint64, cluster int) *scenario {
 	r.brief = true
 	s := r.tell(seed*2 + uint64(cluster))
 	s.paired, s.sqlite, s.stranger = false, false, seed%5 == 0
-	if dice(s.seed).chance(500, "rest", cluster) { // as at a site
+	if dice(s.seed).chance(500, "rest", cluster) { // readings are rare when nothing is due, as at a real site
 		s.rest = 5 * time.Second
 	}
 	return s
@@ -137,7 +138,7 @@ func traceOf(w *world) string {
 // boxed is a mailbox from which the sidecars of a world take orders for parts.
 type boxed struct{ *mailbox.Mailbox }
 
-// New returns what carries out the orders.
+// New returns the Parts that carry out the orders.
 func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
 
 // box returns the mailbox of a world that has parts of applications.
@@ -156,8 +157,8 @@ type orderScript struct {
 // application is an application with a part on each of its clusters.
 type application struct {
 	id       int64
-	at       time.Duration // when it subscribes
-	lasts    time.Duration // how long it runs after its parts have passed the barrier
+	at       time.Duration // when the application subscribes
+	lasts    time.Duration // how long the application runs after its parts have passed the barrier
 	walltime core.Time
 	parts    []*appPart
 	state    string // wait, prepare, start, run, drop, end, ghost, gone
@@ -165,22 +166,23 @@ type application struct {
 	tries    int
 	until    core.Time // when the ghost ends
 	ghost    bool
-	gives    int           // number of attempts after which it gives up
-	vanishes time.Duration // when its orders disappear; 0: not before it has ended
+	gives    int           // number of attempts after which the application gives up
+	vanishes time.Duration // when the application's orders disappear; 0 if they stay until it has ended
 }
 
 // appPart is the part of an application on one cluster.
 type appPart struct {
 	world *world
-	made  bool // its cluster submits the job itself
+	made  bool // the cluster submits the part's job itself
 	job   adapter.Key
 	nodes int
 	spans []grant
 }
 
-// grant is an order to start: when it was in force, and the nodes that were prepared.
+// grant is an order to start a part: the time in which the order was in force, and the prepared
+// nodes.
 type grant struct {
-	from, to time.Time // to is zero while it is in force
+	from, to time.Time // to is zero while the order is in force
 	nodes    []string
 }
 
@@ -218,7 +220,7 @@ func (s *orderScript) run() {
 			left = left || a.state != "gone"
 		}
 		for _, w := range s.clusters {
-			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // only changed orders, as from the loop of applications
+			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // orders are sent only when they change, as by the loop of applications
 				s.ordered[w] = all
 				w.box().Order(slices.Clone(all))
 			}
@@ -275,7 +277,7 @@ func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 // longestWait is how long an application may wait and run, behind jobs that run until their limits one after the other.
 const longestWait = 900 * time.Second
 
-// advance takes the next step of an application.
+// advance moves an application to its next state, if it can.
 func (s *orderScript) advance(a *application) {
 	become := func(state string) {
 		for _, p := range a.parts {
@@ -383,7 +385,7 @@ func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
+		if j.Rank < rank { // jobs of the same second come after the application (delegate.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}
@@ -404,7 +406,8 @@ func (s *orderScript) grant(a *application, next string) {
 	}
 }
 
-// cancel ends the jobs of an application whose orders are gone, as its user would, some of them later.
+// cancel ends the jobs of an application whose orders are gone, as its user would. Some jobs are
+// ended later than others.
 func (s *orderScript) cancel(a *application) {
 	for _, p := range a.parts {
 		if !p.made {
@@ -468,7 +471,7 @@ func (s *orderScript) judgeRun(a *application, p *appPart, r embedded.Record) {
 		late += 2*deadline + 5*time.Second
 	}
 	if w.scenario.deaths > 0 || slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "kill" }) {
-		late += 60 * time.Second // no process undoes what a dead sidecar began
+		late += 60 * time.Second // no process reverts the calls that a dead sidecar began
 	}
 	if len(w.restarts) > 0 {
 		return // the batch system may have forgotten a hold

@@ -44,13 +44,14 @@ func (w *world) explained(key adapter.Key) bool {
 	})
 }
 
-// escaped reports whether the sidecar never held the job: its user released it before the sidecar saw it, or before it could hold it.
+// escaped reports whether the sidecar never held the job: the user released the job before the
+// sidecar saw it, or before the sidecar could hold it.
 func (w *world) escaped(key adapter.Key) bool {
 	return !w.happened(key, "accepted") || w.happened(key, "escaped")
 }
 
-// punctuality returns how many seconds late a resize may be without a cause. The sidecar plans once per rescheduling timer, and Slurm's
-// resizes take some time.
+// punctuality returns by how many seconds a resize may be late without a cause. The sidecar plans
+// once per rescheduling timer, and Slurm's resizes take some time.
 func (w *world) punctuality() float64 {
 	return (w.scenario.interval + w.scenario.epilog + 3*time.Second).Seconds()
 }

@@ -13,7 +13,7 @@ import (
 func TestOnlyAnswerOnItsWayMayArriveAfterAJobsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		told  string
-		ends  time.Duration // when its nodes end, counted from its start; 0: later
+		ends  time.Duration // when the job's nodes end, counted from its start; 0 means after the test
 		waits time.Duration
 		wrong bool
 	}{

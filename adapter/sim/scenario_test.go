@@ -17,12 +17,12 @@ import (
 type scenario struct {
 	seed     uint64
 	nodes    int
-	sweep    time.Duration // between sweeps that enforce limits
+	sweep    time.Duration // time between sweeps that enforce limits
 	epilog   time.Duration
 	think    time.Duration // delay of the batch system's scheduling passes
 	interval time.Duration // the sidecar's rescheduling timer
-	rest     time.Duration // between its readings while nothing is due; 0: the same
-	paired   bool          // ordinary jobs come first and run to their limits, to compare with a simulation without managed jobs
+	rest     time.Duration // time between the sidecar's readings while nothing is due; 0 means the same as interval
+	paired   bool          // ordinary jobs are submitted first and run to their limits, so that the scenario can be compared with one without managed jobs
 	sqlite   bool          // the journal is a file, as in production; otherwise it is in memory
 	advance  bool          // early applications may continue early
 	rate     int           // calls with a fault, in 1,000
@@ -31,11 +31,11 @@ type scenario struct {
 	brief    bool
 	stranger bool     // there is a hostile user
 	sizes    []string // rules for the sizes of moldable jobs, for successive sidecars in turn
-	policy   string   // of [plan]
+	policy   string   // policy in the section [plan]
 
 	apps     []app
 	events   []event
-	sabotage func(adapter.BatchSystem) adapter.BatchSystem // breaks the sidecar on purpose, to see that the checks notice; nil: none
+	sabotage func(adapter.BatchSystem) adapter.BatchSystem // breaks the batch system on purpose, to test that the checks notice; nil if there is no sabotage
 	ordinary map[string]bool                               // names of managed jobs that became ordinary ones: they are in the simulation without managed jobs, too
 	without  map[string]bool                               // names of faults that do not happen, because a smaller scenario leaves them out
 }
@@ -43,16 +43,16 @@ type scenario struct {
 // app is one job and how it will behave.
 type app struct {
 	name    string
-	at      time.Duration // when it is submitted
-	request string        // ep=…, mold=…; "": an ordinary job
+	at      time.Duration // when the job is submitted
+	request string        // ep=…, mold=…; "" means an ordinary job
 	nodes   int
 	limit   core.Time
-	runs    core.Time // of an ordinary job; if it is more than limit, the job overruns
+	runs    core.Time // run time of an ordinary job; if it is more than limit, the job overruns
 	held    bool      // submitted with a comment and held, without the plug-in
 	manner  stepBehavior
-	work    []time.Duration // in each step
-	cancel  time.Duration   // after its submission; 0: never
-	free    time.Duration   // when its user releases it, after its submission; 0: never
+	work    []time.Duration // work in each step
+	cancel  time.Duration   // when the user cancels the job, after its submission; 0 if never
+	free    time.Duration   // when the user releases the job, after its submission; 0 if never
 }
 
 // stepBehavior is how an application behaves at the ends of its steps.
@@ -173,8 +173,8 @@ func generate(seed uint64) *scenario {
 	return s
 }
 
-// policies are those from which a seed chooses one, most often the default. The patience of "patient" is short, so that jobs are due and
-// have a reservation within a scenario.
+// policies are the policies from which a seed chooses one, most often the default. The patience of
+// "patient" is short, so that jobs become due and get a reservation within a scenario.
 var policies = []string{policy.Default, policy.Default, "easy-evolving", "patient", "patient:20s:x1", "patient:20s:x1:r2"}
 
 func (r generator) tell(seed uint64) *scenario {
@@ -219,7 +219,8 @@ func (s *scenario) arrange() {
 	}
 }
 
-// trouble adds what happens to nodes and to the batch system, and what users do to jobs without the sidecar.
+// trouble adds events of nodes and of the batch system, and actions of users on jobs without the
+// sidecar.
 func (s *scenario) trouble(r generator) {
 	add := func(e event) { s.events = append(s.events, e) }
 	for range r.between(0, 2) {
@@ -296,7 +297,7 @@ func (s *scenario) managed(r generator, i int) app {
 	if r.in(5) {
 		a.cancel = r.when(0, 80)
 	}
-	if a.held && r.in(3) { // the plug-in refuses it
+	if a.held && r.in(3) { // the plug-in would refuse this request
 		a.free = r.when(0, 10)
 	}
 	return a
@@ -325,7 +326,7 @@ func (s *scenario) moldable(r generator) (request string, longest core.EP) {
 			break
 		}
 	}
-	// It works as long as its shortest form allows.
+	// The job works for as long as its fastest configuration lasts.
 	longest[0].Duration = core.Time(length * 4 / 3)
 	return "mold=" + strings.Join(forms, "|"), longest
 }

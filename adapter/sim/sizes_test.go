@@ -8,8 +8,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// switchingSizes returns the seed's scenario with more moldable jobs, and with sidecars that die and return with another rule for their
-// sizes.
+// switchingSizes returns the seed's scenario with more moldable jobs, and with sidecars that die,
+// and whose successors have another rule for the sizes.
 func switchingSizes(seed uint64) *scenario {
 	r := newGenerator(seed, 0x512e)
 	s := generate(seed)

@@ -14,8 +14,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// forge submits, as the stranger, jobs with the marks of others' applications, and cancels
-// those that still exist at the end.
+// forge submits, as the stranger, jobs with the marks of other users' applications. At the end it
+// cancels those of its jobs that still exist.
 func (d *appLoop) forge() {
 	for n := range 4 {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
@@ -36,7 +36,8 @@ func (d *appLoop) forge() {
 	}
 }
 
-// claim pretends, as the stranger, to be a launcher of others' applications, or a part of them.
+// claim pretends, as the stranger, to be the launcher of other users' applications, or a part of
+// them.
 func (d *appLoop) claim(over <-chan struct{}) {
 	u := &user{loop: d, name: stranger}
 	for n := 1; ; n++ {
@@ -63,7 +64,7 @@ func (d *appLoop) claim(over <-chan struct{}) {
 	}
 }
 
-// disbelieved checks that the stranger receives refusals only.
+// disbelieved checks that the stranger receives only refusals.
 func (d *appLoop) disbelieved(p *conn, hello *launcher.Hello) {
 	for patience := time.After(5 * time.Second); ; {
 		select {
@@ -105,8 +106,8 @@ func (d *appLoop) judgeNames(r apps.Record) {
 	}
 }
 
-// TestStrangerIsInScenariosOfApplications checks that the scenarios of applications have the hostile
-// user in them.
+// TestStrangerIsInScenariosOfApplications checks that scenarios of applications include the hostile
+// user.
 func TestStrangerIsInScenariosOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {

@@ -10,15 +10,16 @@ import (
 	"accordion/shim/wire"
 )
 
-// The stranger is a hostile user of the cluster. She asks for the nodes of others' jobs, and submits jobs with the mark of others'
-// applications. She claims to be their launcher or a part of them, and floods the sidecar with calls.
+// The stranger is a hostile user of the cluster. She asks for the nodes of others' jobs, and
+// submits jobs with the mark of others' applications. She claims to be the launcher of such
+// applications or a part of them, and floods the sidecar with calls.
 const (
 	stranger    = "eve"
 	strangerUID = 2000
 )
 
-// pester has the stranger ask for the nodes of others' jobs until the faults end: now and then, and at times with many calls at once. Each
-// answer must be a refusal.
+// pester makes the stranger ask for the nodes of other users' jobs until the faults end:
+// occasionally, and sometimes with many simultaneous calls. Each answer must be a refusal.
 func (w *world) pester() {
 	for n := 1; time.Since(w.begin) < w.scenario.calm; n++ {
 		time.Sleep(w.dice.span(500*time.Millisecond, 5*time.Second, "stranger", n))
@@ -72,7 +73,7 @@ func (w *world) lifeNow() *process {
 	return w.process
 }
 
-// withStranger returns the seed's scenario with a stranger in it.
+// withStranger returns the seed's scenario with a stranger added.
 func withStranger(seed uint64) *scenario {
 	s := generate(seed)
 	s.stranger = true

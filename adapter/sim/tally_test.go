@@ -71,7 +71,8 @@ func jobKind(a *app) string {
 	return kind + ", " + string(a.manner)
 }
 
-// demand logs what occurred, and fails the test if a kind occurred less often than least says for a thousand scenarios.
+// demand logs what occurred. It fails the test if a kind occurred less often than `least` requires
+// for a thousand scenarios.
 func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	t.Helper()
 	var b strings.Builder
@@ -89,7 +90,8 @@ func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	}
 }
 
-// minimumKinds is how often each kind must occur in a thousand scenarios: about half of how often it did when this was written.
+// minimumKinds is how often each kind must occur in a thousand scenarios: about half as often as it
+// occurred when this was written.
 var minimumKinds = map[string]int{
 	"call: doubled": 250, "call: failed": 250, "call: half": 250, "call: late": 250, "call: lost": 250, "call: refused": 250, "call: slow": 250, "call: unanswered": 250,
 	"killed: a sidecar before a write": 700, "killed: a sidecar after a write": 700,
@@ -99,7 +101,8 @@ var minimumKinds = map[string]int{
 	"job: mold, silent": 15, "job: mold, impatient": 15, "job: mold, choosy": 15, "job: mold, confused": 15, "job: mold, failing": 15,
 }
 
-// minimumKindsWithLaunchers is the same if the loop of applications gives the orders.
+// minimumKindsWithLaunchers is the same for scenarios in which the loop of applications gives the
+// orders.
 var minimumKindsWithLaunchers = with(minimumKinds, map[string]int{
 	"killed: the loop of applications before a write": 80, "killed: the loop of applications after a write": 80, "killed: the loop of applications before its words": 80,
 	"application: commit": 600, "application: go": 500, "application: abort": 500, "application: lost": 60,

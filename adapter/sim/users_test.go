@@ -45,7 +45,7 @@ func (w *world) runUser(a *app) {
 		}},
 		{a.free, func() error {
 			if j, err := w.system.Inspect(context.Background(), key); err != nil || !j.HeldByUser || !w.has(a, key) {
-				return err // root holds it: Slurm refuses
+				return err // root holds the job, so Slurm refuses the user's release
 			}
 			w.note("%s is released by its user", a.name)
 			return w.system.Release(context.Background(), key)
@@ -55,7 +55,7 @@ func (w *world) runUser(a *app) {
 	for _, d := range deeds {
 		if d.at > 0 {
 			w.until(a.at + d.at)
-			_ = d.what() // its change may have ended with it
+			_ = d.what() // the job's change may have been lost with the batch system
 		}
 	}
 }
@@ -68,15 +68,17 @@ func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	return w.system.Submit(spec)
 }
 
-// has reports whether the key still identifies this job. A batch system that restarted and forgot the job may have used both its number and
-// its second of submission again. Its user would see another job's name there.
+// has reports whether the key still identifies this job. A batch system that restarted and forgot
+// the job may have used both its number and its second of submission again. A user who looks the
+// number up would then see another job's name.
 func (w *world) has(a *app, key adapter.Key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.apps[key] == a
 }
 
-// isPart records that a job belongs to a part. A batch system that restarted may have used its number before, in the same second.
+// isPart records that a job belongs to a part. A batch system that restarted may have given the
+// job's number to another job in the same second before.
 func (w *world) isPart(key adapter.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,9 +149,9 @@ func (w *world) script(a *app) embedded.Script {
 	}
 }
 
-// boundary asks for the nodes of the next step as the application behaves.
+// boundary asks for the nodes of the next step, in the way in which the application behaves.
 func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step int) error {
-	if !w.served { // an ordinary job has no sidecar to ask
+	if !w.served { // there is no sidecar to ask, because the job is ordinary in this simulation
 		return nil
 	}
 	q := wire.Request{Step: step}
@@ -182,7 +184,7 @@ func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step i
 	}
 }
 
-// keyOf returns the job that has the ID now.
+// keyOf returns the record of the job that has the ID now.
 func (w *world) keyOf(id core.JobID) (embedded.Record, bool) {
 	var found embedded.Record
 	ok := false

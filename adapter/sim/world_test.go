@@ -24,7 +24,8 @@ import (
 // deadline is how long the sidecar waits for an answer.
 const deadline = 5 * time.Second
 
-// settings returns the nth sidecar's settings, with short durations: only their order matters.
+// settings returns the nth sidecar's settings. Their durations are short, because only their order
+// matters.
 func (s *scenario) settings(nth int) managed.Settings {
 	planner, err := policy.Live(s.policy, ep.Algorithm{Limit: ep.NoExpansion})
 	if err == nil {
@@ -47,13 +48,13 @@ type world struct {
 	system   *embedded.System
 	begin    time.Time
 	calls    chan session.Call
-	served   bool // there is a sidecar
+	served   bool // a sidecar serves the batch system
 	journal  readableJournal
 	parts    interface {
 		New(sidecar.PartsHost) sidecar.Parts
-	} // nil: no parts of applications
+	} // nil if there are no parts of applications
 
-	ordered <-chan struct{} // closed when there are no more orders for them
+	ordered <-chan struct{} // closed when there are no more orders for parts
 	crew    sync.WaitGroup
 
 	mu       sync.Mutex
@@ -65,7 +66,7 @@ type world struct {
 	wrong    []string
 	apps     map[adapter.Key]*app
 	keys     map[string]adapter.Key
-	restarts []time.Time // of the batch system
+	restarts []time.Time // restarts of the batch system
 	orphans  []orphan    // reservations of sidecars that died
 	stints   []lifetime  // when sidecars ran
 	quiet    bool        // the batch system does not answer
@@ -175,17 +176,18 @@ func (w *world) runScenario(managed bool) {
 // until waits until an instant of the scenario.
 func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))) }
 
-// settleTime is how long a scenario may continue after its faults have ended. A managed job may need the longest profile with its overrun,
-// after several others.
+// settleTime is how long a scenario may continue after its faults have ended. A managed job may
+// need the time of the longest profile with its overrun, and may have to wait for several other
+// jobs.
 const settleTime = 1200 * time.Second
 
-// cleanupTime is how long after the last job things that the sidecar made may remain.
+// cleanupTime is how long after the last job's end things that the sidecar made may remain.
 const cleanupTime = 30 * time.Second
 
 // settle waits until nothing of the scenario is left.
 func (w *world) settle(managed bool) {
 	since := time.Now()
-	busy := since // when there were jobs last
+	busy := since // when a job last existed
 	for ; ; time.Sleep(time.Second) {
 		jobs, rest := w.left(managed)
 		if jobs != "" {
@@ -231,7 +233,8 @@ func (w *world) violation(format string, args ...any) {
 	}
 }
 
-// goesWrong draws whether the nth thing of the name goes wrong. Nothing does after the faults have ended.
+// goesWrong draws whether a fault occurs at the nth event with the name. No fault occurs after the
+// faults have ended.
 func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
 	if rate == 0 || time.Since(w.begin) >= w.scenario.calm || w.dice.below(outOf, name, nth) >= rate {
 		return false

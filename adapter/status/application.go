@@ -18,7 +18,8 @@ type ApplicationExplanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
 	At      core.Time `json:"at"` // when the loop of applications wrote it
 	ID      int64     `json:"id"`
-	// Seen is the application as its loop wrote it last; null if it has ended.
+	// Seen is the application as the loop of applications wrote it last; null if the application
+	// has ended.
 	Seen *view.Application `json:"seen"`
 	// Clusters are those that applications may use.
 	Clusters []view.ApplicationCluster `json:"clusters"`
@@ -66,7 +67,7 @@ func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Lo
 	return err
 }
 
-// tell writes what is known of the application.
+// tell writes everything that is known of the application.
 func (x *ApplicationExplanation) tell(s *sheet) {
 	a := x.Seen
 	if a == nil {
@@ -96,7 +97,8 @@ func (s *sheet) introduced(a *view.Application) string {
 	return text + fmt.Sprintf(" It subscribed at %s, %s, which is its rank.", s.moment(a.Rank), s.since(a.Rank))
 }
 
-// asked returns the current request, what the launcher was shown, and whether the launcher is connected.
+// asked returns lines on the current request, on the views sent to the launcher, and on whether the
+// launcher is connected.
 func (s *sheet) asked(a *view.Application) []string {
 	var lines []string
 	var wants []string
@@ -151,7 +153,8 @@ func (s *sheet) parts(a *view.Application) []string {
 	return columns(names, jobs, wants)
 }
 
-// waits returns why it waits, on which cluster, until when, and what changed that.
+// waits returns lines on why the application waits, on which cluster and until when, and on what
+// changed that estimate.
 func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) []string {
 	if a.At != 0 {
 		return nil
@@ -182,7 +185,7 @@ func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) [
 	return lines
 }
 
-// started returns when it started and how long it may run.
+// started returns lines on when the application started and how long it may run.
 func (s *sheet) started(a *view.Application) []string {
 	if a.At == 0 {
 		return nil
@@ -203,7 +206,8 @@ func (s *sheet) started(a *view.Application) []string {
 	return lines
 }
 
-// tries returns how many attempts to start it there were, and why the last one failed.
+// tries returns a line on how many attempts to start the application there were, and why the last
+// attempt failed.
 func (s *sheet) tries(a *view.Application) []string {
 	if a.Tries == 0 || a.Tries == 1 && a.Failed == "" {
 		return nil
@@ -235,7 +239,8 @@ func eventText(c Change) string {
 	return clean(c.Kind + ": " + c.Text)
 }
 
-// partOf adds to the explanation of an application's part what the sidecar of its cluster knows.
+// partOf adds to the explanation of an application's part what the sidecar of the part's cluster
+// knows about it.
 func (t *explainer) partOf() {
 	if e := t.Job; e != nil && e.Rank > 0 && e.Start > 0 {
 		t.section(fmt.Sprintf("What job %d waits for on this cluster", t.ID), t.shortage())

@@ -19,7 +19,7 @@ type ApplicationsReport struct {
 	view.Applications
 }
 
-// NewApplicationsReport returns the report of s; nil: the loop has written nothing yet.
+// NewApplicationsReport returns the report of s. s is nil if the loop has written nothing yet.
 func NewApplicationsReport(s *view.Applications, sidecar Sidecar) ApplicationsReport {
 	r := ApplicationsReport{Sidecar: sidecar}
 	if s != nil {
@@ -58,8 +58,8 @@ func (r ApplicationsReport) On(cluster string) ApplicationsReport {
 	return r
 }
 
-// Table writes the report as text: a line on the loop of applications, one on each cluster on which nothing starts, one on each
-// application.
+// Table writes the report as text: a line on the loop of applications, one line for each cluster on
+// which nothing starts, and one for each application.
 func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
@@ -81,8 +81,9 @@ func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Locatio
 	return err
 }
 
-// launchersHeadline returns how many applications there are, as of when, and whether the loop of applications runs. The loop writes only
-// when something changes, so an old time does not mean that it has stopped.
+// launchersHeadline returns the line with the number of applications, the time of the report, and
+// whether the loop of applications runs. The loop writes only when something changes, so an old
+// time does not mean that it has stopped.
 func (p page) launchersHeadline(s Sidecar, at int64, what string) string {
 	switch {
 	case s.Running && at == 0:
@@ -95,7 +96,8 @@ func (p page) launchersHeadline(s Sidecar, at int64, what string) string {
 	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
 }
 
-// unread returns that nothing starts on a cluster because it is not read; "" if it is read.
+// unread returns a line that nothing starts on a cluster because its sidecar does not read the
+// batch system, and "" if it does.
 func unread(c view.ApplicationCluster) string {
 	switch {
 	case c.Never:
@@ -106,7 +108,8 @@ func unread(c view.ApplicationCluster) string {
 	return ""
 }
 
-// stateAndPhase returns the state of an application as launchers see it, and the phase if that tells more.
+// stateAndPhase returns the state of an application as launchers see it, and the phase if it is
+// more precise than the state.
 func stateAndPhase(a *view.Application) string {
 	if a.Phase == "preparing" || a.Phase == "starting" {
 		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
@@ -134,7 +137,7 @@ func partsWord(parts []view.ApplicationPart) string {
 	return dash(strings.Join(all, ", "))
 }
 
-// begins returns when an application started, or the estimate with ~ before it.
+// begins returns when an application started, or the estimated start with a leading ~.
 func (p page) begins(a *view.Application) string {
 	switch {
 	case a.At != 0:

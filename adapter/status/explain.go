@@ -15,28 +15,31 @@ import (
 // Explanation is what `accordion explain --json` prints: the state of one job, and why it waits. Times are Unix seconds.
 type Explanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	Read    core.Time `json:"read"` // the second as of which all of it is
+	Read    core.Time `json:"read"` // Unix second to which the whole explanation refers
 	Cluster string    `json:"cluster"`
 	ID      int64     `json:"id"`
 	Pool    Pool      `json:"pool"`
 
 	// Job is the job as the sidecar sees it; null if it has ended.
 	Job *view.Entry `json:"job"`
-	// ShortageNow is where the plan would lack nodes if the job started now, and Shortage if it started a second before its planned start.
-	// Both are null if the job does not wait, can start now, or has no planned start. A job that waits for room without a reservation has
-	// ShortageNow, for the first size that it listed.
+	// ShortageNow tells where the plan would lack nodes if the job started now. Shortage tells
+	// where it would lack nodes if the job started a second before its planned start. Both are null
+	// if the job does not wait, can start now, or has no planned start. A job that waits for free
+	// nodes without a reservation has a ShortageNow, for the first size in its request.
 	ShortageNow *Shortage `json:"lack_now"`
 	Shortage    *Shortage `json:"lack"`
-	// Releases are the nodes that the job waits for: those that become free until the shortage ends, the last first.
+	// Releases are the nodes for which the job waits: the nodes that become free until the shortage
+	// ends, the last ones first.
 	Releases []Release `json:"releases"`
-	// Sizes is why a waiting moldable job is planned on its number of nodes; null if its size depends on nothing but its end, or it has no
-	// planned start.
+	// Sizes explains why a waiting moldable job is planned on its number of nodes. It is null if no
+	// sizing rule limits the job's size, or the job has no planned start.
 	Sizes *SizeExplanation `json:"sizes"`
-	// DueBefore counts the waiting jobs that are due for a reservation before it, under a policy that reserves for few jobs.
+	// DueBefore counts the waiting jobs that are due for a reservation before this job, under a
+	// policy that reserves for few jobs.
 	DueBefore int `json:"due_before,omitempty"`
-	// Holders are all jobs that hold nodes now, sorted by when these become free.
+	// Holders are all jobs that hold nodes now, sorted by when their nodes become free.
 	Holders []view.Entry `json:"holders"`
-	// Before are the jobs before it in the queue, in order of rank.
+	// Before are the jobs that are before this job in the queue, in order of rank.
 	Before []view.Entry `json:"before"`
 	// Closures are the reservations of others that begin before the job would end.
 	Closures []view.Closure `json:"closures"`
@@ -59,8 +62,8 @@ type Change struct {
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
-// Explain collects what is known of a job from the queue and from the journal's events. If several jobs had the number, it explains the
-// newest.
+// Explain collects what is known of a job from the queue and from the journal's events. If several
+// jobs had the number, Explain explains the newest one.
 func Explain(j journal.Reader, id int64) (Explanation, error) {
 	r, err := ReadQueue(j)
 	if err != nil {
@@ -69,8 +72,8 @@ func Explain(j journal.Reader, id int64) (Explanation, error) {
 	return ExplainIn(r, j, id)
 }
 
-// ExplainIn returns the explanation of Explain, from a queue that was already read. Without a journal (nil) it knows
-// no events.
+// ExplainIn is Explain with a queue that was already read. If j is nil, the explanation has no
+// events.
 func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
@@ -91,17 +94,18 @@ func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	return x, nil
 }
 
-// UnknownJob is the error for a job that is neither in the last reading of the batch system nor in the journal. It may belong to another
-// cluster.
+// UnknownJob is the error for a job that is neither in the last reading of the batch system nor in
+// the journal. The job may belong to another cluster.
 type UnknownJob struct {
 	ID      int64
 	Cluster string
-	Read    core.Time // second of the last reading; 0: there was none
+	Read    core.Time // second of the last reading; 0 if there was none
 	Sidecar Sidecar
-	Pool    string // name of this cluster's pool, such as "partition main"; "": not named
+	Pool    string // name of this cluster's pool, such as "partition main"; "" if it is not named
 }
 
-// Error returns what is known, without guesses. While no sidecar runs, it says that a new job is unknown for that reason.
+// Error returns only what is known. While no sidecar runs, it reports that a new job is unknown for
+// that reason.
 func (u *UnknownJob) Error() string {
 	where := cmp.Or(u.Pool, "the pool")
 	if u.Cluster != "" {
@@ -147,7 +151,8 @@ func (x *Explanation) readEvents(j journal.Reader) error {
 	return nil
 }
 
-// analyze fills in from the queue who holds the nodes, which jobs come before, and what the job waits for.
+// analyze fills in from the queue which jobs hold nodes, which jobs come before the job, and what
+// the job waits for.
 func (x *Explanation) analyze(r QueueReport) {
 	a := analyze(&r.Queue, max(r.Read, r.At), x.Job)
 	x.Pool, x.approach = a.pool(), a.approach
@@ -165,7 +170,7 @@ func (x *Explanation) analyze(r QueueReport) {
 	}
 	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(endOrForever(a.Free), endOrForever(b.Free)) })
 	if x.Job.Rank == 0 {
-		x.Before = []view.Entry{} // it is not in the plan's queue
+		x.Before = []view.Entry{} // the job is not in the plan's queue
 	}
 	for _, c := range r.Closures {
 		if x.Job.Free == 0 || c.Start < x.Job.Free {
@@ -192,8 +197,9 @@ func (x *Explanation) analyze(r QueueReport) {
 	}
 }
 
-// countDueBefore counts the jobs that are due for a reservation before the job. It returns the jobs that have a planned start, including
-// those behind it in the queue, because any job that fits starts.
+// countDueBefore counts in DueBefore the jobs that are due for a reservation before the job. It
+// returns all jobs that have a planned start, including jobs behind the job in the queue, because
+// under these policies any job that fits starts.
 func (x *Explanation) countDueBefore(r QueueReport) (placed []view.Entry) {
 	for _, e := range r.Jobs {
 		if e.Key() == x.Job.Key() {

@@ -22,7 +22,7 @@ import (
 
 var rewrite = flag.Bool("accordion.write", false, "write the golden texts anew; read them before you commit them")
 
-// second returns a time of the day of the tests.
+// second returns the Unix second of a time on the day of the tests.
 func second(clock string) core.Time { return at("2026-03-01 " + clock) }
 
 // queue returns a pool of 16 nodes at noon: one is away, 11 are held, four are free.
@@ -128,7 +128,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The golden texts are written for users who want their job to run. Read them as a user would when you change them.
+// The golden texts are written for users who want their job to run. If you change them, read them
+// as a user would.
 func TestExplainInSentences(t *testing.T) {
 	live := queue()
 	j := lab(t, live)
@@ -149,7 +150,7 @@ func TestExplainInSentences(t *testing.T) {
 	golden(t, "queue.txt", b.String())
 }
 
-// A job that could start now waits if nodes for a later step would be missing.
+// A job for which nodes are free now waits if nodes for a later step would be missing.
 func TestExplainNamesTheLaterStepThatLacksNodes(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
@@ -172,7 +173,8 @@ func TestExplainNamesTheNodesThatBoot(t *testing.T) {
 	golden(t, "waits-for-nodes-that-boot.txt", explained(t, lab(t, q), 17, noon))
 }
 
-// Under a policy that reserves for few jobs, explain says from when on the job may have a reservation, and what it waits for until then.
+// Under a policy that reserves for few jobs, explain shows from when on the job may have a
+// reservation, and what the job waits for until then.
 func TestExplainSaysFromWhenOnAJobHasAReservation(t *testing.T) {
 	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {
 		e := view.Entry{ID: id, Submitted: second(submitted), User: "ann", Kind: "evolving", Phase: "waiting", Rank: rank, Request: request, Size: size, Why: "nodes", Turn: turn}
@@ -218,7 +220,7 @@ func TestExplainSaysThatAJobWaitsForOrdinaryOnesBeforeIt(t *testing.T) {
 	if got := explained(t, lab(t, q), 17, noon); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %q", got, want)
 	}
-	q.Jobs = slices.Delete(q.Jobs, 3, 4) // the ordinary job before it
+	q.Jobs = slices.Delete(q.Jobs, 3, 4) // the ordinary job before job 17
 	if got := explained(t, lab(t, q), 17, noon); strings.Contains(got, want) {
 		t.Errorf("none is before it: %s", got)
 	}
@@ -255,7 +257,7 @@ func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
 
 func TestExplainIgnoresEventsOfAnOlderJobWithTheNumber(t *testing.T) {
 	j := lab(t, queue())
-	// The number is used again, and the new job is not in the queue yet.
+	// The batch system uses the number again, and the new job is not in the queue yet.
 	err := j.Event(journal.Event{At: noon, Job: 17, Submitted: second("11:59:59"), Kind: "accepted", Text: "ep=1x1h"})
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +321,7 @@ func TestLongQueuesAreShortened(t *testing.T) {
 	}
 }
 
-// For every random queue, explain returns text, and its numbers agree.
+// For every random queue, explain returns a text whose numbers agree with each other.
 func TestExplainWritesTextForEveryQueue(t *testing.T) {
 	moment := rapid.Int64Range(second("09:00:00"), second("16:00:00"))
 	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) view.Entry {

@@ -10,8 +10,9 @@ import (
 	"accordion/core"
 )
 
-// CheckPromises records an event for each running job whose promise could not be kept. It also counts the node-seconds that evolving
-// jobs leave to others: the difference between their largest step and the current one.
+// CheckPromises records an event for each running job whose promise could not be kept. It also
+// counts the node-seconds that evolving jobs leave to other jobs: the difference between the nodes
+// of a job's largest step and of its current step.
 func (p *Publisher) CheckPromises(v *plan.World) error {
 	elapsed := min(max(v.Now-p.past.accounted, 0), 3600) // at most an hour, so that a clock that jumps does not spoil the counter
 	if p.past.accounted == 0 {
@@ -42,7 +43,7 @@ func (p *Publisher) CheckPromises(v *plan.World) error {
 // checkPromise records that a promise could not be kept: the first time, and again whenever the delay has doubled.
 func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
 	slip := expectedEnd(v, r) - r.BestEnd
-	if r.BestEnd == 0 || slip < 0 { // the promise is new or was improved: it is the one to keep from now on
+	if r.BestEnd == 0 || slip < 0 { // the promise is new or was improved, and is to be kept from now on
 		r.BestEnd, r.SlipLogged, r.Unsaved = r.End(), 0, true
 		return nil
 	}

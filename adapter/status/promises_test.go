@@ -20,7 +20,7 @@ func TestNodesBelowAJobsPeakCountAsSpared(t *testing.T) {
 		t.Errorf("%d node-seconds before any time has passed", s.spared)
 	}
 	s.ok(s.CheckPromises(s.v))
-	if s.spared != 20 { // two of four nodes, for ten seconds
+	if s.spared != 20 { // two of four nodes were spared for ten seconds
 		t.Errorf("%d node-seconds, want 20", s.spared)
 	}
 	r.Step, r.Target = 1, 1
@@ -55,7 +55,7 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	}
 	s.wantEvents("7 promise broken: its end moves by 5s: batch system")
 	end(t0 + 310)
-	s.wantEvents() // it has not doubled
+	s.wantEvents() // the delay has not doubled
 	end(t0 + 311)
 	s.wantEvents("7 promise broken: its end moves by 11s: batch system")
 	if !slices.Equal(s.broke, []string{"batch system"}) || r.SlipLogged != 11 || r.SlipCause != "batch system" {
@@ -107,7 +107,7 @@ func TestExpectedEndIsLaterWhenNodesAreOverdue(t *testing.T) {
 		now    core.Time
 		want   core.Time
 	}{
-		{"thirty seconds", nil, t0 + 130, t0 + 331}, // a second more of the step, then 200 s
+		{"thirty seconds", nil, t0 + 130, t0 + 331}, // the step lasts another second, and the rest lasts 200 s
 		{"a second less", nil, t0 + 129, t0 + 300},
 		{"there is no obstacle", func(r *managed.Job) { r.Obstacle = managed.Nobody }, t0 + 130, t0 + 300},
 		{"it is being resized", func(r *managed.Job) { r.Target = 1 }, t0 + 130, t0 + 300},

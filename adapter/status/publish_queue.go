@@ -16,8 +16,9 @@ import (
 	"accordion/core/moldable"
 )
 
-// PublishQueue writes the queue if it changed. The longer the queue, the longer it waits after the last write: otherwise a plan in which
-// every start drifts would keep the disk busy.
+// PublishQueue writes the queue if it changed. The longer the queue is, the longer PublishQueue
+// waits after the last write. Otherwise a plan in which every start drifts would keep the disk
+// busy.
 func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
 	q := p.queue(v, views)
 	before := p.past.queued
@@ -49,9 +50,9 @@ type queued struct {
 // past is what was published and counted in earlier cycles.
 type past struct {
 	queued       queued
-	now          view.Queue      // of this cycle, written or not
-	entries      []view.Entry    // of the previous cycle; nil before the first
-	news         *news           // since the previous cycle; nil until needed
+	now          view.Queue      // the queue of this cycle, whether it was written or not
+	entries      []view.Entry    // the queue's entries in the previous cycle; nil before the first cycle
+	news         *news           // what happened since the previous cycle; nil until it is needed
 	outOfService int             // nodes out of service in the previous cycle
 	closed       map[string]bool // names of the reservations of others in the previous cycle
 	accounted    core.Time       // second up to which spared node-seconds are counted; 0 before the first cycle
@@ -144,7 +145,7 @@ func (p *Publisher) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key
 		if w.Managed != nil {
 			m := ours[w.Managed.Key]
 			if m == nil || m.Phase != string(managed.Waiting) {
-				continue // its start began in this cycle
+				continue // the job's start began in this cycle
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
@@ -172,7 +173,8 @@ func (p *Publisher) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key
 	}
 }
 
-// turnOf returns whether a waiting job has a reservation and when it is due for one, for policies that reserve for few jobs.
+// turnOf returns whether a waiting job has a reservation and when the job is due for one, under
+// policies that reserve for few jobs.
 func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	switch t, waits := v.Turns[w.Job.ID]; {
 	case !waits:
@@ -219,7 +221,7 @@ func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key
 			e.Phase = "held"
 		}
 		if logged := p.LastLogged(j.Key); logged != "" {
-			e.Why = logged // for example that its request cannot be read
+			e.Why = logged // for example, that the job's request cannot be read
 		}
 		q.Jobs = append(q.Jobs, e)
 	}
@@ -228,7 +230,7 @@ func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key
 // ordinaryEntry returns the fields that are the same for every job that is not managed.
 func ordinaryEntry(j *adapter.Job) view.Entry {
 	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
-	if adapter.IsPart(j) { // of an application, but no launcher has named it yet
+	if adapter.IsPart(j) { // a part of an application that no launcher has named yet
 		e.Kind = view.Delegated
 	}
 	if j.State == adapter.Pending {

@@ -28,7 +28,7 @@ func (s *fixture) queued() (map[core.JobID]view.Entry, []core.JobID) {
 	return all, order
 }
 
-// same fails the test unless an entry is as wanted.
+// same fails the test unless two entries are equal.
 func (s *fixture) same(got, want view.Entry) {
 	s.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -13,7 +13,7 @@ import (
 type Subscriber interface {
 	// WantsSnapshot reports whether a new snapshot is wanted now.
 	WantsSnapshot() bool
-	// Receive takes a snapshot, which does not change any more.
+	// Receive receives a snapshot, which does not change any more.
 	Receive(*view.Snapshot)
 }
 

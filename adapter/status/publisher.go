@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// heartbeat is how old the status in the journal may become while nothing changes.
+// heartbeat is the maximum age of the status in the journal while nothing changes.
 const heartbeat = 15 * time.Second
 
 // Store stores the published documents. adapter/journal implements it.
@@ -31,8 +31,9 @@ type PromiseMeter interface {
 	Broke(cause string)
 }
 
-// Publisher writes to the journal what `accordion status`, queue and explain show of one cluster. It also tells users why a planned
-// start moved and why a promise was broken. It remembers what it published last, and decides nothing.
+// Publisher writes to the journal what `accordion status`, queue and explain show of one cluster.
+// It also writes events for users about why a planned start moved and why a promise was broken. A
+// Publisher remembers what it published last, and decides nothing.
 //
 //	err := publisher.CheckPromises(world)  // events for promises that were broken
 //	err = publisher.AnnounceStarts(world)  // events for starts that moved
@@ -46,16 +47,18 @@ type Publisher struct {
 	Event func(job *managed.Job, kind, text string, fields map[string]any) error
 	// LastLogged returns what was last logged about a job, or "".
 	LastLogged func(adapter.Key) string
-	// Subscriber receives snapshots for browsers; nil: there is none.
+	// Subscriber receives snapshots for browsers, and is nil if there is none.
 	Subscriber Subscriber
-	// Usage returns what users' jobs used and left unused; nil: nothing is counted.
+	// Usage returns what users' jobs used and left unused. The function is nil if nothing is
+	// counted.
 	Usage func() view.Usage
-	// Outages returns the outages of the batch system, and the second in which its controller started; nil: not known.
+	// Outages returns the outages of the batch system, and the second in which the batch system's
+	// controller started. The function is nil if outages are not known.
 	Outages func() (known []view.Outage, booted core.Time)
 	// GoneSince reports whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool
 
-	published   view.Status // as last written
+	published   view.Status // the status as last written
 	publishedAt time.Time
 	past        past
 }
@@ -87,7 +90,8 @@ func (p *Publisher) Publish(v *plan.World) error {
 	return nil
 }
 
-// profileRunOrPlanned returns the profile that a job runs, or is planned to run.
+// profileRunOrPlanned returns the profile of a running job, or the planned profile of a waiting
+// job.
 func profileRunOrPlanned(r *managed.Job) core.EP {
 	if r.Phase == managed.Waiting && r.Course != nil {
 		return r.Course.EP
@@ -109,7 +113,7 @@ func (p *Publisher) publishStatus(v *plan.World, status view.Status) error {
 	return p.Journal.PutView(data)
 }
 
-// JobOf returns a managed job as it is shown.
+// JobOf returns a managed job as `accordion status` shows it.
 func JobOf(r *managed.Job) view.Job {
 	j := view.Job{
 		ID: r.ID, Submitted: r.Submitted, User: r.User, Name: r.Name, Kind: r.Kind(), Phase: r.PhaseText(), Request: r.Request,

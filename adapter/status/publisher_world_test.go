@@ -18,20 +18,20 @@ import (
 // t0 is the second of the first cycle.
 const t0 core.Time = 1_000_000
 
-// fixture is a cluster of four nodes and what is shown of it.
+// fixture is a cluster of four nodes, with the documents that were published about it.
 type fixture struct {
 	*Publisher
 	*testing.T
 	v      *plan.World
-	at     time.Time // the clock
-	events []string  // JOB KIND: TEXT
+	at     time.Time // the time of the cluster's clock
+	events []string  // events in the form "JOB KIND: TEXT"
 	fields []map[string]any
-	queues []view.Queue  // as written
-	views  []view.Status // the same
+	queues []view.Queue  // the queues that were written
+	views  []view.Status // the statuses that were written
 	broke  []string
 	spared int64
 	gone   core.Time // second in which a node went away
-	fails  error     // of each write
+	fails  error     // the error that each write returns
 }
 
 func (s *fixture) Now() time.Time                       { return s.at }
@@ -143,7 +143,7 @@ func (s *fixture) ok(err error) {
 	}
 }
 
-// wantEvents fails the test unless these were the events since its last call.
+// wantEvents fails the test unless these were the events since the last call of wantEvents.
 func (s *fixture) wantEvents(want ...string) {
 	s.Helper()
 	if !slices.Equal(s.events, want) {

@@ -60,8 +60,9 @@ func (r QueueReport) Of(user string) QueueReport {
 	return r
 }
 
-// Table writes the queue as text: a line on the pool, then one on each job. Jobs that hold nodes come first, then waiting jobs by rank,
-// then jobs that are not in the plan's queue. Planned times have a ~ before them.
+// Table writes the queue as text: a line on the pool, then one line for each job. Jobs that hold
+// nodes come first, then waiting jobs by rank, then jobs that are not in the plan's queue. Planned
+// times have a leading ~.
 func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	hold, wait := 0, 0
@@ -117,7 +118,7 @@ func (r QueueReport) due(e *view.Entry) bool {
 	return e.Rank > 0 && e.Start > 0 && e.Start <= max(r.Read, r.At)+r.Lead
 }
 
-// planned returns the job's start and end, with ~ before planned ones.
+// planned returns the job's start and end, with a leading ~ if they are planned.
 func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	start, end = p.moment(e.Start), p.moment(e.End)
 	switch {
@@ -134,8 +135,9 @@ func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	return start, end
 }
 
-// sizes returns the nodes of a job, step by step: "5 (2,5,3)" while it holds 5, "2,5,3" while it waits, "4" with one step. For a moldable
-// job that may have 4 to 12 nodes now it returns "8 (4-12)".
+// sizes returns the nodes of a job, step by step: "5 (2,5,3)" while it holds 5, "2,5,3" while it
+// waits, "4" with one step. For a moldable job on 8 nodes that may have 4 to 12 now, sizes returns
+// "8 (4-12)".
 func sizes(e *view.Entry) string {
 	steps := make([]string, len(e.Plan))
 	for i, s := range e.Plan {

@@ -69,7 +69,7 @@ func (t *explainer) noPlace() []string {
 	return lines
 }
 
-// closing returns which reservation of others takes the nodes of a shortage.
+// closing describes the reservation of others that takes the missing nodes of a shortage.
 func (t *explainer) closing(l *Shortage) []string {
 	for _, c := range t.Closures {
 		for _, s := range c.Spans() {
@@ -92,7 +92,8 @@ func (t *explainer) tooLate() []string {
 	}
 }
 
-// unreserved explains a job that starts when there is room, under a policy that reserves for few jobs.
+// unreserved explains why a job without a reservation waits, under a policy that reserves for few
+// jobs.
 func (t *explainer) unreserved() []string {
 	e := t.Job
 	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
@@ -126,7 +127,7 @@ func (t *explainer) most() string {
 	return view.NodesWord(most)
 }
 
-// due explains a job that can start now.
+// due explains why a job waits that can start now.
 func (t *explainer) due() []string {
 	e := t.Job
 	if e.Request == "" {
@@ -145,7 +146,7 @@ func (t *explainer) due() []string {
 	return lines
 }
 
-// shortage explains a job for which there are too few nodes until its planned start.
+// shortage explains why a job waits for which there are too few nodes until its planned start.
 func (t *explainer) shortage() []string {
 	e := t.Job
 	needs := fmt.Sprintf("It needs %s.", view.NodesWord(e.Size))
@@ -234,8 +235,8 @@ func only(n int) string {
 	return fmt.Sprintf("only %d", n)
 }
 
-// given returns which jobs and reservations release the nodes that end the shortage, and when. It returns "" if the shortage ends for
-// another reason, such as a begin time.
+// given describes which jobs and reservations release the nodes that end the shortage, and when. It
+// returns "" if the shortage ends for another reason, such as a begin time.
 func (t *explainer) given() string {
 	over := t.Job.Start
 	if t.Shortage != nil {
@@ -245,7 +246,7 @@ func (t *explainer) given() string {
 		return ""
 	}
 	last := t.Releases[0].At
-	sure := "at the latest" // if the batch system ends jobs at their limit
+	sure := "at the latest" // "at the latest" is right if the batch system ends jobs at their limit
 	var who []string
 	for _, r := range t.Releases {
 		if r.At < last-2 || len(who) == 4 {
@@ -267,7 +268,7 @@ func (t *explainer) given() string {
 	return fmt.Sprintf("%s, at %s %s (%s)", strings.Join(who, " and "), t.moment(last), sure, t.in(last))
 }
 
-// givenBack returns how many of its nodes a job releases.
+// givenBack describes how many of its nodes a job releases.
 func givenBack(r Release) string {
 	if r.Keeps > 0 {
 		return fmt.Sprintf("%d of its %s", r.Nodes, view.NodesWord(r.Nodes+r.Keeps))
@@ -275,7 +276,7 @@ func givenBack(r Release) string {
 	return "its " + view.NodesWord(r.Nodes)
 }
 
-// holders returns who holds nodes, and until when.
+// holders returns lines on which jobs hold nodes, and until when.
 func (t *explainer) holders() []string {
 	if len(t.Holders) == 0 {
 		return []string{"Nobody."}
@@ -307,7 +308,7 @@ func who(e *view.Entry) string {
 	return fmt.Sprintf("job %d of %s (%s)", e.ID, clean(e.User), e.Kind)
 }
 
-// holding returns how many nodes a job holds, and when it releases them.
+// holding describes how many nodes a job holds, and when it releases them.
 func (t *explainer) holding(e *view.Entry) string {
 	text := view.NodesWord(e.Size)
 	second, told := e.Start, 0
@@ -350,7 +351,8 @@ func wanted(e *view.Entry) string {
 	return view.NodesWord(e.Size)
 }
 
-// before returns which jobs are before the job in the queue, and which reservations keep nodes.
+// before returns lines on which jobs are before the job in the queue, and on which reservations
+// keep nodes.
 func (t *explainer) before() []string {
 	var lines []string
 	if len(t.Before) == 0 {

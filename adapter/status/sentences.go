@@ -13,7 +13,7 @@ import (
 	"accordion/core"
 )
 
-// listed limits how many jobs of each kind, and events, an explanation lists.
+// listed limits how many jobs of each kind, and how many events, an explanation lists.
 const listed = 12
 
 // Write writes the explanation in sentences for the job's user. Times are in the given zone, and have a date if it is not today's.
@@ -136,7 +136,7 @@ func points(parts []adapter.RankPart) string {
 	return strings.Join(all, ", ")
 }
 
-// kind returns what the job asked for.
+// kind describes what the job requested.
 func (t *explainer) kind(e *view.Entry) string {
 	if e.Kind == view.Delegated {
 		return t.whose()
@@ -155,7 +155,7 @@ func (t *explainer) kind(e *view.Entry) string {
 	return e.Kind + ": " + strings.Join(all, "; or ")
 }
 
-// whose returns of which application a job is a part.
+// whose names the application of which a job is a part.
 func (t *explainer) whose() string {
 	if t.Application == nil {
 		return "delegated: a part of an application that does not know it"
@@ -219,7 +219,7 @@ func nth(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// in returns how far from now a planned second is.
+// in describes how far from now a planned second is.
 func (t *explainer) in(at core.Time) string {
 	if d := at - t.now.Unix(); d > 0 {
 		return "in " + span(d)
@@ -242,7 +242,8 @@ func (t *explainer) planTitle() string {
 // mostChanges limits how many changes of a job's size are listed.
 const mostChanges = 40
 
-// plan returns when the job starts, changes its size and ends, and how reliable that is.
+// plan returns lines on when the job starts, changes its size and ends, and on how reliable these
+// times are.
 func (t *explainer) plan() []string {
 	e := t.Job
 	if e.Start == 0 {
@@ -294,7 +295,7 @@ func (t *explainer) plan() []string {
 		"submitted later, and is not before it in the queue, does not delay it.")
 }
 
-// growthLines returns how a managed job grows, and what limits its growth.
+// growthLines returns lines on how a managed job grows, and on what limits its growth.
 func growthLines(e *view.Entry) []string {
 	var lines []string
 	if e.Grows != "" {

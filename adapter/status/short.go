@@ -10,9 +10,9 @@ import (
 // Limits of texts, in characters, because users and long profiles can make them long. --json has no such limits.
 const (
 	widestCell = 48
-	widestLast = 120 // of the last cell: nodes, or why it waits
-	widestLine = 400 // of a line of an explanation
-	mostSteps  = 7   // of a profile
+	widestLast = 120 // width of the last cell, which has nodes or the reason to wait
+	widestLine = 400 // width of a line of an explanation
+	mostSteps  = 7   // number of steps that are shown of a profile
 )
 
 // short cuts a text to at most the given number of characters.
@@ -28,7 +28,7 @@ func narrow(t table.Writer, columns int) {
 	t.SetColumnConfigs(all)
 }
 
-// leftOut returns a note that steps are left out; "" if none are.
+// leftOut returns a note that steps are left out, and "" if no steps are.
 func leftOut(steps int) string {
 	if steps <= mostSteps+1 {
 		return ""

@@ -13,27 +13,29 @@ import (
 	"accordion/core/sizing"
 )
 
-// SizeExplanation is why a waiting moldable job is planned on its number of nodes.
+// SizeExplanation explains why a waiting moldable job is planned on its number of nodes.
 type SizeExplanation struct {
 	view.Sizing
 	view.AllowedSizes
-	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, whose part of its reference this job gets; 0: it has a part of its own
-	Taken  int          `json:"taken"`          // nodes it is planned on
-	Keeps  string       `json:"keeps"`          // why it is planned on no more, in words
+	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, if this job gets the same part of its reference as the head; 0 if the job has a part of its own
+	Taken  int          `json:"taken"`          // number of nodes on which the job is planned
+	Keeps  string       `json:"keeps"`          // why the job is planned on no more nodes, in words
 	Listed []SizeOption `json:"listed"`         // in increasing order of nodes
 }
 
-// SizeOption is a configuration that a moldable job listed, and when it would start and end with it, behind the jobs before it.
+// SizeOption is one configuration in a moldable job's request, with the start and end that the job
+// would have with it behind the jobs before it.
 type SizeOption struct {
 	Nodes   int       `json:"nodes"`
 	Seconds core.Time `json:"seconds"`
-	Start   core.Time `json:"start"` // Unix seconds; 0: the plan has no room for it
+	Start   core.Time `json:"start"` // Unix seconds; 0 if the plan has no room for it
 	End     core.Time `json:"end"`
-	Gains   bool      `json:"gains"` // no configuration with as many or fewer nodes is faster; others are never chosen
-	May     bool      `json:"may"`   // allowed by the site's rule now
+	Gains   bool      `json:"gains"` // no configuration with as many or fewer nodes is faster; configurations without Gains are never chosen
+	May     bool      `json:"may"`   // the site's sizing rule allows the configuration now
 }
 
-// sizes explains the size of a waiting moldable job. It returns nil if the job's size depends on nothing but its end.
+// sizes explains the size of a waiting moldable job. It returns nil if no sizing rule limits the
+// job's size.
 func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 	choices, err := adapter.ParseRequest(requestOf(e))
 	if err != nil || e.Sized == nil || e.Machine >= len(a.queue.Sizing) {
@@ -50,7 +52,7 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 			one.Start, one.End = start, start+one.Seconds
 		}
 		if one.Nodes == x.Taken && (e.Request == "" || one.Seconds == e.End-e.Start) {
-			one.Start, one.End = e.Start, e.End // the plan considers more than the queue shows
+			one.Start, one.End = e.Start, e.End // the plan considers more than the queue shows, so its times are used for the planned size
 		}
 		x.Listed = append(x.Listed, one)
 	}
@@ -101,7 +103,7 @@ func (a analysis) occupation() *profile.Profile {
 	return all
 }
 
-// keeps returns why the job is planned on no larger size.
+// keeps tells why the job is planned on no larger size.
 func (x *SizeExplanation) keeps() string {
 	larger := func(l SizeOption) bool { return l.Gains && l.Nodes > x.Taken }
 	switch within := func(l SizeOption) bool { return larger(l) && l.Nodes <= x.Limit }; {
@@ -167,7 +169,7 @@ func (t *explainer) size() []string {
 	return lines
 }
 
-// waiting returns the subject and verb of a sentence about n waiting jobs.
+// waiting returns the subject and the verb of a sentence about n waiting jobs.
 func waiting(n int) string {
 	if n == 1 {
 		return "the one that waits wants"
@@ -175,7 +177,7 @@ func waiting(n int) string {
 	return fmt.Sprintf("the %d that wait want", n)
 }
 
-// between returns the sizes that the job may have.
+// between describes the range of sizes that the job may have.
 func between(x *SizeExplanation) string {
 	if x.Least == x.Most {
 		return view.NodesWord(x.Most)
@@ -183,7 +185,7 @@ func between(x *SizeExplanation) string {
 	return fmt.Sprintf("%d to %s", x.Least, view.NodesWord(x.Most))
 }
 
-// load describes what the rule load tried.
+// load describes which factors the rule `load` tried.
 func (t *explainer) load() []string {
 	p := t.Sizes.Parts
 	tried := make([]string, len(t.Sizes.Tried))
@@ -201,7 +203,7 @@ func (t *explainer) load() []string {
 	}
 }
 
-// listed returns for each listed size when the job would start.
+// listed returns one line for each requested size, with the time at which the job would start.
 func (t *explainer) listed() []string {
 	var sizes, starts, ends, notes []string
 	for _, l := range t.Sizes.Listed {

@@ -13,8 +13,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// sized returns the queue of lab with a moldable job at its end, sized by a rule as the plan does. 15 nodes are in service and 11 are held.
-// Waiting jobs want 10, 6 (10 at its peak), and so on.
+// sized returns the queue of lab with a moldable job at its end, to which a rule gave a size as in
+// a plan. 15 nodes are in service, and 11 of them are held. Waiting jobs want 10 nodes, 6 nodes (10
+// at the job's peak), and so on.
 func sized(t *testing.T, rule, request string, choices []core.EP, limit int) view.Queue {
 	t.Helper()
 	q := queue()
@@ -51,7 +52,7 @@ func TestExplainTheSizeOfAMoldableJob(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	const text = "mold=2x20h|4x11h|8x9h|12x10h"
 	for _, rule := range sizing.Names() {
-		if rule != "earliest" { // the rule "earliest" sizes no job
+		if rule != "earliest" { // the rule "earliest" limits the size of no job
 			golden(t, "size-by-"+rule+".txt", explained(t, lab(t, sized(t, rule, text, list, 0)), 18, noon))
 		}
 	}
@@ -100,7 +101,8 @@ func TestListedSizeStartsWhenItsNodesAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Job 9 grows to five at 12:01:00, and leaves three; at 12:31:00 it shrinks to two. Then ten nodes are job 11's until 13:42:55.
+	// Job 9 grows to five nodes at 12:01:00, so that three nodes are free. At 12:31:00 it shrinks
+	// to two nodes. After that job 11 has ten nodes until 13:42:55.
 	for i, want := range []string{"12:00:00", "12:31:00", "13:42:55"} {
 		if got := x.Sizes.Listed[i]; got.Start != second(want) && got.Nodes != x.Sizes.Taken {
 			t.Errorf("%+v, want from %s", got, want)

@@ -14,15 +14,17 @@ import (
 // A waiting job has no promise, and its planned start moves as other jobs come and go. An event in the journal records each large move
 // and its reason: `accordion explain` shows it.
 
-// smallestMove is in seconds. Shorter waits and smaller moves are not announced.
+// smallestMove is the least wait, and the least move of a planned start, that is announced, in
+// seconds.
 const smallestMove core.Time = 60
 
 // announcedPerCycle limits how many starts are announced in one cycle, because each costs two writes to the disk. The others follow in
 // later cycles.
 const announcedPerCycle = 4
 
-// AnnounceStarts records events for waiting managed jobs: one when a job first has a planned start, and one whenever that start has moved
-// by at least a minute and at least a tenth of the remaining wait.
+// AnnounceStarts records events for waiting managed jobs: one when a job first has a planned start,
+// and one whenever the start has moved by at least a minute and by at least a tenth of the
+// remaining wait.
 func (p *Publisher) AnnounceStarts(v *plan.World) error {
 	announced := 0
 	p.past.news = nil
@@ -55,7 +57,8 @@ func (p *Publisher) AnnounceStarts(v *plan.World) error {
 	return nil
 }
 
-// announceStart records the planned start of a waiting job. If another start was announced before, it records why it moved.
+// announceStart records the planned start of a waiting job. If another start was announced before,
+// announceStart records why the start moved.
 func (p *Publisher) announceStart(v *plan.World, r *managed.Job, start core.Time) error {
 	if r.StartTold == 0 {
 		return p.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
@@ -82,9 +85,9 @@ func (p *Publisher) whyMoved(v *plan.World, r *managed.Job, later bool) string {
 // news is what happened since the previous cycle and may move planned starts, in words.
 type news struct {
 	later, earlier []string
-	came, left     []rival // in the order of the queue
+	came, left     []rival // jobs that entered or left the queue, in the order of the queue
 	rank           map[adapter.Key]int
-	before         map[adapter.Key]int // ranks in the previous cycle
+	before         map[adapter.Key]int // each job's rank in the previous cycle
 }
 
 // rival is a waiting job that entered the queue, or left it.

@@ -79,7 +79,7 @@ func TestAtMostFourStartsAreAnnouncedInACycle(t *testing.T) {
 func TestMoveIsAnnouncedFromAMinuteAndATenthOfTheWait(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		before, now core.Time // seconds ahead
+		before, now core.Time // planned starts before and now, in seconds from now
 		want        string
 	}{
 		{"a minute later", 300, 360, "7 replanned: its start is planned 1m later: the sidecar did not run meanwhile"},
@@ -115,16 +115,16 @@ func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 	}
 	r := s.waits(20, t0+500)
 	r.StartTold, r.StartMove = t0+300, managed.StartMove{Why: "n1 burned", Later: true}
-	s.ok(s.AnnounceStarts(s.v)) // four others come first
+	s.ok(s.AnnounceStarts(s.v)) // four other jobs are announced first
 	s.events = nil
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s later: n1 burned")
 
-	r.StartTold, r.StartMove = t0+700, managed.StartMove{Why: "n1 burned", Later: true} // now it is earlier
+	r.StartTold, r.StartMove = t0+700, managed.StartMove{Why: "n1 burned", Later: true} // now the start is earlier
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
 
-	r.StartTold, r.StartMove = t0+500, managed.StartMove{Why: "n1 burned", Later: true} // it moved back
+	r.StartTold, r.StartMove = t0+500, managed.StartMove{Why: "n1 burned", Later: true} // the start moved back
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents()
 	if r.StartMove != (managed.StartMove{}) {

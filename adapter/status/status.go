@@ -1,6 +1,8 @@
-// Package status is what people see of a cluster. In the sidecar, a Publisher writes the documents of package view to the journal
-// and records why planned starts move. Elsewhere, Read, ReadQueue and Explain read them back, and explain why a job waits; reports
-// print tables and sentences, or JSON. They read only the journal, so they work while the sidecar or the batch system is down.
+// Package status publishes and prints what users see of a cluster. In the sidecar, a Publisher
+// writes the documents of package view to the journal and records why planned starts move.
+// Elsewhere, Read, ReadQueue and Explain read them back, and explain why a job waits; reports print
+// tables and sentences, or JSON. They read only the journal, so they work while the sidecar or the
+// batch system is down.
 //
 //	err := publisher.Publish(world) // in the sidecar, each cycle
 //
@@ -28,12 +30,13 @@ import (
 	"accordion/core"
 )
 
-// Sidecar is whether a sidecar runs that writes to the journal.
+// Sidecar tells whether a sidecar runs that writes to the journal.
 type Sidecar struct {
 	Running bool `json:"running"`
-	PID     int  `json:"pid,omitempty"` // 0: not known
-	// Since and Away describe a sidecar that does not run, for a user who may not open its journal: since which Unix second (0: not known),
-	// and why no jobs are shown. Both are absent if the jobs are known.
+	PID     int  `json:"pid,omitempty"` // 0 if not known
+	// Since and Away describe a sidecar that does not run, for a user who may not open its journal:
+	// since which Unix second it has not run (0 if not known), and why no jobs are shown. Both are
+	// absent if the jobs are known.
 	Since core.Time `json:"since,omitempty"`
 	Away  string    `json:"away,omitempty"`
 }
@@ -63,8 +66,8 @@ func Read(j journal.Reader) (Report, error) {
 	return r, err
 }
 
-// Table writes the report as text: a line on the sidecar, then one on each managed job. Times are in the given zone, and have a date if it
-// is not today's.
+// Table writes the report as text: a line on the sidecar, then one line for each managed job. Times
+// are in the given zone, and have a date if it is not today's.
 func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
@@ -82,11 +85,12 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	return err
 }
 
-// stale is the age in seconds above which the status of a running sidecar shows that it cannot read the batch system. Otherwise it writes
-// one every few seconds, even while nothing changes.
+// stale is an age in seconds. If the status of a running sidecar is older, the sidecar cannot read
+// the batch system. Otherwise the sidecar would have written a status every few seconds, even while
+// nothing changes.
 const stale = 120
 
-// page is the time and the time zone of a text.
+// page has the time and the time zone for which a text is printed.
 type page struct {
 	now  time.Time
 	zone *time.Location
@@ -102,7 +106,8 @@ func managedJobs(n int) string {
 	return fmt.Sprintf("%d managed jobs", n)
 }
 
-// headline returns what there is, as of when, and whether the sidecar runs and the batch system answers.
+// headline returns the first line of a text: what it shows, as of when, and whether the sidecar
+// runs and the batch system answers.
 func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	where := "Accordion"
 	if cluster != "" {
@@ -125,7 +130,7 @@ func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
 }
 
-// ago returns how old something is; "" if it is a second or less.
+// ago describes how old something is, and returns "" if it is at most a second old.
 func (p page) ago(at core.Time) string {
 	if p.now.Unix()-at < 2 {
 		return ""
@@ -133,11 +138,11 @@ func (p page) ago(at core.Time) string {
 	return ", " + p.since(at)
 }
 
-// since returns how long ago a Unix second was, rounded like span.
+// since describes how long ago a Unix second was, rounded as span does.
 func (p page) since(at core.Time) string {
 	d := p.now.Unix() - at
 	if d < 0 {
-		return "by another clock" // this machine's clock is behind the sidecar's
+		return "by another clock" // this machine's clock is behind that of the sidecar
 	}
 	return span(d) + " ago"
 }
@@ -192,7 +197,7 @@ func (p page) moment(at core.Time) string {
 	return t.Format("2006-01-02T15:04:05")
 }
 
-// end returns the promised end, or the planned one with ~ before it while the job waits.
+// end returns the promised end, or for a waiting job the planned end with a leading ~.
 func (p page) end(j view.Job) string {
 	switch {
 	case j.Promised != 0:
@@ -210,7 +215,7 @@ func step(j view.Job) string {
 	return fmt.Sprintf("%d/%d", j.Step, j.Steps)
 }
 
-// nodes returns which nodes the job holds, and how many.
+// nodes describes which nodes the job holds, and how many.
 func nodes(j view.Job) string {
 	if j.Nodes == "" {
 		return "-"

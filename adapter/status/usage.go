@@ -22,7 +22,7 @@ type UsageReport struct {
 	Over    []string   `json:"over"` // users for whose jobs no later steps are reserved ahead
 }
 
-// OfUsage returns the usage as it is at r.Read.
+// OfUsage returns the usage as of r.Read.
 func (r QueueReport) OfUsage() UsageReport {
 	u := UsageReport{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, Usage: view.Usage{Users: []view.UserUsage{}}, Over: []string{}}
 	if r.Usage == nil {
@@ -36,7 +36,7 @@ func (r QueueReport) OfUsage() UsageReport {
 	return u
 }
 
-// Table writes the usage as text: a line on the limit, then one on each user and account.
+// Table writes the usage as text: a line on the limit, then one line for each user and account.
 func (r UsageReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder

@@ -10,12 +10,12 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Pool is how the nodes of the machine are used now.
+// Pool counts how the nodes of the machine are used now.
 type Pool struct {
 	Nodes int `json:"nodes"`
-	Held  int `json:"held"`  // by jobs
-	Away  int `json:"away"`  // down, drained or unknown
-	Taken int `json:"taken"` // by reservations of others, now
+	Held  int `json:"held"`  // nodes that jobs hold
+	Away  int `json:"away"`  // nodes that are down, drained or unknown
+	Taken int `json:"taken"` // nodes that reservations of others take now
 	Free  int `json:"free"`
 }
 
@@ -24,19 +24,19 @@ type Shortage struct {
 	At    core.Time `json:"at"`
 	Step  int       `json:"step"` // the job's step at that instant, from 1
 	Needs int       `json:"needs"`
-	Free  int       `json:"free"` // left by the jobs before it
+	Free  int       `json:"free"` // nodes that the jobs before it leave free
 }
 
-// Release is nodes that become free when a job ends or shrinks, or a reservation ends.
+// Release describes nodes that become free when a job ends or shrinks, or a reservation ends.
 type Release struct {
 	At      core.Time  `json:"at"`
 	Nodes   int        `json:"nodes"`
 	Keeps   int        `json:"keeps,omitempty"` // nodes that the job still has afterwards
-	Job     core.JobID `json:"job,omitempty"`   // 0: a reservation ends
+	Job     core.JobID `json:"job,omitempty"`   // the job that releases the nodes; 0 if a reservation ends
 	User    string     `json:"user,omitempty"`
 	Closure string     `json:"closure,omitempty"`
-	Holds   bool       `json:"holds"`   // the job has the nodes now; false: a job before it in the queue will have them
-	Managed bool       `json:"managed"` // At comes from a plan of Accordion; false: from the time limit of an ordinary job
+	Holds   bool       `json:"holds"`   // the job has the nodes now; false if a job before it in the queue will have them
+	Managed bool       `json:"managed"` // At comes from a plan of Accordion; false if it comes from the time limit of an ordinary job
 }
 
 // endOrForever returns the end of a job, or core.Forever if it has none (0).
@@ -86,7 +86,8 @@ func (a analysis) pool() Pool {
 	return p
 }
 
-// closed returns how many nodes reservations of others keep at t, if each reservation begins earlier by the given seconds.
+// closed returns how many nodes are in reservations of others at t, if each reservation begins
+// `earlier` seconds earlier than it does.
 func (a analysis) closed(t, earlier core.Time) int {
 	n := 0
 	for _, c := range a.queue.Closures {
@@ -114,8 +115,9 @@ func profileOf(e *view.Entry) core.EP {
 	return core.EP{{Duration: max(1, endOrForever(e.Free)-e.Start), Nodes: e.Size}}
 }
 
-// shortage returns the first instant at which the job has too few nodes if it starts at begin. It returns nil if there is none in the
-// queue. The plan may still know one: for example a node that a job is just leaving.
+// shortage returns the first instant at which the job has too few nodes if it starts at `begin`. It
+// returns nil if the queue shows no such instant. The plan may still know of a shortage, for
+// example because a node is just being released.
 func (a analysis) shortage(e *view.Entry, begin core.Time) *Shortage {
 	from := begin
 	for i, s := range profileOf(e) {
@@ -129,7 +131,8 @@ func (a analysis) shortage(e *view.Entry, begin core.Time) *Shortage {
 	return nil
 }
 
-// instants returns from, and every instant before to at which the other jobs or reservations may take nodes.
+// instants returns the instant `from`, and every instant before `to` at which other jobs or
+// reservations may take nodes.
 func (a analysis) instants(from, to core.Time) []core.Time {
 	all := []core.Time{from}
 	add := func(t core.Time) {
@@ -154,7 +157,7 @@ func (a analysis) instants(from, to core.Time) []core.Time {
 	return slices.Compact(all)
 }
 
-// releases returns the nodes that become free from now to until, the last first.
+// releases returns the nodes that become free from now to the instant `until`, the last ones first.
 func (a analysis) releases(until core.Time) []Release {
 	all := []Release{}
 	add := func(at core.Time, nodes int, r Release) {
@@ -197,7 +200,8 @@ func (a analysis) releases(until core.Time) []Release {
 	return all
 }
 
-// withFirstChoice returns a copy of a job without a place in the plan, with the first configuration that it listed as its plan.
+// withFirstChoice returns a copy of a job without a place in the plan. The plan of the copy is the
+// first configuration in the job's request.
 func withFirstChoice(e *view.Entry) *view.Entry {
 	one := *e
 	one.Plan = core.EP{{Duration: 1, Nodes: e.Size}}

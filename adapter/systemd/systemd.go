@@ -21,7 +21,7 @@ import (
 // system does not answer, does not hang.
 type Service struct {
 	tell  func(state string) // sends a state to systemd
-	every time.Duration      // the watchdog's timeout; 0: no watchdog
+	every time.Duration      // the watchdog's timeout; 0 means no watchdog
 	log   hclog.Logger
 
 	mu    sync.Mutex
@@ -32,10 +32,11 @@ type Service struct {
 type loop struct {
 	name     string
 	alive    func(context.Context) error
-	answered bool // at least once; before that it waits for its lease
+	answered bool // the loop has answered at least once; before that it waits for its lease
 }
 
-// New returns the process's service, or nil if systemd does not expect notifications. The methods work with nil too.
+// New returns the process's service, or nil if systemd does not expect notifications. The methods
+// can be called on nil.
 func New(log hclog.Logger) *Service {
 	if os.Getenv("NOTIFY_SOCKET") == "" {
 		return nil
@@ -51,7 +52,8 @@ func New(log hclog.Logger) *Service {
 	}}
 }
 
-// Watch returns a loop's run function. While it runs, the loop must answer. For nil it returns run unchanged.
+// Watch wraps a loop's run function. While the returned function runs, the loop must answer. On a
+// nil Service, Watch returns run unchanged.
 func (s *Service) Watch(name string, alive, run func(context.Context) error) func(context.Context) error {
 	if s == nil {
 		return run
@@ -73,7 +75,7 @@ func (s *Service) Watch(name string, alive, run func(context.Context) error) fun
 // patienceAtFirst is the timeout for a loop before the service is ready, if there is no watchdog.
 const patienceAtFirst = 10 * time.Second
 
-// Run notifies systemd until ctx ends. For nil it only waits.
+// Run notifies systemd until ctx ends. On a nil Service it only waits.
 func (s *Service) Run(ctx context.Context) error {
 	if s == nil {
 		<-ctx.Done()
@@ -108,8 +110,9 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// ask asks all loops and waits for at most patience. all reports that each of them has answered at least once. late
-// is the name of a loop that has answered before and does not now, or "".
+// ask asks all loops, and waits for at most the time `patience`. all is true if each loop has
+// answered at least once. late is the name of a loop that has answered before but does not answer
+// now, or "".
 func (s *Service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
 	s.mu.Lock()
 	loops := make([]*loop, 0, len(s.loops))

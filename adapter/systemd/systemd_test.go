@@ -35,14 +35,15 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 			return told
 		}
 		one, other := &fakeLoop{}, &fakeLoop{}
-		other.hangs.Store(true) // it waits for its lease
+		other.hangs.Store(true) // the other loop waits for its lease
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go s.Watch("one", one.alive, wait)(ctx)
 		go s.Watch("other", other.alive, wait)(ctx)
 		over := make(chan error)
 		go func() { over <- s.Run(ctx) }()
-		// hears compares the notifications within 10 s, each word once, because the watchdog is fed each second.
+		// hears waits up to 10 s until the given notifications have arrived. Each notification
+		// counts once, because the watchdog is fed each second.
 		hears := func(when string, want ...string) {
 			t.Helper()
 			took()

@@ -9,18 +9,19 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place in the plan. The loop writes it to the
-// journal when it changed. Status.At tells how recently the sidecar checked that.
+// Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place
+// in the plan. The loop writes the queue to the journal whenever it has changed. Status.At tells
+// how recently the sidecar checked whether it changed.
 type Queue struct {
-	At        core.Time   `json:"at"` // Unix second of the cycle in which it last changed
+	At        core.Time   `json:"at"` // Unix second of the cycle in which the queue last changed
 	Cluster   string      `json:"cluster"`
-	Nodes     int         `json:"nodes"`                // in the pool
-	Away      int         `json:"away"`                 // of the pool: down, drained or unknown
+	Nodes     int         `json:"nodes"`                // number of nodes in the pool
+	Away      int         `json:"away"`                 // number of nodes of the pool that are down, drained or unknown
 	AwayNodes []AwayNodes `json:"away_nodes,omitempty"` // the nodes away, by reason
-	Lead      core.Time   `json:"lead"`                 // seconds: a start planned within this time is due
+	Lead      core.Time   `json:"lead"`                 // a start that is planned within this many seconds is due
 	Approach  core.Time   `json:"approach,omitempty"`   // seconds between the planned end of a managed job and the next reservation of others; absent if there is no reservation
 	Closures  []Closure   `json:"closures"`             // reservations that others made over nodes of the pool
-	Sizing    []Sizing    `json:"sizing,omitempty"`     // for each machine in the pool; absent if moldable jobs may have any size that they list
+	Sizing    []Sizing    `json:"sizing,omitempty"`     // for each machine in the pool; absent if no rule limits the sizes of moldable jobs
 	Usage     *Usage      `json:"usage,omitempty"`      // absent if nothing was counted yet
 	Jobs      []Entry     `json:"jobs"`                 // jobs that hold nodes by start, then jobs in the plan by rank, then the others
 }
@@ -59,9 +60,9 @@ type Closure struct {
 	Name  string    `json:"name"`
 	Nodes int       `json:"nodes"`
 	Start core.Time `json:"start"`
-	End   core.Time `json:"end"` // core.Forever: no end
-	// Repeats is how it repeats, in the batch system's words, such as DAILY. Later lists when it is in force again. Both are absent if it
-	// does not repeat.
+	End   core.Time `json:"end"` // Unix second; core.Forever if the reservation has no end
+	// Repeats is how the reservation repeats, in the batch system's words, such as DAILY. Later
+	// lists when the reservation is in force again. Both are absent if it does not repeat.
 	Repeats string         `json:"repeats,omitempty"`
 	Later   []adapter.Span `json:"later,omitempty"`
 }
@@ -83,29 +84,33 @@ type Entry struct {
 	User      string     `json:"user"`
 	Name      string     `json:"name"`
 	Kind      string     `json:"kind"`              // ordinary, evolving, moldable, delegated
-	Phase     string     `json:"phase"`             // as Job's; of ordinary jobs waiting, held, blocked, running, ending
-	Request   string     `json:"request,omitempty"` // of a managed job
-	Rank      int        `json:"rank,omitempty"`    // its place among the waiting jobs, from 1; 0: not in the plan's queue
-	Nodes     string     `json:"nodes,omitempty"`   // host list of the nodes that it holds
-	Size      int        `json:"size"`              // number of nodes that it holds, or would start on
-	Start     core.Time  `json:"start,omitempty"`   // actual or planned start, Unix seconds; 0: no planned start
-	// End is the Unix second at which the job ends: the promised or planned end of a managed job, the time limit of another. 0: not known.
+	Phase     string     `json:"phase"`             // for a managed job as in Job; for an ordinary job waiting, held, blocked, running or ending
+	Request   string     `json:"request,omitempty"` // the request of a managed job
+	Rank      int        `json:"rank,omitempty"`    // the job's place among the waiting jobs, from 1; 0 if the job is not in the plan's queue
+	Nodes     string     `json:"nodes,omitempty"`   // host list of the nodes that the job holds
+	Size      int        `json:"size"`              // number of nodes that the job holds, or on which it would start
+	Start     core.Time  `json:"start,omitempty"`   // actual or planned start, Unix seconds; 0 if the job has no planned start
+	// End is the Unix second at which the job ends: the promised or planned end of a managed job,
+	// or the end of another job's time limit. 0 means not known.
 	End core.Time `json:"end,omitempty"`
-	// Free is the Unix second from which the plan counts the job's last node as free. For an ordinary job it is later than End by the time
-	// that the batch system may take to start and end it. 0: never.
+	// Free is the Unix second from which the plan counts the job's last node as free. For an
+	// ordinary job, Free is later than End by the time that the batch system may take to start and
+	// end the job. 0 means never.
 	Free core.Time `json:"free,omitempty"`
-	Step int       `json:"step,omitempty"` // of a running managed job, from 1
+	Step int       `json:"step,omitempty"` // step of a running managed job, from 1
 	Plan core.EP   `json:"plan,omitempty"` // scheduled profile of a managed job, from Start
-	Why  string    `json:"why,omitempty"`  // why it waits: the sidecar's reason for a managed job, the batch system's for an ordinary one
-	// Machine is the index in Queue.Sizing that applies to a waiting moldable job, and Sized is the result; absent if it may have any size
-	// that it listed.
+	Why  string    `json:"why,omitempty"`  // why the job waits: the sidecar's reason for a managed job, the batch system's reason for an ordinary job
+	// Machine is the index of the entry in Queue.Sizing that applies to a waiting moldable job, and
+	// Sized is the result of the sizing rule. Both are absent if no rule limits the job's size.
 	Machine int           `json:"machine,omitempty"`
 	Sized   *AllowedSizes `json:"sized,omitempty"`
-	// Head is the head of the queue, if this job gets the same part of its reference as the head; 0: its part is computed for itself.
+	// Head is the head of the queue, if this job gets the same part of its reference as the head.
+	// It is 0 if the job's part is computed for the job itself.
 	Head core.JobID `json:"head,omitempty"`
-	// Turn is for policies that reserve for few jobs: whether a waiting job has a reservation (Reserved or Unreserved). It is "" under
-	// other policies, and for jobs that the batch system plans. Due is the Unix second from which the job may have one, after those that
-	// are due before it; 0: at any time.
+	// Turn tells, under policies that reserve for few jobs, whether a waiting job has a reservation
+	// (Reserved or Unreserved). It is "" under other policies, and for jobs that the batch system
+	// plans. Due is the Unix second from which the job may have a reservation, after the jobs that
+	// are due earlier; 0 means at any time.
 	Turn    string    `json:"turn,omitempty"`
 	Due     core.Time `json:"due,omitempty"`
 	Choices string    `json:"choices,omitempty"` // sizes among which the batch system chooses for an ordinary job: 4x2h|8x70m
@@ -132,8 +137,8 @@ const Booting = "nodes that boot"
 
 // The values of Entry.Turn.
 const (
-	Reserved   = "reserved"   // it has a planned start later than now
-	Unreserved = "unreserved" // it starts when there is room; if it has a planned start, that is now
+	Reserved   = "reserved"   // the job has a planned start later than now
+	Unreserved = "unreserved" // the job starts when enough nodes are free; if it has a planned start, that start is now
 )
 
 // Key returns the permanent identity of the job.

@@ -10,12 +10,13 @@ import (
 	"accordion/core/sizing"
 )
 
-// Sizing is what a sizing rule (package sizing) considers to choose how many nodes the moldable jobs of a machine may get now.
+// Sizing is the system load from which a sizing rule (package sizing) computes how many nodes the
+// moldable jobs of a machine may get now.
 type Sizing struct {
 	Rule    string `json:"rule"`
-	Machine int    `json:"machine"` // nodes in service and not in a reservation of others
-	Held    int64  `json:"held"`    // how many of them jobs hold
-	Wanted  int64  `json:"wanted"`  // sum of the references of waiting jobs, ordinary ones too
+	Machine int    `json:"machine"` // number of nodes in service and not in a reservation of others
+	Held    int64  `json:"held"`    // how many of these nodes are held by jobs
+	Wanted  int64  `json:"wanted"`  // sum of the references of waiting jobs, including ordinary jobs
 	Waiting int    `json:"waiting"` // number of these jobs
 	Mean    Number `json:"mean"`    // mean reference of running and waiting jobs, in nodes
 }
@@ -29,14 +30,15 @@ func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1
 // rounded rounds x to two decimal places, and turns −0 into 0.
 func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
-// AllowedSizes is the range of sizes that a rule allows a moldable job now, and how the rule computed it.
+// AllowedSizes is the range of sizes that a rule allows a moldable job now, with the numbers from
+// which the rule computed the range.
 type AllowedSizes struct {
 	Reference int         `json:"reference"`       // nodes of the listed size with the smallest nodes x time^2
 	Seconds   core.Time   `json:"seconds"`         // duration of that size
 	Part      Number      `json:"part"`            // nodes that the rule gives the job, before rounding to a listed size
-	Least     int         `json:"least"`           // smallest and
-	Most      int         `json:"most"`            // largest listed size that it may get now
-	Limit     int         `json:"limit"`           // nodes that the site allows it; 0: no limit
+	Least     int         `json:"least"`           // smallest requested size that the job may get now
+	Most      int         `json:"most"`            // largest requested size that the job may get now
+	Limit     int         `json:"limit"`           // number of nodes that the site allows the job; 0 means no limit
 	Parts     LoadParts   `json:"load,omitzero"`   // for the rule load
 	Tried     []LoadTrial `json:"tried,omitempty"` // for the rule load
 }
@@ -53,10 +55,10 @@ type LoadParts struct {
 type LoadTrial struct {
 	Factor Number `json:"factor"`
 	Load   Number `json:"load"`
-	Better bool   `json:"better"` // than all before; the last better one is used
+	Better bool   `json:"better"` // whether the load is better than all loads before it; the last better trial is used
 }
 
-// NewSizing returns what a rule considers.
+// NewSizing returns the load that a rule considers.
 func NewSizing(rule string, w *sizing.World) Sizing {
 	return Sizing{
 		Rule: rule, Machine: w.Machine, Held: w.Held, Wanted: w.Wanted, Waiting: len(w.Waiting),
@@ -64,7 +66,8 @@ func NewSizing(rule string, w *sizing.World) Sizing {
 	}
 }
 
-// NewAllowedSizes returns what a rule gives a job on a machine with the given number of nodes; nil: the machine is too small for each of its sizes.
+// NewAllowedSizes returns the sizes that a rule allows a job on a machine with the given number of
+// nodes. It returns nil if the machine is too small for each of the job's sizes.
 func NewAllowedSizes(rule sizing.Sizing, g sched.SizeBasis, machine int) *AllowedSizes {
 	w, s := g.World, g.Sizes
 	factor := 0.

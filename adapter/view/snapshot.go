@@ -13,7 +13,7 @@ type Snapshot struct {
 	Soft   string    // as in Status
 	Manage string    // as in Status
 	Queue  Queue
-	Nodes  []SnapshotNode // of the pool, in natural order
+	Nodes  []SnapshotNode // the nodes of the pool, in natural order
 	Closed []SnapshotClosure
 	Hidden adapter.Hidden
 	Broken map[adapter.Key]Breach // running jobs whose promise could not be kept
@@ -22,14 +22,14 @@ type Snapshot struct {
 // SnapshotNode is a node of the pool.
 type SnapshotNode struct {
 	Name  string
-	State string // "": in service; otherwise one of the constants below
+	State string // "" means in service; otherwise one of the constants below
 	Why   string // the batch system's reason if it is not in service
 	Out   bool   // the plan does not use it, because it has been out of service for a while
 }
 
 // The values of SnapshotNode.State.
 const (
-	NodeAway   = "away" // drained or unknown: a job may still run there
+	NodeAway   = "away" // the node is drained or unknown, and a job may still run there
 	NodeLost   = "lost"
 	NodeAsleep = "asleep"
 )
@@ -40,9 +40,9 @@ type SnapshotClosure struct {
 	On string
 }
 
-// Breach is by how much a promise could not be kept.
+// Breach tells by how much a promise could not be kept.
 type Breach struct {
 	Promised core.Time // Unix second of the promised end
-	Slipped  core.Time // seconds by which the end had moved when that was last announced
+	Slipped  core.Time // seconds by which the end had moved when the breach was last announced
 	Cause    string    // late application, late shrinker, ordinary overrun, lost node, batch system
 }

@@ -11,11 +11,11 @@ import (
 
 // Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes it to the journal when it changed.
 type Status struct {
-	At      core.Time `json:"at"` // Unix second of the reading it is made from
+	At      core.Time `json:"at"` // Unix second of the reading from which the status was made
 	Cluster string    `json:"cluster"`
-	Soft    string    `json:"soft,omitempty"`    // why others may break promises; "": they cannot
-	Manage  string    `json:"manage,omitempty"`  // "all": every job of the partition is planned; "": only jobs with a request
-	Outages []Outage  `json:"outages,omitempty"` // of the batch system, the newest last
+	Soft    string    `json:"soft,omitempty"`    // why others may break promises; "" if they cannot
+	Manage  string    `json:"manage,omitempty"`  // "all" if every job of the partition is planned; "" if only jobs with a request are
+	Outages []Outage  `json:"outages,omitempty"` // outages of the batch system, the newest last
 	Booted  core.Time `json:"booted,omitempty"`  // Unix second in which the batch system's controller started; absent if not known
 	Jobs    []Job     `json:"jobs"`              // the last field, because users may see only some of them
 }
@@ -42,19 +42,20 @@ type Job struct {
 	Steps     int                `json:"steps"`
 	Nodes     string             `json:"nodes"`              // host list of the nodes that it holds
 	Size      int                `json:"size"`               // number of these nodes
-	Start     core.Time          `json:"start"`              // actual or planned start, Unix seconds; 0: no planned start
+	Start     core.Time          `json:"start"`              // actual or planned start, Unix seconds; 0 if it has no planned start
 	Plan      core.EP            `json:"plan"`               // scheduled profile from Start
 	Promised  core.Time          `json:"promised"`           // Unix second of its promised end; 0 while it waits
-	Why       string             `json:"why"`                // why it waits, or what it waits for
-	Grows     string             `json:"grows,omitempty"`    // how it grows and why so; absent if the batch system has only one way, or the job never grows
-	Limit     *Limit             `json:"limit,omitempty"`    // the site's limit on its size; absent if each of its steps is below it
-	Priority  int64              `json:"priority,omitempty"` // the batch system's priority while it waits, higher first; absent if there is none
+	Why       string             `json:"why"`                // why the job waits, or what a running job waits for
+	Grows     string             `json:"grows,omitempty"`    // how the job grows, and why in this way; absent if the batch system has only one way, or the job never grows
+	Limit     *Limit             `json:"limit,omitempty"`    // the site's limit on the job's size; absent if no step exceeds the limit
+	Priority  int64              `json:"priority,omitempty"` // the batch system's priority of a waiting job, higher first; absent if there is none
 	Rank      []adapter.RankPart `json:"parts,omitempty"`    // the parts of the priority
-	// Deadline is the Unix second by which a waiting job must have ended, and Latest the last second at which the batch system starts it.
-	// Both are absent without a deadline.
+	// Deadline is the Unix second by which a waiting job must have ended. Latest is the last second
+	// at which the batch system starts the job. Both are absent without a deadline.
 	Deadline core.Time `json:"deadline,omitempty"`
 	Latest   core.Time `json:"latest,omitempty"`
-	// Unreserved: no nodes are reserved ahead for its later steps, because of [limits] unused.
+	// Unreserved means that no nodes are reserved ahead for the job's later steps, because of
+	// [limits] unused.
 	Unreserved bool `json:"unreserved,omitempty"`
 }
 
@@ -73,7 +74,7 @@ func (j *Job) Same(o *Job) bool {
 		slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
 }
 
-// Limit is how many nodes a limit of the site allows a job, and which limit that is.
+// Limit tells how many nodes a limit of the site allows a job, and which limit that is.
 type Limit struct {
 	Nodes int    `json:"nodes"`
 	Why   string `json:"why"`

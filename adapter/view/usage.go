@@ -8,10 +8,11 @@ import (
 	"accordion/core"
 )
 
-// Usage counts node-seconds of jobs that have ended, for each user. Counts decay: each halves every HalfLife seconds.
+// Usage counts node-seconds of jobs that have ended, for each user. Each count halves every
+// HalfLife seconds.
 type Usage struct {
 	HalfLife core.Time   `json:"half_life"` // seconds
-	Limit    core.Time   `json:"limit"`     // unused node-seconds above which a user's jobs have no nodes reserved ahead for later steps; 0: none
+	Limit    core.Time   `json:"limit"`     // unused node-seconds above which a user's jobs have no nodes reserved ahead for later steps; 0 if there is none
 	Users    []UserUsage `json:"users"`
 }
 
@@ -32,7 +33,7 @@ func (u *Usage) Same(o *Usage) bool {
 	return u.HalfLife == o.HalfLife && u.Limit == o.Limit && slices.Equal(u.Users, o.Users)
 }
 
-// Decayed returns one of the users' counts as it is at the Unix second now.
+// Decayed returns a user's count as it is at the Unix second `now`.
 func (u *Usage) Decayed(one UserUsage, now core.Time) UserUsage {
 	if u.HalfLife > 0 && now > one.At {
 		left := math.Exp2(-float64(now-one.At) / float64(u.HalfLife))
@@ -74,10 +75,12 @@ func (u *Usage) UsersOver(now core.Time) (over []string) {
 //	if l.Over("ann", now) { … } // no nodes are reserved ahead for later steps of her jobs
 type UsageLedger struct{ Usage }
 
-// mostUsers limits the counts, one for each user and account. Beyond it, those with the fewest unused node-seconds are removed.
+// mostUsers limits the counts, one for each user and account. If there are more, the counts with
+// the fewest unused node-seconds are removed.
 const mostUsers = 10_000
 
-// NewUsageLedger returns a ledger that continues the counts in before. A nil before means that there are none.
+// NewUsageLedger returns a ledger that continues the counts in before. If before is nil, there are
+// no earlier counts.
 func NewUsageLedger(halfLife core.Time, before *Usage) *UsageLedger {
 	l := &UsageLedger{Usage{HalfLife: halfLife}}
 	if before != nil {
@@ -91,7 +94,7 @@ func (l *UsageLedger) Add(user, account string, used, unused core.Time, now core
 	if used <= 0 && unused <= 0 {
 		return
 	}
-	l.Users = slices.Clone(l.Users) // a Usage that was published must not change
+	l.Users = slices.Clone(l.Users) // a clone, because a Usage that was published must not change
 	i := slices.IndexFunc(l.Users, func(u UserUsage) bool { return u.User == user && u.Account == account })
 	if i < 0 {
 		l.Users = append(l.prune(now), UserUsage{User: user, Account: account, At: now})
@@ -106,7 +109,8 @@ func (l *UsageLedger) Add(user, account string, used, unused core.Time, now core
 	})
 }
 
-// prune returns the counts without those below one node-second, and without the smallest where there are too many.
+// prune returns the counts without counts below one node-second. If there are still too many, it
+// also removes the smallest ones.
 func (l *UsageLedger) prune(now core.Time) []UserUsage {
 	all := slices.DeleteFunc(l.Users, func(u UserUsage) bool {
 		u = l.Decayed(u, now)

@@ -13,8 +13,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard returns a handler that accepts only requests that read, that address this server by one of its names, and that do not come from
-// another site's page.
+// guard returns a handler that accepts a request only if it reads (GET, HEAD), addresses this
+// server by one of the server's names, and does not come from another site's page.
 func (h *Server) guard(next http.Handler) http.Handler {
 	names := h.names()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,8 @@ func (h *Server) answersTo(names []string, host string) bool {
 	return slices.Contains(names, host)
 }
 
-// crossSite reports whether another site's page made the request, according to the browser. Following a link from there does not count.
+// crossSite reports whether another site's page made the request, according to the browser.
+// Following a link from another site's page does not count.
 func crossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate"

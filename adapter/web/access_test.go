@@ -66,7 +66,7 @@ func TestRequestsThatAreAccepted(t *testing.T) {
 	}
 }
 
-// HTTP clients clean paths; an attacker does not.
+// The test writes requests itself, because HTTP clients clean paths, and an attacker does not.
 func TestNoPathLeadsToAFile(t *testing.T) {
 	_, address := open(t, Options{})
 	for _, path := range []string{"/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/./page.css", "/assets/page.css", "/page.css/..", `/..\..\etc`, "/page.html", "/main.js%00", "/.."} {
@@ -122,7 +122,7 @@ func TestSocketIsOpenToAllAndReplacesOneOfADeadServer(t *testing.T) {
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") || !strings.Contains(err.Error(), "[web] listen") {
 		t.Errorf("a second one: %v", err)
 	}
-	first.(*net.UnixListener).SetUnlinkOnClose(false) // like a server that was killed
+	first.(*net.UnixListener).SetUnlinkOnClose(false) // the socket stays, as after a server that was killed
 	first.Close()
 	second, err := Listen(path)
 	if err != nil {

@@ -2,7 +2,8 @@ package web
 
 import "testing"
 
-// The cost of a version of 10,000 jobs in which every plan has moved. It is paid once for all readers, outside the loop.
+// BenchmarkVersionsOf10000Jobs measures the cost of a version of 10,000 jobs in which every plan
+// has moved. A version is computed once for all readers, outside the loop.
 func BenchmarkVersionsOf10000Jobs(b *testing.B) {
 	s := clusterOf(1000, 150, 9850)
 	h := New(Options{})

@@ -33,7 +33,7 @@ type hosted struct {
 
 func (h hosted) RemoteAddr() net.Addr { return h.at }
 
-// One client opens as many streams as all clients together may have.
+// One client opens as many streams as all clients together may have open.
 func TestClientWithAllStreamsBlocksNoOther(t *testing.T) {
 	h := New(Options{Any: true, Clock: func() time.Time { return time.Unix(noon, 0) }})
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func TestClientThatAsksWithoutEndBlocksNoOther(t *testing.T) {
 			answers <- answer.Status
 		})
 	}
-	for range cap(answers) - asking.PerClient { // requests beyond the limit are refused at once
+	for range cap(answers) - asking.PerClient { // requests beyond the limit are refused immediately
 		if status := <-answers; !strings.HasPrefix(status, "503") {
 			t.Errorf("one too many: %s", status)
 		}

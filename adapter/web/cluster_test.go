@@ -16,7 +16,8 @@ import (
 
 const noon core.Time = 1_780_000_000
 
-// clusterOf returns a cluster with jobs of all kinds. Some run; the others wait, each planned for when the nodes are free.
+// clusterOf returns a cluster with jobs of all kinds. `run` jobs run and `wait` jobs wait, each
+// planned for the time when its nodes are free.
 func clusterOf(nodes, run, wait int) *view.Snapshot {
 	s := &view.Snapshot{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
 	for i := range nodes {

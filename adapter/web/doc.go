@@ -6,9 +6,11 @@
 //	listener, err := web.Listen("127.0.0.1:9821")
 //	err = server.Serve(ctx, listener) // until ctx ends
 //
-// The loop passes a view.Snapshot when the server wants one, and never waits. One goroutine of the server composes a version from it: the
-// whole state, and what changed since the previous version, each encoded once for all readers (version.go). A reader only has the number of
-// the version that it was sent last. It receives what changed since, or the whole state if it fell behind. So a slow reader delays no other
-// and uses no memory (stream.go). past.go keeps what jobs held before, which snapshots do not contain. access.go decides which requests are
+// The loop passes a view.Snapshot when the server wants one, and never waits. One goroutine of the
+// server composes a version from it: the whole state, and what changed since the previous version,
+// each encoded once for all readers (version.go). The server stores for a reader only the number of
+// the version that it sent last. The reader receives what changed since that version, or the whole
+// state if it fell behind. So a slow reader delays no other and uses no memory (stream.go). past.go
+// keeps what jobs held before, which snapshots do not contain. access.go decides which requests are
 // accepted.
 package web

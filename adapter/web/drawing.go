@@ -23,12 +23,13 @@ var (
 	narrow = canvas{360, 220, 36, 350, 14, 188, 3}
 )
 
-// drawing is a job's nodes over time: those it held, holds and was promised, or those planned.
+// drawing shows a job's nodes over time: the nodes that the job held, holds and will hold by its
+// promise or plan.
 type drawing struct {
 	canvas
 	Class   string
 	About   string // text for screen readers
-	Held    string // SVG paths
+	Held    string // SVG paths of the nodes that the job held and holds, and of the planned nodes
 	Planned string
 	Now     float64
 	ShowNow bool
@@ -70,7 +71,8 @@ func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	return d
 }
 
-// pastSpans returns what a job held since from, before what it holds now.
+// pastSpans returns the nodes that a job held between the second `from` and its last change of
+// nodes.
 func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	for _, h := range e.state.Past {
 		if names, err := hostlist.Expand(h.Nodes); err == nil && h.ID == id && h.To > from {
@@ -80,7 +82,7 @@ func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	return all
 }
 
-// heldSpans returns what a job held until now.
+// heldSpans returns the nodes that a job held until now.
 func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	if !j.Holds() {
 		return nil
@@ -97,7 +99,7 @@ func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	return append(all, charts.Span{From: since, To: max(now, since+1), Nodes: j.Size})
 }
 
-// plannedSpans returns what a job is planned to hold from now on.
+// plannedSpans returns the nodes that a job is planned to hold from now on.
 func plannedSpans(j *view.Entry, now core.Time) []charts.Span {
 	if len(j.Plan) == 0 {
 		if j.End == 0 || j.End <= now {
@@ -138,7 +140,7 @@ func about(j *view.Entry, held, planned []charts.Span) string {
 	return "It has held " + words(held) + ", and is promised " + words(planned) + "."
 }
 
-// timeTicks returns at most most round instants.
+// timeTicks returns at most `most` ticks at round instants.
 func timeTicks(from, to core.Time, most int, x charts.Scale) []charts.Tick {
 	every := charts.Every(float64(to-from), most)
 	_, offset := time.Unix(from, 0).Zone()

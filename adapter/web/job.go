@@ -18,10 +18,12 @@ import (
 	"accordion/adapter/view"
 )
 
-// mostExplained limits how many jobs are explained at the same time. Each reads the journal, and takes longer the longer the queue is.
+// mostExplained limits how many jobs are explained at the same time. Each explanation reads the
+// journal, and takes longer the longer the queue is.
 const mostExplained = 2
 
-// asking limits the clients that wait for that, so that one client that asks without end does not block others.
+// asking limits how many clients wait for an explanation, so that a client that asks without end
+// does not block others.
 var asking = connlimit.Limits{Total: 64, PerClient: 16}
 
 // jobPage is what the page of a job shows.
@@ -30,18 +32,18 @@ type jobPage struct {
 	Title    string
 	Kind     string
 	Phase    string
-	User     string // "": private or not known
+	User     string // "" if private or not known
 	Cluster  string
 	Private  bool
 	Lead     []line
 	Facts    []fact
-	Wide     *drawing // nil: there is nothing to draw
+	Wide     *drawing // nil if there is nothing to draw
 	Narrow   *drawing
 	Sections []section
 	Missing  string // why there is no drawing
 }
 
-// fact is a name and a short text.
+// fact is a name with a short text.
 type fact struct{ Name, Text string }
 
 // section is a status.Section. Lines with columns are shown as preformatted text.
@@ -52,13 +54,13 @@ type section struct {
 
 // line is a text in which other jobs are links.
 type line struct {
-	Dated bool // it begins with a time
+	Dated bool // the line begins with a time
 	Words []word
 }
 
 type word struct {
 	Text string
-	Job  string // number of the job that it links to; "": no link
+	Job  string // number of the job to which the text links; "" means no link
 }
 
 var dated = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d  `)
@@ -168,13 +170,14 @@ func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Appli
 		return nil
 	}
 	a, err := h.options.Application(e.ID, e.Request)
-	if err != nil { // the page says where to ask
+	if err != nil { // without the application, the page tells where to ask
 		return nil
 	}
 	return a
 }
 
-// remembered returns the journal if its contents may be shown, because its texts name users, accounts and reservations.
+// remembered returns the journal if its contents may be shown, and nil otherwise. The journal's
+// texts name users, accounts and reservations.
 func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	if hidden.Jobs || hidden.Accounts || hidden.Reservations || h.options.Journal == nil {
 		return nil
@@ -182,7 +185,7 @@ func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	return h.options.Journal
 }
 
-// describe fills in what the job is in a few words.
+// describe fills in a short description of the job.
 func (p *jobPage) describe(e *view.Entry) {
 	if e == nil {
 		return

@@ -78,7 +78,8 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	}
 }
 
-// Behind a site's own web server, under any path, the page finds all of its files.
+// If the page is served by a site's own web server, under any path, it still finds all of its
+// files.
 func TestPageBehindAProxy(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, clusterOf(16, 4, 9))

@@ -44,14 +44,14 @@ type broken struct {
 // past is what jobs held before now, and which promises were broken. For the time before the server started, it knows only managed jobs,
 // from the journal's events.
 type past struct {
-	holds    map[adapter.Key]piece     // what jobs hold now; To is 0
-	pieces   []piece                   // ordered by end
-	broken   []broken                  // ordered by time
+	holds    map[adapter.Key]piece     // the nodes that jobs hold now; To is 0
+	pieces   []piece                   // earlier holdings, ordered by their end
+	broken   []broken                  // broken promises, ordered by time
 	recorded map[adapter.Key]core.Time // seconds of the breaches that were recorded last
 	who      map[adapter.Key]piece     // the user and name of each job, while the journal is read
 
 	looked core.Time // second of the previous snapshot
-	begins core.Time // nothing earlier is known of ordinary jobs
+	begins core.Time // nothing before this second is known of ordinary jobs
 	added  int       // pieces added since the last version
 }
 
@@ -62,7 +62,7 @@ func newPast(j *journal.Journal, now time.Time) *past {
 	}
 	events, err := j.EventsSince(now.Add(-pastKept), mostEvents)
 	if err != nil {
-		return p // the page shows it from now on
+		return p // the page shows the past only from now on
 	}
 	for _, e := range events {
 		p.readEvent(e)
@@ -123,7 +123,7 @@ func (p *past) close(key adapter.Key, at core.Time) {
 	}
 }
 
-// observe records the differences between a snapshot and what jobs held before.
+// observe records the differences between a snapshot and what jobs held before it.
 func (p *past) observe(s *view.Snapshot) {
 	p.added = 0
 	here := make(map[adapter.Key]bool, len(p.holds))
@@ -141,7 +141,7 @@ func (p *past) observe(s *view.Snapshot) {
 			continue
 		}
 		from := s.Now
-		if !open { // it started between two snapshots; assume the same nodes, unless it has grown since
+		if !open { // the job started between two snapshots; assume that it held the same nodes, unless it has grown since its start
 			from = min(e.Start, s.Now)
 			if len(e.Plan) > 1 && e.Step > 1 {
 				from = max(from, e.Start+startOf(e.Plan, e.Step-1))
@@ -172,7 +172,8 @@ func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	return over
 }
 
-// startOf returns when a step of the profile begins, counted from 0.
+// startOf returns in how many seconds after the profile's start the step begins. Steps count from
+// 0.
 func startOf(ep core.EP, step int) (at core.Time) {
 	for _, s := range ep[:min(step, len(ep))] {
 		at += s.Duration
@@ -200,7 +201,7 @@ func (p *past) breach(key adapter.Key, b broken) {
 	p.broken = append(p.broken, b)
 }
 
-// forget removes what is too old or too much.
+// forget removes entries that are too old or too many.
 func (p *past) forget(now core.Time) {
 	old := now - core.Time(pastKept/time.Second)
 	p.pieces = slices.DeleteFunc(p.pieces, func(h piece) bool { return h.To < old })

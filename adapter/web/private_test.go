@@ -52,7 +52,7 @@ func TestThePastIsReadFromTheJournal(t *testing.T) {
 	if want := (broken{At: noon - 600, ID: 1, User: "ann", Seconds: 90, Cause: "lost node"}); len(e.state.Broken) != 1 || e.state.Broken[0] != want {
 		t.Errorf("broken promises are %+v", e.state.Broken)
 	}
-	n := later(s, 10) // the breach has grown, and is listed once
+	n := later(s, 10) // the breach has grown, but is listed only once
 	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Slipped: 200, Cause: "late application"}}
 	if e = shows(t, h, n); len(e.state.Broken) != 1 || e.state.Broken[0].Seconds != 200 {
 		t.Errorf("broken promises are %+v", e.state.Broken)
@@ -99,7 +99,7 @@ func TestPrivateJobsShowNoUser(t *testing.T) {
 	}
 }
 
-// An administrator sets PrivateData while the sidecar runs. Preflight had checked it before.
+// An administrator sets PrivateData while the sidecar runs. `accordion preflight` ran before that.
 func TestPageHidesWhatTheBatchSystemBeginsToHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		hidden adapter.Hidden
@@ -195,7 +195,8 @@ func TestTheJobsPage(t *testing.T) {
 	}
 }
 
-// A part of an application is explained with the application if that may be shown and is known. Otherwise the page says where to ask.
+// The page of a part of an application explains the application, too, if the application may be
+// shown and is known. Otherwise the page tells where to ask.
 func TestPageOfAPartOfAnApplication(t *testing.T) {
 	s := clusterOf(16, 4, 2)
 	s.Queue.Jobs[0].Kind = view.Delegated

@@ -90,7 +90,8 @@ func TestSlowReadersBlockNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.sees(t, h.newest())
-	// The loop puts a pointer into a channel. That takes nanoseconds, or some milliseconds if the scheduler runs other goroutines.
+	// The loop only puts a pointer into a channel, which takes nanoseconds, or some milliseconds if
+	// the scheduler runs other goroutines.
 	if longest > time.Second {
 		t.Errorf("handing over took %v", longest)
 	}

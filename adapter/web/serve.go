@@ -31,7 +31,7 @@ type asset struct {
 	data      []byte
 }
 
-// assets are all such files by URL path. No other path leads to any file.
+// assets are all files that the page loads, by URL path. No other path leads to a file.
 var assets = func() map[string]asset {
 	all := map[string]asset{}
 	add := func(file string, data []byte) {
@@ -60,7 +60,7 @@ var assets = func() map[string]asset {
 		add(e.Name(), data)
 	}
 	add("charts.js", []byte(charts.Module()))
-	delete(all, "/job.html") // a template
+	delete(all, "/job.html") // job.html is a template
 	return all
 }()
 
@@ -120,7 +120,7 @@ func listen(address string) (net.Listener, error) {
 			c.Close()
 			return nil, fmt.Errorf("another process answers at %s", address)
 		}
-		if err := os.Remove(address); err != nil { // left by a server that was killed
+		if err := os.Remove(address); err != nil { // a server that was killed left this socket
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(address, 0o666); err != nil { // every user may read, as with squeue
+	if err := os.Chmod(address, 0o666); err != nil { // every user may read the page, as with squeue
 		l.Close()
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func trusted(folder string) error {
 // connections limits the open connections. The newest connection of a client replaces its oldest, because browsers connect again.
 var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
-// bound returns a listener with that limit.
+// bound returns a listener that enforces the limits in connections.
 func bound(l net.Listener) net.Listener { return connlimit.Listen(l, connections) }
 
 // clientKey is the key of a request's client in the request's context.

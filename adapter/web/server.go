@@ -16,17 +16,18 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Journal *journal.Journal // the cluster's journal, which is only read; nil: there is none
-	// Application returns the application of which a job is a part, or nil if it is none. A nil function means that there are no
-	// applications.
+	Journal *journal.Journal // the cluster's journal, which is only read; nil if there is none
+	// Application returns the application of which a job is a part, or nil if the job is no part. A
+	// nil function means that there are no applications.
 	Application func(job core.JobID, request string) (*status.ApplicationExplanation, error)
-	// Clock is the cluster's clock; nil: the wall clock. Pace is how many of its seconds pass in a second; 0: 1.
+	// Clock is the cluster's clock; nil means the wall clock. Pace is how many seconds of the
+	// cluster's clock pass in a second; 0 means 1.
 	Clock   func() time.Time
 	Pace    int
-	Private bool     // users and names of jobs are hidden
+	Private bool     // users and names of jobs are hidden from browsers
 	Names   []string // names by which browsers may address the server, besides addresses, localhost and the name of the host
 	Any     bool     // accept any name, because a proxy in front of a Unix socket has checked it
-	PID     int      // the sidecar's, for explanations
+	PID     int      // the sidecar's process ID, for explanations
 }
 
 // Server shows a cluster to browsers. The loop passes snapshots to it (status.Subscriber), and HTTP requests read versions of them.
@@ -36,7 +37,7 @@ type Server struct {
 	snapshots chan *view.Snapshot // the newest snapshot that was not composed yet
 
 	mu      sync.Mutex
-	version *version      // nil: none yet
+	version *version      // nil if there is none yet
 	fresh   chan struct{} // closed when a newer version exists
 
 	streams   *connlimit.Limiter // readers of streams
@@ -70,7 +71,8 @@ func (h *Server) Receive(s *view.Snapshot) {
 	}
 }
 
-// The composer pauses for a multiple of the time that composing took, within these bounds. So it uses a twentieth of one processor.
+// The composer pauses for a multiple of the time that composing took, within these bounds. So the
+// composer uses a twentieth of one processor.
 const (
 	leastPause = time.Second
 	mostPause  = 10 * time.Second
@@ -98,7 +100,7 @@ func (h *Server) compose(ctx context.Context) {
 	}
 }
 
-// newest returns the newest version; nil before the first.
+// newest returns the newest version, and nil before the first one.
 func (h *Server) newest() *version {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -67,7 +67,7 @@ func TestJobsThatShareNodesAreAllSeen(t *testing.T) {
 func TestPlannedJobIsPutOnNoNodeThatOthersStillHold(t *testing.T) {
 	h, root := open(t, Options{})
 	s := sharedNodes()
-	s.Queue.Jobs[1].End, s.Queue.Jobs[1].Free = noon+600, noon+600 // serial, on n1 with mesh and plot
+	s.Queue.Jobs[1].End, s.Queue.Jobs[1].Free = noon+600, noon+600 // the job "serial", which shares n1 with "mesh" and "plot"
 	next := &s.Queue.Jobs[5]
 	next.Start, next.End, next.Size = noon+600, noon+900, 3
 	shows(t, h, s)

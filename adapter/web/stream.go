@@ -9,15 +9,16 @@ import (
 
 // Limits for readers of the stream.
 const (
-	mostStreams = 1_000 // for all clients together; beyond it the client with the most streams loses its oldest
-	// slowest is how long a write to a reader may take. Then the reader is disconnected.
+	mostStreams = 1_000 // streams of all clients together; beyond that number the client with the most streams loses its oldest one
+	// slowest is how long a write to a reader may take. A slower reader is disconnected.
 	slowest = 10 * time.Second
-	// quiet is how long nothing is sent. Then an empty line keeps the connection open, and detects whether the reader is still there.
+	// quiet is the time without a message after which an empty line is sent. The line keeps the
+	// connection open, and shows whether the reader is still connected.
 	quiet = 20 * time.Second
 )
 
-// stream sends a reader the newest version whole, and then the changes, until it disconnects. A slow reader misses versions and receives
-// the newest one whole.
+// stream sends a reader the whole newest version, and then changes, until the reader disconnects. A
+// slow reader misses versions, and then receives the whole newest version.
 func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, evict := context.WithCancel(r.Context())
 	defer evict()
@@ -31,7 +32,7 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx then passes on messages at once
+	header.Set("X-Accel-Buffering", "no") // nginx then passes on messages immediately
 	header.Set("Vary", "Accept-Encoding")
 	out := reader{w: w, control: http.NewResponseController(w), packs: strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")}
 	if out.packs {

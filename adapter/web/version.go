@@ -12,16 +12,17 @@ import (
 	"accordion/core"
 )
 
-// version is a snapshot as readers receive it. It is immutable, except that it is encoded when the first reader asks for it.
+// version is a snapshot as readers receive it. A version is immutable, except that it is encoded
+// when the first reader asks for it.
 type version struct {
 	number   uint64
-	snapshot *view.Snapshot // without what is hidden from users
+	snapshot *view.Snapshot // the snapshot without what is hidden from users
 	state    *state
 	whole    frame
-	news     *frame // changes since the previous version; nil: there are no readers, or too much has changed
+	news     *frame // changes since the previous version; nil if there are no readers, or too much has changed
 }
 
-// state is everything that a page knows, as it is sent.
+// state is everything that a page shows, in the form in which it is sent.
 type state struct {
 	Number  uint64        `json:"number"`
 	Read    core.Time     `json:"read"` // Unix second
@@ -31,13 +32,13 @@ type state struct {
 	Soft    string        `json:"soft,omitempty"`
 	All     bool          `json:"all,omitempty"` // every job of the partition is planned
 	Private bool          `json:"private,omitempty"`
-	Begins  core.Time     `json:"begins"` // nothing is known of ordinary jobs that ended before
+	Begins  core.Time     `json:"begins"` // nothing is known of ordinary jobs that ended before this second
 	Nodes   []node        `json:"nodes"`
 	Closed  []closed      `json:"closed"`
 	Broken  []broken      `json:"broken"`
 	Past    []piece       `json:"past"`
-	Jobs    []job         `json:"jobs"` // jobs that hold nodes, jobs in the plan by rank, the others
-	from    map[int64]int // index of each job
+	Jobs    []job         `json:"jobs"` // first jobs that hold nodes, then jobs in the plan by rank, then the others
+	from    map[int64]int // index of each job in Jobs
 }
 
 type node struct {
@@ -52,10 +53,10 @@ type closed struct {
 	Nodes string    `json:"nodes"`
 	Size  int       `json:"size"`
 	Start core.Time `json:"start"`
-	End   core.Time `json:"end"` // 0: no end
+	End   core.Time `json:"end"` // 0 means no end
 }
 
-// job is a job as it is sent. The fields that change in each cycle come last.
+// job is a job in the form in which it is sent. The fields that change in each cycle come last.
 type job struct {
 	ID        core.JobID `json:"id"`
 	Submitted core.Time  `json:"submitted"`
@@ -70,13 +71,13 @@ type job struct {
 	Least     int        `json:"least,omitempty"` // smallest and largest size that a waiting moldable job may get now
 	Most      int        `json:"most,omitempty"`
 	Step      int        `json:"step,omitempty"`
-	Since     core.Time  `json:"since,omitempty"` // since when it has held its present nodes
+	Since     core.Time  `json:"since,omitempty"` // since when the job has held its present nodes
 	Plan      core.EP    `json:"plan,omitempty"`
 	Why       string     `json:"why,omitempty"`
-	Waits     bool       `json:"waits,omitempty"` // it has no planned start because the policy reserves for few jobs
-	Slip      core.Time  `json:"slip,omitempty"`  // seconds by which its promise was broken
-	Cause     string     `json:"cause,omitempty"` // why its promise was broken
-	Soon      bool       `json:"soon,omitempty"`  // it may start at any moment
+	Waits     bool       `json:"waits,omitempty"` // the job has no planned start because the policy reserves for few jobs
+	Slip      core.Time  `json:"slip,omitempty"`  // seconds by which the job's promise was broken
+	Cause     string     `json:"cause,omitempty"` // why the job's promise was broken
+	Soon      bool       `json:"soon,omitempty"`  // the job may start at any moment
 	place                // rank, start and end
 }
 
@@ -87,7 +88,7 @@ type place struct {
 	End   core.Time `json:"end,omitempty"`
 }
 
-// news is what changed since the previous version. Fields are nil where nothing changed.
+// news has the changes since the previous version. A field is nil if nothing changed.
 type news struct {
 	Number uint64       `json:"number"`
 	Read   core.Time    `json:"read"`
@@ -102,7 +103,7 @@ type news struct {
 	Moved  [][4]int64   `json:"moved,omitempty"` // jobs of which only the place changed: number, rank, start, end
 }
 
-// newVersion returns the version after before; nil: the first version. read is whether readers wait for changes.
+// newVersion returns the version that follows `before`, which is nil for the first version. read tells whether readers wait for changes.
 func newVersion(before *version, s *view.Snapshot, p *past, o *Options, read bool) *version {
 	e := &version{number: 1, snapshot: without(s, o.Private)}
 	if before != nil {
@@ -117,7 +118,7 @@ func newVersion(before *version, s *view.Snapshot, p *past, o *Options, read boo
 	return e
 }
 
-// stateOf returns what is sent of a snapshot.
+// stateOf returns the state to send for a snapshot.
 func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	st := &state{Read: s.Read, Now: s.Now, Pace: o.Pace, Cluster: core.Printable(s.Queue.Cluster), Soft: core.Printable(s.Soft), All: s.Manage == "all", Private: s.Hidden.Jobs,
 		Begins: p.begins, Nodes: make([]node, len(s.Nodes)), Closed: make([]closed, 0, len(s.Closed)), Broken: []broken{}, Past: []piece{}, Jobs: make([]job, len(s.Queue.Jobs)),
@@ -147,7 +148,7 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	return st
 }
 
-// userText returns a text that a user wrote, as it may be shown: "" if jobs are private.
+// userText returns a text that a user wrote, and "" if jobs are private.
 func userText(s *view.Snapshot, text string) string {
 	if s.Hidden.Jobs {
 		return ""
@@ -188,7 +189,7 @@ func (j *job) same(o *job) bool {
 		j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
 }
 
-// newsOf returns the changes from one state to the next. added is the number of new pieces of the past.
+// newsOf returns the changes from one state to the next. added is the number of new pieces in past.
 func newsOf(before, after *state, added int) *news {
 	n := &news{Number: after.Number, Read: after.Read, Now: after.Now}
 	if before.Soft != after.Soft {
@@ -228,15 +229,15 @@ type frame struct {
 	of    any
 
 	once   sync.Once
-	text   []byte // as server-sent event
-	packed []byte // the same, compressed as a piece of a gzip stream
+	text   []byte // the message as a server-sent event
+	packed []byte // text, compressed as a piece of a gzip stream
 }
 
 // bytes returns the message as text, and compressed.
 func (f *frame) bytes() (text, packed []byte) {
 	f.once.Do(func() {
 		data, err := json.Marshal(f.of)
-		if err != nil { // cannot happen: it consists of texts and numbers
+		if err != nil { // cannot happen, because the message consists of texts and numbers
 			panic(err)
 		}
 		f.text = slices.Concat([]byte("event: "+f.event+"\ndata: "), data, []byte("\n\n"))
@@ -246,8 +247,8 @@ func (f *frame) bytes() (text, packed []byte) {
 	return f.text, f.packed
 }
 
-// pack compresses a text into a piece that may follow any other in a gzip stream: it refers to nothing before it, and does not end the
-// stream.
+// pack compresses a text into a piece that may follow any other piece in a gzip stream, because it
+// does not refer to earlier pieces and does not end the stream.
 func pack(text []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -281,14 +282,14 @@ func without(s *view.Snapshot, private bool) *view.Snapshot {
 		if a.Hidden.Accounts {
 			e.Parts, e.Priority, e.Limit = nil, 0, nil
 		}
-		if a.Hidden.Accounts || a.Hidden.Reservations { // the text names them
+		if a.Hidden.Accounts || a.Hidden.Reservations { // the text names accounts and reservations
 			e.Why = ""
 		}
 	}
 	if a.Hidden.Nodes {
 		a.Queue.AwayNodes = nil
 	}
-	if a.Hidden.Jobs || a.Hidden.Reservations { // their names often contain users' names
+	if a.Hidden.Jobs || a.Hidden.Reservations { // names of reservations often contain users' names
 		a.Queue.Closures = slices.Clone(s.Queue.Closures)
 		for i := range a.Queue.Closures {
 			a.Queue.Closures[i].Anonymize()

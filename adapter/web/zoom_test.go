@@ -16,7 +16,7 @@ func TestChartIsZoomedAndMovedByHand(t *testing.T) {
 	p := visit(t, root, "/", desk)
 	browser.Ask[any](p, `void (() => {
 		const g = document.getElementById("gantt"), b = g.getBoundingClientRect();
-		g.setPointerCapture = () => {}; // made-up pointers cannot be captured
+		g.setPointerCapture = () => {}; // simulated pointers cannot be captured
 		window.hand = (type, x, y, more) => g.dispatchEvent(new (type === "wheel" ? WheelEvent : PointerEvent)(type, {clientX: b.left + x, clientY: b.top + y, bubbles: true, cancelable: true, pointerId: 1, ...more}));
 	})()`)
 	at := func() shown {
