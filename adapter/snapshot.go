@@ -80,7 +80,7 @@ type Snapshot struct {
 	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
 	OwnSizing    OwnSizing
-	Soft         string // who may take promised nodes, in words; "" if nobody may
+	Soft         string // which jobs may take promised nodes, in words; "" if none may
 	Remarks      []Remark
 	Hidden       Hidden
 	Booted       core.Time // Unix second in which the batch system's controller started; 0 if not known

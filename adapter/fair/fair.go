@@ -144,7 +144,8 @@ func (q *Queue[T]) Next() (user uint32, item T, ok bool) {
 	return q.NextOf(func(uint32) bool { return true })
 }
 
-// NextOf is like Next, but considers only users for whom the function `may` returns true.
+// NextOf returns the same as Next, but considers only users for whom the function `may` returns
+// true.
 func (q *Queue[T]) NextOf(may func(user uint32) bool) (user uint32, item T, ok bool) {
 	var first waiting[T]
 	for u, line := range q.lines {

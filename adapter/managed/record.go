@@ -79,7 +79,7 @@ type Record struct {
 	Rejected       Rejection   `json:",omitzero"`      // how the batch system last rejected the job's start
 	CouldRun       core.Time   `json:",omitempty"`     // for a waiting job, the second since which it could have run (adapter.Job.CouldRun)
 	// Unreserved means that no nodes are reserved ahead for later steps, because the job started
-	// while its user was over [limits] unused.
+	// while its user exceeded [limits] unused.
 	Unreserved        bool      `json:",omitempty"`
 	UncountedUnused   core.Time `json:"Unpaid,omitempty"` // unused node-seconds of the last run that are not counted yet, because the job was requeued
 	AdmittedAt        core.Time `json:"Let,omitempty"`    // second in which a rigid job was admitted; 0 if the job was not admitted

@@ -93,8 +93,8 @@ func (v *World) NextReservation(nodes []string, from core.Time) (first *adapter.
 	return v.nextReservation(nodes, from, func(*adapter.Reservation) bool { return true })
 }
 
-// NextStrictReservation is like NextReservation, but considers only reservations into which no time
-// limit may reach.
+// NextStrictReservation does what NextReservation does, but only for reservations into which no
+// time limit may reach.
 func (v *World) NextStrictReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.nextReservation(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
 }

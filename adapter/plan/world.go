@@ -24,8 +24,8 @@ type Input struct {
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job ended
 	Settled      bool                    // the reading began after a job last released nodes
-	// OverLimit reports whether a user is over [limits] unused, so that no nodes are reserved ahead
-	// for later steps of the user's jobs. A nil function means that no user is.
+	// OverLimit reports whether a user exceeds [limits] unused, so that no nodes are reserved ahead
+	// for later steps of the user's jobs. A nil function means that no user does.
 	OverLimit func(user string) bool
 	Settings  managed.Settings
 }

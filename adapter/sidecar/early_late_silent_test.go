@@ -64,8 +64,8 @@ func TestAnEarlyApplicationDelaysNoOrdinaryJobThatWaits(t *testing.T) {
 	}
 }
 
-// stubborn is a script that continues its work whatever happens, and prints the signals that it
-// receives.
+// stubborn returns a script that continues its work whatever happens, and prints the signals that
+// it receives.
 func stubborn(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		done := make(chan error, 1)
@@ -117,8 +117,8 @@ func TestALateApplicationIsEndedSoonerWhenAnothersGrowthWaitsForItsNodes(t *test
 	})
 }
 
-// listening is a script that never calls `accordion step`. It prints the job's hosts file at each
-// signal.
+// listening returns a script that never calls `accordion step`. It prints the job's hosts file at
+// each signal.
 func listening(d time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		end := time.After(d)

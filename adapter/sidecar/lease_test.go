@@ -39,7 +39,7 @@ func (d *unreliableLeaser) RenewLease(ctx context.Context, c adapter.Claim) erro
 	return d.Leaser.RenewLease(ctx, c)
 }
 
-// inLeasedWorld is like inWorld, but its sidecar has a lease of a minute.
+// inLeasedWorld does what inWorld does, with a sidecar that has a lease of a minute.
 func inLeasedWorld(t *testing.T, story func(w *world, d *unreliableLeaser)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {

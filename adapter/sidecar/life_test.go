@@ -88,8 +88,8 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	}
 }
 
-// askingOnce is a script that immediately asks for one step. It prints the answer, and the nodes
-// that the job has after it.
+// askingOnce returns a script that immediately asks for one step. It prints the answer, and the
+// nodes that the job has after it.
 func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		reply, err := h.Step(ctx, ask)

@@ -69,8 +69,8 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 	})
 }
 
-// reading is a script that calls `accordion step`. It prints the job's hosts file at the end of the
-// second step and of each later step.
+// reading returns a script that calls `accordion step`. It prints the job's hosts file at the end
+// of the second step and of each later step.
 func reading(work ...time.Duration) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		for i, d := range work {

@@ -16,8 +16,8 @@ type notifying struct {
 
 func (h notifying) Changes() <-chan struct{} { return h.changes }
 
-// inNotifyingWorld is like inRestingWorld, but its batch system reports a change when the story
-// calls `call`.
+// inNotifyingWorld does what inRestingWorld does, with a batch system that reports a change when
+// the story calls `call`.
 func inNotifyingWorld(t *testing.T, story func(w *world, c *counted, call func())) {
 	t.Helper()
 	inRestingWorld(t, embedded.Options{Nodes: 16}, func(w *world, c *counted) {

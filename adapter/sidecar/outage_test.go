@@ -216,7 +216,7 @@ func (f *flaky) programs(work ...time.Duration) embedded.Script {
 	}
 }
 
-// inFlakyWorld is like inWorld, but the controller stops at one call of the sidecar.
+// inFlakyWorld does what inWorld does, with a controller that stops at one call of the sidecar.
 func inFlakyWorld(t *testing.T, at int, after bool, story func(w *world, f *flaky)) {
 	t.Helper()
 	inWorld(t, slurmish, func(w *world) {

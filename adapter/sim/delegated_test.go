@@ -13,7 +13,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters is like TestPartsOfApplications, but the real loop of
+// TestApplicationsOverTwoClusters does what TestPartsOfApplications does, but the real loop of
 // applications gives the orders, with launchers and barriers. This loop is killed, too.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally

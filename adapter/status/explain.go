@@ -72,8 +72,8 @@ func Explain(j journal.Reader, id int64) (Explanation, error) {
 	return ExplainIn(r, j, id)
 }
 
-// ExplainIn is Explain with a queue that was already read. If j is nil, the explanation has no
-// events.
+// ExplainIn does what Explain does, with a queue that was already read. If j is nil, the
+// explanation has no events.
 func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
