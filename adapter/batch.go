@@ -50,7 +50,8 @@ type Starter interface {
 	Release(ctx context.Context, job Key) error
 	// Hold holds a released job again if it has not started, and detaches it from its reservation.
 	Hold(ctx context.Context, job Key) error
-	// Detach unties a running job from its reservation, so that the reservation's end does not end the job.
+	// Detach detaches a running job from its reservation, so that the reservation's end does not
+	// end the job.
 	Detach(ctx context.Context, job Key) error
 
 	// End ends a job in any state. It writes the reason to the job's output where that is possible. It returns nil if the job is already

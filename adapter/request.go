@@ -26,7 +26,8 @@ func ParseRequest(text string) ([]core.EP, error) {
 	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
 }
 
-// rigidWord begins the request that stands for a job without one, whose start the sidecar decides anyway.
+// rigidWord begins the request that the sidecar itself makes for a job without a request, if it
+// decides the start of that job, too.
 const rigidWord = "rigid="
 
 // IsRigidRequest reports whether text has the form of a result of RequestOfRigid.

@@ -110,8 +110,8 @@ type EligibleNodes struct {
 // OutsideJob is a waiting job as the batch system itself plans it, outside the sidecar's plan.
 type OutsideJob struct {
 	core.Job
-	After     bool // it begins after the end of another job, later than now
-	Uncounted bool // it is preemptible: its share of the machine does not count
+	After     bool // the job begins after the end of another job, later than now
+	Uncounted bool // the job is preemptible, so that its share of the machine does not count
 }
 
 // Remark is something that a reading could not determine about a job, for the log. A repeated

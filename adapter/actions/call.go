@@ -74,7 +74,7 @@ type (
 		Reservation string
 	}
 
-	// Shrink releases all of the job's nodes but those to keep.
+	// Shrink releases all of the job's nodes except the nodes to keep.
 	Shrink struct {
 		Job  adapter.Key
 		Keep []string

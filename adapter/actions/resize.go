@@ -45,8 +45,8 @@ func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, res
 	return nil, errors.Join(err, ended)
 }
 
-// shrinkTo releases all of the job's nodes but those to keep, and verifies the result. It returns
-// the allocations that the job then has.
+// shrinkTo releases all of the job's nodes except the nodes to keep, and verifies the result. It
+// returns the allocations that the job then has.
 func (a *Caller) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
 	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {

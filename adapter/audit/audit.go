@@ -65,7 +65,7 @@ const (
 	Unfinished   Kind = "unfinished"     // an action has no outcome
 	Missing      Kind = "books-missing"  // accounting has no row of a job that ran
 	Open         Kind = "books-open"     // accounting has no end of a job that has ended
-	End          Kind = "books-end"      // accounting has a different end than the sidecar saw
+	End          Kind = "books-end"      // accounting has another end of a job than the sidecar saw
 	Size         Kind = "books-size"     // accounting has different nodes than the journal
 	Sum          Kind = "books-sum"      // accounting has a different sum of node-seconds than the journal
 	Lost         Kind = "books-lost"     // accounting lost a size, because another followed within a second

@@ -184,7 +184,7 @@ type Lease struct {
 	Length time.Duration
 }
 
-// Session is where jobs connect to the sidecar.
+// Session configures how jobs connect to the sidecar.
 type Session struct {
 	Socket      string
 	MaxSessions int
@@ -199,12 +199,12 @@ type Log struct {
 	Events string // file for events, one JSON object per line; "" if there is none
 }
 
-// Metrics is where Prometheus can read the metrics.
+// Metrics configures where Prometheus can read the metrics.
 type Metrics struct {
 	Listen string // HOST:PORT; "" means nowhere
 }
 
-// Web is where browsers can see the cluster.
+// Web configures the server that shows the cluster to browsers.
 type Web struct {
 	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "" means nowhere
 	Names   string // host names by which browsers may address the server, separated by commas; "" means the names of this host

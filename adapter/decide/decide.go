@@ -21,7 +21,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// A Situation is what a decision depends on besides the job.
+// A Situation has everything on which a decision depends, except the job.
 type Situation struct {
 	Now     time.Time
 	World   *plan.World
@@ -63,7 +63,7 @@ type Event struct {
 // An Operation is a list of calls for one job, which are made in another goroutine than the loop.
 // Succeeded and Failed return what follows from the result of the calls.
 type Operation struct {
-	Verb string // for messages
+	Verb string // name of the operation in messages
 	// Talk means that the calls change nothing at the batch system, so that the newest reading
 	// stays valid.
 	Talk bool
@@ -73,7 +73,7 @@ type Operation struct {
 	Uses   []string
 	Nodes  []string // what the job holds after the resize
 	Next   bool     // the job's next step begins with the resize
-	Shrink bool     // it releases nodes
+	Shrink bool     // the job releases nodes
 	// Starts means that the operation starts the job, and that the last call is actions.Launch.
 	// Tasks of one array are launched in the order in which their operations began. A job whose
 	// start is refused again and again is set aside (managed.Rejection).
@@ -156,8 +156,8 @@ func call(verb string, c actions.Call) *Operation {
 	return &Operation{Verb: verb, Calls: []actions.Call{c}}
 }
 
-// booting returns which of the nodes are powered down or boot, by the newest reading, as a reason
-// to wait; "": none are.
+// booting returns the reason to wait if some of the nodes are powered down or boot in the newest
+// reading, and "" if none do.
 func (s Situation) booting(nodes []string) string {
 	var asleep []adapter.Node
 	for _, n := range s.World.Snapshot.Nodes {

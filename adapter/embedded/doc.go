@@ -4,8 +4,9 @@
 // It serves the demonstration and the tests of the sidecar's loop. So it imitates the behavior of
 // Slurm that is hard for the sidecar. Reserve fails if the limits of jobs on the nodes end too
 // late. A sweep enforces limits. A job's nodes become free only after an epilog. A job that is
-// still tied to a reservation ends with it. Merging into a job that has ended leaves the expander
-// behind. It does not model the speed of a machine: a job runs as long as its JobSpec says.
+// still attached to a reservation ends with it. Merging into a job that has ended leaves the
+// expander behind. It does not model the speed of a machine: a job runs as long as its JobSpec
+// says.
 //
 // Events happen at instants of the clock, in the order of these instants. Inside testing/synctest a
 // whole day takes no real time and every run is the same.

@@ -13,7 +13,7 @@ import (
 	"accordion/core"
 )
 
-// JobSpec is what a user submits, and how the job will behave.
+// JobSpec describes a job that a user submits, and how the job will behave.
 type JobSpec struct {
 	Name     string
 	User     string // required

@@ -17,7 +17,7 @@ type promise struct {
 
 // pass starts the jobs that can start now, by EASY back-filling (Lifka 1995) on individual nodes.
 // In order of rank, a job starts if nodes are free for the whole of its limit. The first job that
-// cannot start is promised its earliest start, and later ones may not delay it. A job tied to a
+// cannot start is promised its earliest start, and later ones may not delay it. A job attached to a
 // reservation starts inside it and delays no other job.
 func (s *System) pass() {
 	var head *promise
@@ -42,7 +42,8 @@ func (s *System) pass() {
 	}
 }
 
-// startReserved starts a job that is tied to a reservation, if the reservation is active and enough of its nodes are idle.
+// startReserved starts a job that is attached to a reservation, if the reservation is active and
+// enough of its nodes are idle.
 func (s *System) startReserved(j *job) {
 	r := s.reservation(j.reservation)
 	if r == nil || !r.begun {

@@ -80,7 +80,7 @@ func (l *Ledger) Charge(user uint32, amount float64, now time.Time) {
 	l.had[user] = max(0, l.had[user]+amount*math.Exp2(l.halves(now)))
 }
 
-// Had returns the user's recent use: amounts count for less the longer ago they were charged.
+// Had returns the user's recent use. The longer ago an amount was charged, the less it counts.
 func (l *Ledger) Had(user uint32, now time.Time) float64 {
 	return l.had[user] * math.Exp2(-l.halves(now))
 }

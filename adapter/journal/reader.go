@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Reader reads a journal for a command. It is a *Journal, or for users who may not open the file,
-// a client that asks the sidecar.
+// A Reader reads a journal for a command. It is a *Journal. For users who may not open the
+// journal's file, it is a client that asks the sidecar.
 type Reader interface {
 	// Path returns the journal's file.
 	Path() string

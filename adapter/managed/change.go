@@ -93,7 +93,7 @@ type (
 	ResizeRepeated struct{ At core.Time }
 
 	// ForgottenNodesLost records that the job will not regain nodes that the batch system forgot to
-	// have allocated. The job goes on without them.
+	// have allocated. The job continues without these nodes.
 	ForgottenNodesLost struct{ Nodes []string }
 )
 

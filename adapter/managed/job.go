@@ -54,7 +54,7 @@ type Operation struct {
 	WantedLimit   core.Time     // the time limit to request, in seconds; 0 if the limit stays
 }
 
-// A Plan has what the plan decides about a job. plan.World.Apply writes all fields but
+// A Plan has the decisions of the present plan about a job. plan.World.Apply writes all fields but
 // LimitRegained.
 type Plan struct {
 	Course        *Course   // the job's place in the present plan; nil if the job has none

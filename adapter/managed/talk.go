@@ -74,7 +74,8 @@ func (r *Job) UpdateDialog(now time.Time, second core.Time) {
 	}
 }
 
-// DropQuestion drops a question whose shim disconnected or gave up. The application goes on with its step.
+// DropQuestion drops a question whose shim disconnected or gave up. The application continues its
+// step.
 func (r *Job) DropQuestion(now time.Time) {
 	if r.Question == nil {
 		return

@@ -68,7 +68,7 @@ func (s *serving) askFrom(t *testing.T, m *sealtest.Machine, a seal.Authority, j
 	return conn
 }
 
-// asUser is a munge whose credentials are another user's.
+// asUser is a munge whose credentials name another user.
 type asUser struct {
 	*seal.Munge
 	uid     string

@@ -10,7 +10,7 @@ func TestAJobThatDoesNotStartWhereItShouldIsStartedElsewhere(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // it is released on n1 and n2, and has not started yet
+		time.Sleep(500 * time.Millisecond) // the job is released on n1 and n2, and has not started yet
 		if err := w.DrainNode("n1"); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x20s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // it is released on n1 and n2, and has not started yet
+		time.Sleep(500 * time.Millisecond) // the job is released on n1 and n2, and has not started yet
 		if err := w.KillNode("n1"); err != nil {
 			t.Fatal(err)
 		}

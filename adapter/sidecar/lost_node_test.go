@@ -18,7 +18,7 @@ func TestAJobThatLosesANodeInMidStepIsToldAtOnce(t *testing.T) {
 		job := w.submit(embedded.JobSpec{
 			Nodes: 2, Managed: true, Silent: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: listening(100 * time.Second),
 		})
-		w.at(40) // it grew at second 25
+		w.at(40) // the job grew at second 25
 		if err := w.KillNode("n4"); err != nil {
 			t.Fatal(err)
 		}

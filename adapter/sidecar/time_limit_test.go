@@ -66,7 +66,7 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.evolving("2x20s,5x40s,9x40s")
 		w.at(1)
-		time.Sleep(500 * time.Millisecond) // it is released, and has not started yet
+		time.Sleep(500 * time.Millisecond) // the job is released, and has not started yet
 		if err := w.SetLimit(job, 50); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ type Options struct {
 	PID     int      // the sidecar's process ID, for explanations
 }
 
-// Server shows a cluster to browsers. The loop passes snapshots to it (status.Subscriber), and HTTP requests read versions of them.
+// Server shows a cluster to browsers. The loop passes snapshots to the server (status.Subscriber),
+// and HTTP requests read versions of these snapshots.
 type Server struct {
 	options   Options
 	wants     atomic.Bool
