@@ -241,8 +241,9 @@ func (s *System) sweepAfter(t time.Time) time.Time {
 	return t
 }
 
-// killAt returns when a running job is ended by force: at the first sweep after its limit, or after the end of the reservation that it is
-// still tied to; zero means never.
+// killAt returns when a running job is ended by force: at the first sweep after its limit, or after
+// the end of the reservation to which the job is still attached. It returns the zero time if neither
+// happens.
 func (s *System) killAt(j *job) time.Time {
 	at := j.limitEnd()
 	if r := s.reservation(j.reservation); r != nil && (at.IsZero() || r.end.Before(at)) {
