@@ -15,7 +15,7 @@ type Room struct {
 // Rooms appends the rooms around [from, to) that a release of n nodes in this time has made. [from, to) is not empty. The first
 // room has the most nodes that are free at any time in [from, to). The last room has at least `fewest` nodes, which is at least
 // 1. A room is computed as if its number of nodes were free in all of [from, to). So a time in which n nodes are free only since
-// the release lies in the last room that has n nodes or more.
+// the release is in the last room that has n nodes or more.
 func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	if p.tree == nil {
 		return roomsOf(&p.list, from, to, n, p.nodes, p.nodes-fewest, into)

@@ -29,8 +29,8 @@ type bounds struct {
 	longest, shortest float64 // run times on the smallest and on the largest size, in seconds
 }
 
-// Settle is a promise of the caller that the world does not change until the next call of Settle. Load then reuses sums that it
-// computed for one job when it sizes other jobs.
+// Settle promises that the world does not change until the next call of Settle. Load then reuses sums that it computed for one job
+// when it sizes other jobs.
 func (w *World) Settle() {
 	if w.sums == nil {
 		w.sums = new(sums)

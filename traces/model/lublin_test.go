@@ -71,8 +71,8 @@ func TestSizesFitTheMachine(t *testing.T) {
 	}
 }
 
-// lublin_256 is a sample of the published generator. Two samples of 10,000 independent values of the same distribution differ by more than
-// the constant far in one of twenty cases (Kolmogorov-Smirnov). Gaps and times of day are not independent, because jobs come in clusters.
+// TestDistributionsAreThoseOfThePublishedSample compares our samples with lublin_256, a sample of the published generator. Two samples of
+// 10,000 independent values of the same distribution differ by more than the constant far in one of twenty cases (Kolmogorov-Smirnov). Gaps and times of day are not independent, because jobs come in clusters.
 // Therefore our gaps and times of day may differ from the published sample by as much as our samples differ from each other.
 func TestDistributionsAreThoseOfThePublishedSample(t *testing.T) {
 	const far = 1.358 * 0.0141421356 // √(2/10000)

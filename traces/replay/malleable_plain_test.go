@@ -377,7 +377,7 @@ func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 	return at, have - lo
 }
 
-// spareLater returns the nodes that a job can release, or if it is resizing, those that it can release afterwards.
+// spareLater returns how many nodes a job can release. It returns 0 until the job's resize has ended.
 func (p *plainMalleable) spareLater(r *plainJob) int {
 	if p.heard(r) && p.now < r.until {
 		return 0
