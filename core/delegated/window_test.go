@@ -141,7 +141,7 @@ func TestRequestsThatStartTogetherGetDifferentHosts(t *testing.T) {
 		if len(all) > 1 {
 			several++
 		}
-		for _, id := range all { // this application and all that last longer need hosts that are free that long: together no more than there are
+		for _, id := range all { // the applications that last at least as long as id need no more hosts together than are free for that long
 			needs, free := int64(0), int64(0)
 			for _, other := range all {
 				if asked[other][1] >= asked[id][1] {

@@ -118,7 +118,7 @@ type key struct {
 
 // Compare compares two names in natural order, to sort values that have node names.
 func Compare(a, b string) int {
-	same := 0 // length of the common beginning, without a number in which they differ
+	same := 0 // length of the common beginning; a number in which the names differ does not belong to it
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}

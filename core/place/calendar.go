@@ -15,7 +15,7 @@ type span struct{ from, to core.Time }
 type calendar struct{ spans [][]span }
 
 func newCalendar(nodes int) *calendar {
-	const usual = 2 // spans of a node; one array serves nearly all nodes
+	const usual = 2 // number of spans that most nodes have; one array has room for these spans of all nodes
 	array := make([]span, usual*nodes)
 	c := &calendar{spans: make([][]span, nodes)}
 	for node := range c.spans {

@@ -30,7 +30,7 @@ func TestName(t *testing.T) {
 		nodes    int
 		claims   []place.Claim
 		requests []place.Request
-		want     [][][]int // nodes of each layer of each request; a request that fails ends with nil
+		want     [][][]int // nodes of each layer of each request; if a request fails, its last element is nil
 	}{
 		{"the lowest free nodes serve a new job", 4, []place.Claim{{1, -9, 20}},
 			[]place.Request{{Job: 1, Start: 0, EP: epOf("2x10")}},

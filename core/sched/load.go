@@ -95,7 +95,7 @@ func (c *SystemLoad) Enter(now core.Time, j core.Job, s *sizing.Sizes) {
 	}
 }
 
-// admits adds a job to the queue if it could start.
+// admits adds a job to the queue if the job could start now. It reports whether it did.
 func (c *SystemLoad) admits(now core.Time, m *member) bool {
 	if m.begin > now || m.sizes.Steps[0].Nodes > c.machine {
 		return false

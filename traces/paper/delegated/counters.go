@@ -22,7 +22,7 @@ type Counters struct {
 	Unique                 int       `json:"unique"`         // configurations that applications computed, if each application caches its own
 	UniqueCEM              int       `json:"unique_cem"`     // those of Unique that cem applications computed
 	UniqueCEMAll           int       `json:"unique_cem_all"` // UniqueCEM if all cem applications shared one cache
-	Changes                int       `json:"changes"`        // messages about views
+	Changes                int       `json:"changes"`        // number of messages about views
 	Requests               int       `json:"requests"`       // messages with requests
 	BytesChange            int64     `json:"bytes_change"`
 	BytesRequest           int64     `json:"bytes_request"`
