@@ -1,5 +1,5 @@
-// Package charts has the JavaScript that draws Gantt charts in pages. The report of a replay puts it into its page, and the live page serves
-// it as a module. A page extends the class Gantt (gantt.js) with its rows, colors and words.
+// Package charts has the JavaScript that draws Gantt charts in pages. The report of a replay includes it in its page, and the live page serves
+// it as a module. A page extends the class Gantt (gantt.js) with its own rows, colors and labels.
 package charts
 
 import (
@@ -17,8 +17,8 @@ var (
 	exports = regexp.MustCompile(`(?m)^export `)
 )
 
-// Bare returns a script without indentation and comments, which browsers do not need. The script must not have texts of several lines, or
-// texts that look like comments.
+// Bare returns a script without indentation and comments, which browsers do not need. The script must not have string literals of several
+// lines, or string literals that look like comments.
 func Bare(script string) string { return bare.ReplaceAllString(script, "") }
 
 // Module returns all files as one module without imports.

@@ -32,7 +32,7 @@ func TestBareKeepsTextsThatHaveSlashes(t *testing.T) {
 	}
 }
 
-// A staircase begins and ends at 0 nodes, also between spans that do not touch, and is as high as the profile.
+// A staircase is as high as the profile. It begins and ends at 0 nodes, and returns to 0 between spans that do not touch.
 func TestStairs(t *testing.T) {
 	x, y := Scale{0, 100, 0, 200}, Scale{0, 10, 100, 0}
 	if got, want := Stairs(Spans(core.EP{{Duration: 50, Nodes: 2}, {Duration: 50, Nodes: 10}}, 0), x, y), "M0 100V80H100V0H200V100"; got != want {

@@ -28,7 +28,7 @@ func (s Scale) At(v float64) float64 {
 // Round rounds to a tenth of a pixel, because less is invisible.
 func Round(v float64) float64 { return math.Round(10*v) / 10 }
 
-// Every returns the shortest round length of time that fits into length at most most times.
+// Every returns the shortest round length of time that fits into `length` at most `most` times.
 func Every(length float64, most int) core.Time {
 	every := core.Time(1)
 	for _, every = range []core.Time{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400} {
@@ -60,7 +60,7 @@ func (s Scale) Counts() (all []Tick) {
 	return all
 }
 
-// Step returns the smallest of 1, 2, 5, 10… that fits into a value at most most times.
+// Step returns the smallest of 1, 2, 5, 10… that fits into `high` at most `most` times.
 func Step(high float64, most int) float64 {
 	step := 1.0
 	for k := 0; high/step > float64(most); k++ {

@@ -89,34 +89,34 @@ func (ep EP) String() string {
 // Job is a user's request.
 type Job struct {
 	ID     JobID
-	Submit Time // seconds; jobs of equal priority rank by it
-	Begin  Time // earliest start; 0: any
-	Latest Time // latest start; 0: any. Policies ignore it: see sched.PlanWithoutLate
+	Submit Time // submission, in seconds; jobs of equal priority rank by it
+	Begin  Time // earliest start; 0 means at any time
+	Latest Time // latest start; 0 means no limit. Policies ignore it: see sched.PlanWithoutLate
 
 	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step, a moldable
 	// job several of one step each, an evolving job one of several steps. Choices is never empty, and no choice is
 	// empty.
 	Choices []EP
 
-	// Range makes the job malleable: the planner may change its size while it runs. Its only choice, of one step, is the
-	// reference. nil: the job is not malleable.
+	// Range makes the job malleable: the planner may change its size while it runs. The job's only choice, of one step,
+	// is then the reference. Range is nil for all other jobs.
 	Range *Range
 
 	// Pause is the number of seconds at the end of each choice in which the job does not run and its nodes stay idle.
 	// Code that depends on how long a job runs, such as sizing.ClassOf, subtracts it.
 	Pause Time
 
-	// Guard is the overrun allowance of an ordinary job: the number of seconds at the end of its only choice that it
-	// may use or not. Jobs behind it may start that much earlier if it does not. 0 for a managed job.
+	// Guard is the overrun allowance of an ordinary job: the number of seconds at the end of its only choice that the
+	// job may use or not. If it does not use them, later jobs may start that much earlier. Guard is 0 for a managed job.
 	Guard Time
 
-	// Foreign reports that the batch system starts the job, by its own plan, in which every waiting job has a place.
-	// Such a job therefore has a place in every plan of this package too, and no job that comes after it delays it.
+	// Foreign marks a job that the batch system starts by its own plan, in which every waiting job has a place. A foreign
+	// job therefore has a place in every plan of this package too, and no later job delays it.
 	Foreign bool
 
 	// Margin is the number of seconds by which a managed job's time limit exceeds its profile. A batch system that
-	// back-fills by limits considers all of the job's nodes as taken until then. So the job starts only where the
-	// margin, too, delays no job with a guard before it. 0 for an ordinary job.
+	// back-fills by limits considers all of the job's nodes as taken until the time limit. So the job starts only where
+	// the margin, too, delays no earlier job that has a guard. Margin is 0 for an ordinary job.
 	Margin Time
 }
 
@@ -125,11 +125,12 @@ type Range struct {
 	Min, Max int   // nodes; the reference lies between them
 	Every    Time  // seconds from one resize point to the next, counted from the job's start
 	Cost     Time  // seconds without progress that a resize takes
-	Speed    Speed // on other sizes than the reference; nil: unknown
+	Speed    Speed // speed on each size; nil if unknown
 }
 
-// Speed is how fast a job is on each size: a line through these points, which are ordered by size. The line starts at (0, 0) and
-// continues straight behind the last point. An unknown Speed, nil, counts as linear up to the reference and constant above it.
+// Speed is how fast a job runs on each size: a piecewise linear curve through these points, which are ordered by size. The curve
+// starts at (0, 0) and continues straight behind the last point. An unknown Speed, nil, counts as linear up to the reference and
+// constant above it.
 type Speed []SpeedPoint
 
 // SpeedPoint is the speed on one size. The size is a multiple of the reference, the speed has any unit.
@@ -168,7 +169,7 @@ type Allocation struct {
 	Job   JobID
 	Start Time
 	EP    EP
-	Guard Time // the seconds at its end that it may not use (Job.Guard)
+	Guard Time // seconds at its end that the job perhaps does not use (Job.Guard)
 }
 
 // End returns the second at which the allocation's last step ends.
@@ -179,7 +180,8 @@ type Planned struct {
 	Allocation     // when it would start, and its scheduled EP from then on
 	Choice     int // index in the job's choices
 
-	// Early is the start of a job with a guard if no job before it uses its guard. Start is the latest start.
+	// Early is the earliest start of a job that has a guard: its start if no earlier job uses its own guard. Start is the
+	// latest start.
 	Early Time
 }
 
@@ -189,7 +191,7 @@ type Plan struct{ Jobs []Planned }
 // Start is a change at one instant: a job starts, grows or shrinks to Nodes nodes.
 type Start struct {
 	Job    JobID
-	Choice int  // index in the job's choices, when it starts
-	Nodes  int  // from now on
+	Choice int  // index in the job's choices, if the job starts
+	Nodes  int  // the job's size from now on
 	Begins bool // the job starts; otherwise it is resized
 }

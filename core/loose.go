@@ -64,7 +64,7 @@ func fraction(number string, unit Time) (Time, bool) {
 	}
 	n, _, wholeOK := leadingNumber("0" + whole)
 	part, rest, placesOK := leadingNumber("0" + places)
-	one := Time(1) // the divisor of the decimal places
+	one := Time(1) // the divisor for the decimal places
 	for range places {
 		one *= 10
 	}

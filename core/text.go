@@ -20,9 +20,9 @@ const (
 // A SyntaxError describes the wrong piece of a user's text and the correct form.
 type SyntaxError struct {
 	What   string // what was read: "evolution profile"
-	Column int    // where the wrong piece begins in the text, in bytes from 1
+	Column int    // byte at which the wrong piece begins in the text; the first byte is 1
 	Piece  string // the wrong piece, as written
-	Want   string // the correct form, for the user
+	Want   string // the correct form, as shown to the user
 }
 
 // Error returns one line of printable ASCII, whatever the piece contains. It cuts a long piece.

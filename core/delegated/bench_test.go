@@ -11,7 +11,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// crowd returns an RMS with waiting requests as in the figures: of any size, some on several clusters.
+// crowd returns an RMS with waiting requests as in the paper's figures: of any size, some on several clusters.
 func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegated.RMS {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, uint64(waiting)))
@@ -31,7 +31,7 @@ func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegate
 	return r
 }
 
-// BenchmarkPass measures a pass of the RMS alone: quiet, when no view changes, and loud, when all views change.
+// BenchmarkPass measures a pass of the RMS without launchers: "quiet" if no view changes, "loud" if all views change.
 func BenchmarkPass(b *testing.B) {
 	for _, size := range []struct{ waiting, clusters int }{{200, 1}, {200, 8}, {2000, 1}, {2000, 8}} {
 		for _, loud := range []bool{false, true} {

@@ -10,7 +10,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// exchange is an RMS with launchers. Nothing happens from outside but what the test does.
+// exchange is an RMS with launchers. All events from outside come from the test.
 type exchange struct {
 	*twins
 	random *rand.Rand
@@ -20,7 +20,7 @@ type exchange struct {
 	starts int
 }
 
-// beyond is longer than any exchange here: no application ends during one.
+// beyond is longer than any exchange in this file, so that no application ends during an exchange.
 const beyond = 1_000_000
 
 func newExchange(t *testing.T, seed uint64, o delegated.Options) *exchange {
@@ -94,8 +94,8 @@ func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 	return q, len(q.Parts) > 0
 }
 
-// After any event the exchange ends, whatever launchers answer. An application is asked only when its view or its estimate has changed. Views
-// depend on earlier applications and on what has started. And each application starts once.
+// After any event the exchange of messages ends, whatever launchers answer. A launcher receives a message only if its view or
+// estimate has changed. Views depend only on earlier applications and on started ones, and each application starts once.
 func TestAnExchangeEnds(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(700) {
@@ -117,11 +117,11 @@ func TestAnExchangeEnds(t *testing.T) {
 			now += 200
 		}
 		var stretches []delegated.Stretch
-		for c, n := range x.hosts { // an occupation that ends while they wait
+		for c, n := range x.hosts { // an occupation that ends while the applications wait
 			stretches = append(stretches, delegated.Stretch{Cluster: c, To: beyond + x.random.Int64N(100), Hosts: 1 + x.random.IntN(n)})
 		}
 		must(t, x.Occupy(now, stretches))
-		for id := range core.JobID(applications) { // all at once, so that passes have much to do
+		for id := range core.JobID(applications) { // all in the same second, so that each pass has many requests
 			messages, err := x.Subscribe(now, id)
 			must(t, err)
 			x.hear(now, messages)
@@ -148,13 +148,13 @@ func (b forgetful) Look(viewer int, now core.Time, into []delegated.Change) []de
 	return b.Board.Look(viewer, now, into)
 }
 
-// Only changes are sent. So an exchange with launchers that answer each message with another request ends. If each pass sent a message, it
-// would end only with an application.
+// Because only changed views are sent, an exchange ends even if launchers answer each message with another request. This test's
+// board sends a view in each pass: such an exchange ends only when an application ends.
 func TestExchangeNeverEndsIfUnchangedViewsAreSent(t *testing.T) {
 	const many = 20 * 9 * 9
 	exchanged := func(rule bool) int {
 		x := newExchange(t, 3, standard)
-		x.hosts = []int{4} // for eight applications: most of them wait
+		x.hosts = []int{4} // there are eight applications, so most of them wait
 		x.twins = newTwins(t, x.hosts, standard)
 		x.answer = func(x *exchange, id core.JobID, now core.Time) (q moldable.Request, ok bool) {
 			for !ok {
@@ -181,10 +181,11 @@ func TestExchangeNeverEndsIfUnchangedViewsAreSent(t *testing.T) {
 	}
 }
 
-// An answer is part of the exchange that some event began. A request that answers nothing begins an exchange.
+// A request that answers a view belongs to the exchange that an earlier event began. A request that answers no view begins a
+// new exchange.
 func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 8, 50))
-	w.wake(0) // each has answered its first view, and the second one receives a view in which all hosts are occupied
+	w.wake(0) // both applications have answered their first views; the second receives a view in which all hosts are occupied
 	chain := func(want int) {
 		t.Helper()
 		if got := w.linear.Counts().Chain; got != want {
@@ -204,7 +205,7 @@ func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 func TestSilentLauncherDelaysNoOther(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
 	w.wake(0)
-	must(t, w.Done(20, 1)) // the third does not answer its changed view
+	must(t, w.Done(20, 1)) // the third application does not answer its changed view
 	w.wake(20)
 	if got := started(w.wake(25)); !slices.Equal(got, []core.JobID{3, 4}) {
 		t.Errorf("started are %v", got)

@@ -4,15 +4,15 @@
 // estimates when the request can start, starts it then, and sends a new view whenever the view changes.
 //
 //	rms := delegated.New([]int{128, 128}, delegated.Options{FairStart: 5, Timer: 1}, &delegated.Indexed{})
-//	messages, err := rms.Subscribe(now, 1)                    // its view
+//	messages, err := rms.Subscribe(now, 1)                    // the view of application 1
 //	err = rms.Request(now, 1, moldable.Request{Parts: []moldable.Part{{Cluster: 0, Hosts: 64}}, Walltime: 3600})
-//	messages, err = rms.Wake(rms.Next())                      // it starts; the views of other applications change
+//	messages, err = rms.Wake(rms.Next())                      // application 1 starts; the views of the others change
 //	err = rms.Done(now, 1)                                    // its hosts stay occupied for the fair-start delay
 //
-// The package is pure: each event comes in with its second, messages go out, and the seconds may be real or simulated.
+// The package is pure: the caller passes each event with its second and gets messages back. Seconds may be real or simulated.
 //
-// Applications keep the order in which they subscribed. The paper has this order in its Figure 5. Its section 5.3.2 orders
-// applications by their first requests instead, and then a launcher that computes for long falls behind all that come meanwhile.
+// Applications keep the order in which they subscribed, as in the paper's Figure 5. Its section 5.3.2 orders applications by their
+// first requests instead. A launcher that computes for long would then rank behind all applications that arrive meanwhile.
 package delegated
 
 import (
@@ -26,12 +26,12 @@ type State int
 // The states, in the order in which an application takes them.
 const (
 	Submitted   State = iota // has subscribed, and has no request yet
-	RequestSent              // its first or changed request waits for a pass
-	Waiting                  // its request has an estimate
+	RequestSent              // the application's first or changed request waits for a pass
+	Waiting                  // the request has an estimate
 	Started
 	FinishSent // is being ended, and keeps its hosts until Done
 	Ghost      // has ended; its hosts stay occupied for the fair-start delay
-	Finished   // has ended, or is not known
+	Finished   // has ended, or was never known
 )
 
 var stateNames = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost", "finished"}
@@ -43,20 +43,21 @@ type Options struct {
 	FairStart core.Time // how long the hosts of an ended application stay occupied, so that slow launchers can answer
 	Timer     core.Time // shortest time between the beginnings of two passes
 
-	// TellEstimates also sends a message if a request begins later than its launcher can know from its view. Time alone can delay a request
-	// that was made for now. Without this option launchers receive only changed views, as in the paper.
+	// TellEstimates also sends a message if a request will start later than its launcher can know from its view. For example, a
+	// request that was to start now is late if the pass comes a second later. Without this option launchers receive only changed
+	// views, as in the paper.
 	TellEstimates bool
 
-	// Watch also sends changed views to applications without a request. A launcher that found nothing suitable in its first view may find it
-	// in a later one. In the paper each application has a request as soon as it has a view.
+	// Watch also sends changed views to applications without a request. A launcher that found no suitable request in its first view may find
+	// one in a later view. In the paper each application has a request as soon as it has a view.
 	Watch bool
 
-	// EarlyGhosts ends ghosts early: in the first pass before which no launcher sent a request since the last pass. If launchers answer at
-	// once, all have answered by then. Slow launchers may be too late: the RMS cannot distinguish a launcher that is computing from one that
-	// has nothing to say.
+	// EarlyGhosts ends ghosts before their fair-start delay has passed: in the first pass for which no launcher has sent a request
+	// since the pass before. Launchers that answer without delay have all answered by then. Slow launchers may be too late, because
+	// the RMS cannot distinguish a launcher that is computing from one that has no new request.
 	EarlyGhosts bool
 
-	// Limit is how many requests a pass considers, by their order; 0: all. Applications after them get no view.
+	// Limit is the number of requests that a pass considers, in their order; 0 means all. Applications beyond the limit get no view.
 	Limit int
 }
 
@@ -70,16 +71,16 @@ const (
 	End               // the application should end, and the RMS waits for Done
 )
 
-// Message is a message to a launcher. What it points to is read only.
+// Message is a message to a launcher. Its slices are read only.
 type Message struct {
 	To       core.JobID
 	Kind     Kind
-	Changes  []Change         // View: the clusters whose occupation has changed; none if only the estimate has
-	Estimate core.Time        // View: when the request would start; core.Forever if it cannot, or if there is none
-	Request  moldable.Request // Start: what the application gets
+	Changes  []Change         // View: the clusters whose occupation has changed; empty if only the estimate has changed
+	Estimate core.Time        // View: when the request would start; core.Forever if it cannot start, or if there is no request
+	Request  moldable.Request // Start: the hosts and the walltime that the application gets
 }
 
-// Stretch is an occupation of hosts in [From, To) by something that the RMS does not know.
+// Stretch is an occupation of hosts in [From, To) by something other than the applications and jobs of the RMS.
 type Stretch struct {
 	Cluster  int
 	From, To core.Time
@@ -94,25 +95,25 @@ type Counts struct {
 	Waste   core.Time // host-seconds that ghosts held
 }
 
-// application is an application in its RMS. From RequestSent on, its request has parts.
+// application is an application in its RMS. From state RequestSent on, its request has parts.
 type application struct {
 	id      core.JobID
 	viewer  int // its number on the board
 	state   State
 	since   core.Time // when it subscribed
 	viewed  bool      // it has received a view
-	asked   int       // messages about views that no request has answered yet
+	asked   int       // number of views sent that no request has answered yet
 	request moldable.Request
 	from    core.Time // earliest start (Hold)
-	keep    bool      // it does not start, but keeps its place (Hold)
+	keep    bool      // the application must not start yet, but keeps its place (Hold)
 
-	estimate   core.Time // in state Waiting
+	estimate   core.Time // when the request would start; in state Waiting
 	known      core.Time // the latest start that its launcher expects (TellEstimates)
-	start      core.Time // from state Started on
+	start      core.Time // when it started; from state Started on
 	over       bool      // Done was called
-	done       core.Time // when
-	freed      core.Time // of a ghost: when it ends
-	passWanted bool      // of a ghost: a pass was requested for its end
+	done       core.Time // when Done was called
+	freed      core.Time // when the ghost ends
+	passWanted bool      // a pass was requested for the ghost's end
 }
 
 // waits reports whether an application has a request that has not started.
@@ -123,7 +124,8 @@ func (a *application) holds() bool {
 	return a.state == Started || a.state == FinishSent || a.state == Ghost
 }
 
-// until returns the end of an application's occupation for a pass at now. The end of one that is late is not known.
+// until returns when an application's hosts become free, for a pass at now. For an application past its walltime the end is
+// unknown.
 func (a *application) until(now core.Time) core.Time {
 	switch end := a.start + a.request.Walltime; {
 	case a.state == Ghost:

@@ -27,7 +27,7 @@ var (
 type Error struct {
 	Event  string // "request", "done"…
 	ID     core.JobID
-	Detail string // the wrong values; may be empty
+	Detail string // shows the wrong values; may be empty
 	Err    error
 }
 

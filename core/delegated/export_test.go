@@ -15,7 +15,7 @@ func (r *RMS) Places(cluster int) []core.Planned {
 	return slices.DeleteFunc(all, func(p core.Planned) bool { return p.Job < 0 })
 }
 
-// Withdraw removes an application: at once, or, if it has started, with a message to end it. Errors are *Error.
+// Withdraw removes an application. If it has started, Withdraw returns a message that asks it to end. Errors are *Error.
 func (r *RMS) Withdraw(now core.Time, id core.JobID) ([]Message, error) {
 	a := r.byID[id]
 	switch {

@@ -14,7 +14,7 @@ type checker struct {
 	*twins
 	now     core.Time
 	hosts   []int
-	running map[core.JobID]moldable.Request // started, and not free yet
+	running map[core.JobID]moldable.Request // requests that have started and whose hosts are not free yet
 }
 
 func (c *checker) hear(messages []delegated.Message) {
@@ -82,7 +82,7 @@ func (c *checker) play(script []byte) {
 		case 7:
 			hosts := []int{next() % 12, next() % 12, next() % 12}
 			if c.Resize(c.now, hosts) == nil {
-				c.hosts = hosts // what starts from now on fits next to what runs, though more may run than there are hosts
+				c.hosts = hosts // new starts must fit the new number of hosts, even if the applications that run exceed it
 			}
 		case 8:
 			s := []delegated.Stretch{{Cluster: next() % 4, From: c.now, To: c.now + core.Time(next()%40), Hosts: next() % 6}}
@@ -111,7 +111,7 @@ func (c *checker) finish() {
 	for id := range core.JobID(8) {
 		switch state := c.linear.State(id); {
 		case state == delegated.Started || state == delegated.FinishSent:
-			_ = c.Done(c.now, id) // unless it was done
+			_ = c.Done(c.now, id) // an error means that it was done already
 		case state < delegated.Started:
 			_, err := c.Withdraw(c.now, id)
 			must(c, err)

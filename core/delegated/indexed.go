@@ -70,5 +70,6 @@ func (b *Indexed) Look(viewer int, now core.Time, into []Change) []Change {
 	return into
 }
 
-// Steps implements Board. It counts the stretches that additions change, those that searches pass, and parts of the index.
+// Steps implements Board. It counts the stretches of time that additions change and searches pass, and the visited parts of the
+// index.
 func (b *Indexed) Steps() int64 { return b.steps }

@@ -14,7 +14,7 @@ type Linear struct {
 	seenViews
 	now   core.Time
 	hosts []int
-	lists [][]profile.Point // by cluster, from now on; adjacent points differ, and the last has no end
+	lists [][]profile.Point // by cluster, from now on; adjacent points differ, and the last point has no end
 	tail  []profile.Point   // memory for a list that begins later
 	steps int64
 }
@@ -58,7 +58,7 @@ func (l *Linear) Put(cluster int, points []profile.Point) {
 	l.lists[cluster] = append(l.lists[cluster][:0], points...)
 }
 
-// cut splits the step at a second, so that one begins there. t is not before the first step.
+// cut splits the step that contains t, so that a step begins at t. t is not before the first step.
 func cut(list []profile.Point, t core.Time) []profile.Point {
 	if t >= core.Forever {
 		return list
@@ -104,7 +104,7 @@ func (l *Linear) Look(viewer int, now core.Time, into []Change) []Change {
 	return into
 }
 
-// from returns a cluster's list from a second on.
+// from returns a cluster's steps from second `now` on.
 func (l *Linear) from(cluster int, now core.Time) []profile.Point {
 	list := l.lists[cluster]
 	for len(list) > 1 && list[1].At <= now {

@@ -11,17 +11,17 @@ import (
 // ErrLocal is the reason of errors about a sched.Local.
 var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks, with IDs of 0 and more, each once")
 
-// local is a cluster's own load in its RMS.
+// local is the load that a cluster has of its own: jobs that do not belong to the applications of the RMS.
 type local struct {
 	sched.Local
-	state   sched.Viewer   // in the current pass
-	next    int            // index of the next one of Waiting
-	drawn   bool           // the board has what state shows
-	windows []sched.Window // what the current pass has left of Windows
-	own     core.JobID     // the last ID given to something of the RMS in state; these IDs fall from −1
+	state   sched.Viewer   // the cluster's state in the current pass
+	next    int            // index in Waiting of the next job to place
+	drawn   bool           // the board has the occupation that state shows
+	windows []sched.Window // the part of Windows that the current pass has not used
+	own     core.JobID     // the last ID that an application or ghost got in state; these IDs count down from −1
 }
 
-// Local sets what a cluster has of its own from now on. The RMS keeps l. Errors are *Error.
+// Local sets the load that a cluster has of its own from now on. The RMS keeps l. Errors are *Error.
 func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	if cluster < 0 || cluster >= len(r.hosts) {
 		return &Error{"local jobs", noID, fmt.Sprintf("cluster %d of %d, counted from 0", cluster, len(r.hosts)), ErrNoCluster}
@@ -53,7 +53,7 @@ func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	return nil
 }
 
-// beginLocals begins a pass with what runs on the clusters.
+// beginLocals begins a pass with the own jobs that run on the clusters.
 func (r *RMS) beginLocals() {
 	for c, l := range r.locals {
 		if l != nil {
@@ -83,7 +83,7 @@ func (r *RMS) placeLocals(before core.Time) {
 	}
 }
 
-// addRunning adds hosts that the RMS takes in [from, to) to a cluster's own state.
+// addRunning adds to a cluster's own state hosts that an application or ghost occupies in [from, to).
 func (r *RMS) addRunning(cluster int, from, to core.Time, hosts int) {
 	if l := r.local(cluster); l != nil && from < to {
 		l.own--

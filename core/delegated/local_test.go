@@ -14,7 +14,7 @@ import (
 	"accordion/core/sched"
 )
 
-// site is a cluster's own load: what runs there, and what waits.
+// site is a cluster's own load: its running and its waiting jobs.
 type site struct {
 	policy  sched.Repeated
 	nodes   int
@@ -59,7 +59,7 @@ func someSite(random *rand.Rand, nodes int) *site {
 	return s
 }
 
-// state returns the policy's state with what runs.
+// state returns the policy's state with the running jobs.
 func (s *site) state() sched.State {
 	state := s.policy.New(core.Machine{Nodes: s.nodes})
 	for _, a := range s.running {

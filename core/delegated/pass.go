@@ -8,7 +8,7 @@ import (
 	"accordion/core/profile"
 )
 
-// Wake does what is due at a second: it ends ghosts, checks for late applications, and makes a pass if one is due. The messages are in the
+// Wake does what is due at second `now`: it ends ghosts, ends late applications, and makes a pass if one is due. The messages are in the
 // order of sending. They are valid until the next call of the RMS. Errors are *Error.
 func (r *RMS) Wake(now core.Time) ([]Message, error) {
 	if err := r.at(now, "wake", noID); err != nil {
@@ -41,7 +41,7 @@ func (r *RMS) checkEnds() {
 	r.setNextEnd()
 }
 
-// setNextEnd finds the next second at which look has something to do.
+// setNextEnd sets r.ends to the next second at which checkEnds has something to do.
 func (r *RMS) setNextEnd() {
 	r.ends = core.Forever
 	for _, a := range r.applications {
@@ -76,13 +76,13 @@ func (r *RMS) pass() {
 			r.schedule(a)
 		case a.state == Submitted && (r.options.Watch || !a.viewed) && r.considered(considered):
 			r.sendView(a, core.Forever)
-		case a.state == Waiting: // beyond the limit
+		case a.state == Waiting: // the application is beyond the limit
 			a.estimate = core.Forever
 		}
 	}
 	r.placeLocals(core.Forever)
 	if r.options.EarlyGhosts && slices.ContainsFunc(r.applications, func(a *application) bool { return a.state == Ghost }) {
-		r.want() // to find out whether a launcher answers
+		r.want() // the next pass finds out whether a launcher has answered
 	}
 	r.setNextEnd()
 }
@@ -150,7 +150,7 @@ func (r *RMS) schedule(a *application) {
 	}
 	if a.estimate < core.Forever {
 		d := a.request.Walltime
-		if a.keep && a.estimate == r.now { // the beginning of a kept place moves with each pass; its end stays, so that views do not change
+		if a.keep && a.estimate == r.now { // the beginning of a kept place moves with each pass; the end of that place stays, so that views do not change
 			d += halfMinute - 1 - (a.estimate+d-1)%halfMinute
 		}
 		for _, p := range a.request.Parts {
@@ -167,8 +167,8 @@ func (r *RMS) schedule(a *application) {
 	}
 }
 
-// findStart returns the first second, not before t, from which all parts of a request fit for its walltime, by number and by name, or
-// core.Forever.
+// findStart returns the first second, not before t, from which all parts of a request fit for its walltime, or core.Forever if
+// they never fit. Enough hosts must be free, and where the windows matter, the same hosts for the whole walltime.
 func (r *RMS) findStart(q moldable.Request, t core.Time) core.Time {
 	if t == core.Forever {
 		return core.Forever
@@ -197,8 +197,8 @@ func (r *RMS) findStart(q moldable.Request, t core.Time) core.Time {
 	return t
 }
 
-// expected returns the second at which a launcher that knows only its view expects its request to start, or core.Forever if it has not seen
-// enough free hosts.
+// expected returns the second at which a launcher expects its request to start according to its view. It returns core.Forever if
+// the view never has enough free hosts.
 func (r *RMS) expected(a *application) core.Time {
 	t := r.now
 	for moved := true; moved; {
@@ -216,7 +216,7 @@ func (r *RMS) expected(a *application) core.Time {
 	return t
 }
 
-// firstRoom returns the first second, not before from, from which at most most hosts are used for d seconds.
+// firstRoom returns the first second, at or after `from`, from which at most `most` hosts are used for d seconds.
 func firstRoom(points []profile.Point, most int, d, from core.Time) core.Time {
 	start := from
 	for i, p := range points {

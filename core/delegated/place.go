@@ -6,8 +6,8 @@ import (
 	"accordion/core"
 )
 
-// Join adds an application at an earlier rank: after those that subscribed before that second, and, among those of the same second, after
-// those with lower IDs. Callers use it to give an application its place back after a failed start or a restart. Errors are *Error.
+// Join adds an application as if it had subscribed at second `rank`. Among applications of the same second the one with the lower
+// ID comes first. Callers use Join to give an application its place back after a failed start or a restart. Errors are *Error.
 func (r *RMS) Join(now core.Time, id core.JobID, rank core.Time) ([]Message, error) {
 	messages, err := r.Subscribe(now, id)
 	if err != nil {
@@ -24,8 +24,8 @@ func (r *RMS) Join(now core.Time, id core.JobID, rank core.Time) ([]Message, err
 	return messages, nil
 }
 
-// Leave removes an application in any state at once, without a ghost. From now on its caller reports what it occupies by Occupy. Errors are
-// *Error.
+// Leave removes an application immediately, in any state and without a ghost. From now on the caller reports with Occupy what the
+// application occupies. Errors are *Error.
 func (r *RMS) Leave(now core.Time, id core.JobID) error {
 	a := r.byID[id]
 	if a == nil {
@@ -44,9 +44,9 @@ func (r *RMS) Leave(now core.Time, id core.JobID) error {
 // halfMinute is the step in seconds to which the end of a kept place is rounded up, so that views change rarely.
 const halfMinute core.Time = 30
 
-// Hold sets when an application's request may begin: not before from (core.Forever: not until the next call of Hold). With keep set, the
-// request does not start when its time comes. It keeps its place, until a full half minute, and requests after it do not get that place.
-// Errors are *Error.
+// Hold sets the earliest start of an application's request to second `from`. core.Forever means not before the next call of Hold.
+// With keep set, the request does not start even if it could. It keeps its place, whose end is rounded up to a half minute, and
+// later requests do not get that place. Errors are *Error.
 func (r *RMS) Hold(now core.Time, id core.JobID, from core.Time, keep bool) error {
 	a := r.byID[id]
 	switch {

@@ -33,7 +33,7 @@ func starts(messages []delegated.Message) (ids []core.JobID) {
 func TestApplicationThatLeftJoinsAtItsRank(t *testing.T) {
 	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 3; id++ {
-		_, err := r.Join(10, id, 10-core.Time(id)%2) // applications 1 and 3 have second 9, 2 has second 10
+		_, err := r.Join(10, id, 10-core.Time(id)%2) // applications 1 and 3 subscribed at second 9, application 2 at second 10
 		ok(t, err)
 		ok(t, r.Request(10, id, four(60)))
 	}
@@ -73,7 +73,7 @@ func TestHold(t *testing.T) {
 			t.Fatalf("at %d %v started; the estimates are %d and %d", now, s, r.Estimate(1), r.Estimate(2))
 		}
 	}
-	// It must not start before a second: others may go first.
+	// The application must not start before second 30. Others may start first.
 	ok(t, r.Hold(3, 1, 30, false))
 	ok(t, r.Request(3, 2, four(20)))
 	messages, err := r.Wake(3)

@@ -9,24 +9,24 @@ import (
 	"accordion/core/profile"
 )
 
-// RMS sends views, accepts requests and starts applications. One goroutine owns it. Its caller reports events in the order of their seconds.
-// It calls Wake at the second that Next returns, after all events of that second.
+// RMS sends views, accepts requests and starts applications. Only one goroutine at a time may use it. The caller reports events in
+// the order of their seconds. It calls Wake at the second that Next returns, after all events of that second.
 type RMS struct {
 	options Options
 	board   Board
-	hosts   []int // of each cluster
+	hosts   []int // number of hosts of each cluster
 
 	applications []*application // in the order of their subscriptions
 	byID         map[core.JobID]*application
 	elsewhere    []Stretch
-	locals       []*local // by cluster; nil: none
+	locals       []*local // by cluster; nil for a cluster without a load of its own
 	points       []profile.Point
-	viewers      int            // numbers given so far
+	viewers      int            // count of board numbers assigned so far
 	spare        []*application // removed applications, for reuse with their numbers on the board
 
 	now     core.Time
 	last    core.Time // second of the last pass; -core.Forever before the first
-	due     core.Time // second of the next pass; core.Forever: none is needed
+	due     core.Time // second of the next pass; core.Forever if none is needed
 	ends    core.Time // the next end of a ghost or of a walltime
 	counts  Counts
 	changes []Change // memory for messages
@@ -46,13 +46,13 @@ func New(hosts []int, o Options, board Board) *RMS {
 // Counts returns what the RMS has done so far.
 func (r *RMS) Counts() Counts { return r.counts }
 
-// Steps returns the board's steps: on Linear the basic operations of RR-7389.
+// Steps returns the number of steps that the board has visited. On a Linear these are the basic operations of RR-7389.
 func (r *RMS) Steps() int64 { return r.board.Steps() }
 
 // Next returns the second at which Wake should be called, or core.Forever.
 func (r *RMS) Next() core.Time { return max(r.now, min(r.due, r.ends)) }
 
-// State returns the state of an application, and Finished for one that is not known.
+// State returns the state of an application, or Finished if the application is not known.
 func (r *RMS) State(id core.JobID) State {
 	if a := r.byID[id]; a != nil {
 		return a.state
@@ -60,7 +60,8 @@ func (r *RMS) State(id core.JobID) State {
 	return Finished
 }
 
-// Estimate returns when an application's request would start by the last pass, or core.Forever if it cannot, or was in no pass.
+// Estimate returns when an application's request would start according to the last pass. It returns core.Forever if the request
+// cannot start, or if no pass has considered it.
 func (r *RMS) Estimate(id core.JobID) core.Time {
 	if a := r.byID[id]; a != nil && a.state == Waiting {
 		return a.estimate
@@ -77,18 +78,18 @@ func (r *RMS) at(now core.Time, event string, id core.JobID) error {
 	return nil
 }
 
-// want requests a pass, as soon as the timer allows.
+// want requests a pass for the earliest second that the timer (Options.Timer) allows.
 func (r *RMS) want() {
 	if r.due == core.Forever {
 		r.due = max(r.now, r.last+r.options.Timer)
 	}
 }
 
-// fromOutside records an event from outside.
+// fromOutside records an event from outside: it ends the present chain of passes (Counts.Chain).
 func (r *RMS) fromOutside() { r.counts.Chain = 0 }
 
-// Subscribe adds an application after all others. The message has its view as of the last pass. There is none if the application is beyond
-// the limit. Errors are *Error.
+// Subscribe adds an application after all others. It returns a message with the view of the last pass, or no message if the
+// application is beyond the limit. Errors are *Error.
 func (r *RMS) Subscribe(now core.Time, id core.JobID) ([]Message, error) {
 	if r.byID[id] != nil {
 		return nil, &Error{"subscription", id, "", ErrSubscribed}
@@ -132,10 +133,11 @@ func (r *RMS) requests() int {
 	return n
 }
 
-// considered reports whether a pass considers an application with so many requests before it.
+// considered reports whether a pass considers an application that has `before` requests before its own.
 func (r *RMS) considered(before int) bool { return r.options.Limit == 0 || before < r.options.Limit }
 
-// sendView sends an application's launcher what is new on the board, if anything is. It reports whether it did.
+// sendView sends an application's launcher the part of the board that has changed for it. It reports whether there was a change
+// to send.
 func (r *RMS) sendView(a *application, estimate core.Time) bool {
 	first := len(r.changes)
 	r.changes = r.board.Look(a.viewer, r.now, r.changes)
@@ -148,8 +150,8 @@ func (r *RMS) sendView(a *application, estimate core.Time) bool {
 	return true
 }
 
-// Request sets what an application wants from now on. A request that is in force already changes nothing. If there are more requests than
-// views, this one answers no view, and is an event from outside. Errors are *Error, and leave the earlier request in force.
+// Request sets an application's request from now on. A request that equals the present one changes nothing. A request that answers
+// no view counts as an event from outside. Errors are *Error, and leave the earlier request in force.
 func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	a := r.byID[id]
 	switch {
@@ -183,7 +185,7 @@ func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	return nil
 }
 
-// check returns what is wrong with a request.
+// check returns an error that says what is wrong with a request, or nil.
 func (r *RMS) check(id core.JobID, q moldable.Request) error {
 	if len(q.Parts) == 0 {
 		return &Error{"request", id, "", ErrNoHosts}
@@ -227,7 +229,7 @@ func (r *RMS) Done(now core.Time, id core.JobID) error {
 	return nil
 }
 
-// finish tells an application to end.
+// finish sends a message that asks an application to end.
 func (r *RMS) finish(a *application) {
 	a.state = FinishSent
 	r.out = append(r.out, Message{To: a.id, Kind: End, Estimate: core.Forever})
@@ -241,8 +243,9 @@ func (r *RMS) forget(a *application) {
 	r.spare = append(r.spare, a)
 }
 
-// Resize sets the number of hosts of each cluster; 0 for a cluster that is gone. There may be more clusters than before, but not fewer.
-// Requests that are too large now stay in force. They have no estimate until they are changed, or the hosts are back. Errors are *Error.
+// Resize sets the number of hosts of each cluster; 0 means that a cluster is gone. There may be more clusters than before, but not
+// fewer. A request that is too large now stays in force. It has no estimate until it is changed or the hosts are back. Errors are
+// *Error.
 func (r *RMS) Resize(now core.Time, hosts []int) error {
 	if len(hosts) < len(r.hosts) {
 		return &Error{"resize", noID, fmt.Sprintf("%d clusters, were %d; one that is gone has 0 hosts", len(hosts), len(r.hosts)), ErrNoCluster}

@@ -107,8 +107,8 @@ func TestApplicationsAreOrderedByTheirSubscriptions(t *testing.T) {
 	}
 }
 
-// A small application starts before a large one that subscribed earlier, and the view of the large one changes: running applications occupy
-// hosts for all.
+// A small application starts before a large application that subscribed earlier. The view of the large application changes, because the
+// views of all applications show the hosts of running applications.
 func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 8, 100), on(0, 10, 100), on(0, 2, 20))
 	w.wake(0)
@@ -141,11 +141,11 @@ func TestEarlyGhostsEndWhenNoLauncherAnswersAnyMore(t *testing.T) {
 	w := subscribed(t, delegated.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
-	if got := changedViews(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
+	if got := changedViews(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // application 2 sees that hosts are free at second 50
 		t.Fatalf("views of %v", got)
 	}
 	must(t, w.Request(20, 2, on(0, 9, 90)))
-	w.wake(21) // as it was sent, a launcher may still answer what it changed
+	w.wake(21) // a view was sent, so that its launcher may still answer it
 	if got := started(w.wake(22)); !slices.Equal(got, []core.JobID{2}) || w.linear.Counts().Waste != 20 {
 		t.Errorf("started are %v, %+v: want it after a pass without requests", got, w.linear.Counts())
 	}
@@ -180,7 +180,7 @@ func TestOnlyFunctionsThatDifferAreChanges(t *testing.T) {
 
 func TestApplicationsBeyondTheLimitGetNoView(t *testing.T) {
 	w := subscribed(t, delegated.Options{Timer: 1, Limit: 2}, 1, on(0, 10, 50), on(0, 10, 50), on(0, 10, 50))
-	w.wake(0) // the first starts, the second waits, the third is beyond the limit
+	w.wake(0) // the first application starts, the second waits, the third is beyond the limit
 	messages, err := w.Subscribe(1, 4)
 	must(t, err)
 	if len(messages) != 0 {
@@ -200,8 +200,8 @@ func TestApplicationsBeyondTheLimitGetNoView(t *testing.T) {
 	}
 }
 
-// A request that was made for now, and fits only now, is a second late when the pass comes. Its view has not changed: only the estimate
-// shows that.
+// A request fits only if it starts in the second in which it is made, but the next pass comes later. The view of its application
+// has not changed, so only the estimate shows the delay.
 func TestLateEstimateIsSent(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		w := subscribed(t, delegated.Options{FairStart: 5, Timer: 10, TellEstimates: tell}, 1)
@@ -323,7 +323,7 @@ func TestWrongEventsAreRefusedAndChangeNothing(t *testing.T) {
 	refused(t, "done, and forgotten", w.Done(8, 1), delegated.ErrUnknown)
 }
 
-// A refused event does not advance the time, either: an event of an earlier second is still accepted after it.
+// A refused event does not advance the time: the RMS still accepts an event of an earlier second afterwards.
 func TestRefusedEventDoesNotAdvanceTheTime(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 50), on(0, 5, 50))
 	w.wake(0)

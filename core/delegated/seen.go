@@ -8,7 +8,7 @@ import (
 // seenViews has what viewers have seen of a board, by viewer and cluster.
 type seenViews [][]seenView
 
-// of returns what a viewer saw, of at least so many clusters.
+// of returns what a viewer saw of each cluster. It extends the result to at least `clusters` entries.
 func (s *seenViews) of(viewer, clusters int) []seenView {
 	for len(*s) <= viewer {
 		*s = append(*s, nil)
@@ -39,7 +39,7 @@ type seenView struct {
 	seen   bool
 	hosts  int
 	points []profile.Point
-	first  int // index of the point that was in force at the last look
+	first  int // index of the point that applied at the viewer's last Look
 }
 
 // from returns what the viewer saw of the time from now on, or nil.
@@ -53,7 +53,7 @@ func (s *seenView) from(now core.Time) []profile.Point {
 	return s.points[s.first:]
 }
 
-// update replaces a seenView by points, the board's occupation from now on. It reports whether that is a change.
+// update replaces a seenView by points, the board's occupation from now on. It returns the change, and false if there is none.
 func (s *seenView) update(cluster, hosts int, now core.Time, points []profile.Point) (Change, bool) {
 	old := s.from(now)
 	head, most := 0, min(len(old), len(points))

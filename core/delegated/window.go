@@ -10,14 +10,14 @@ func holds(w sched.Window, t, d core.Time) bool {
 	return w.From <= t && (w.To == core.Forever || t+d <= w.To)
 }
 
-// needsNames reports whether it matters on a cluster which hosts are free.
+// needsNames reports whether a request on a cluster depends on which hosts are free, and not only on their number.
 func (r *RMS) needsNames(cluster int) bool {
 	l := r.local(cluster)
 	return l != nil && l.Windows != nil
 }
 
-// byName returns the first second, not before t, from which so many hosts of a cluster are free for the whole time, or core.Forever. The
-// number can rise only where a window begins.
+// byName returns the first second, not before t, from which the same `hosts` hosts of a cluster are free for d seconds, or
+// core.Forever. The number of such hosts can rise only where a window begins.
 func (r *RMS) byName(cluster, hosts int, d, t core.Time) core.Time {
 	if !r.needsNames(cluster) {
 		return t
@@ -41,7 +41,7 @@ func (r *RMS) byName(cluster, hosts int, d, t core.Time) core.Time {
 	}
 }
 
-// useWindows uses up windows for a request that starts now. It takes those that end first, and leaves the longest ones.
+// useWindows uses up windows for a request that starts now. It takes the windows that end first, and leaves the longest ones.
 func (r *RMS) useWindows(cluster, hosts int, d core.Time) {
 	if !r.needsNames(cluster) {
 		return

@@ -10,7 +10,7 @@ import (
 	"accordion/core/sched"
 )
 
-// named is a cluster whose hosts are occupied by name: for each host, the stretches in which it is.
+// named is a cluster whose hosts are occupied by name: for each host, the stretches of time in which it is occupied.
 type named [][][2]core.Time
 
 // free reports whether a host is free in the whole stretch.
@@ -23,7 +23,7 @@ func (n named) free(host int, from, to core.Time) bool {
 	return true
 }
 
-// local returns the cluster for a pass: how many hosts are occupied, and when each host is free.
+// local returns the cluster's load for a pass: how many hosts are occupied, and when each host is free.
 func (n named) local() sched.Local {
 	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
 	l := sched.Local{Windows: []sched.Window{}}
@@ -58,8 +58,8 @@ func drawNamed(t *rapid.T) named {
 	return n
 }
 
-// Of ten hosts one is reserved for others in an hour, and another one becomes free in half an hour. Nine are free in each second from now
-// on, but the same nine for two hours only from the half hour on.
+// Of ten hosts, one is reserved for other users in an hour, and another becomes free in half an hour. Nine hosts are free in each
+// second from now on. But the same nine hosts are free for two hours only if the request starts in half an hour.
 func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
 	n := make(named, 10)
 	n[0], n[1] = [][2]core.Time{{3600, 10_800}}, [][2]core.Time{{0, 1800}}
@@ -141,7 +141,7 @@ func TestRequestsThatStartTogetherGetDifferentHosts(t *testing.T) {
 		if len(all) > 1 {
 			several++
 		}
-		for _, id := range all { // applications that last as long or longer need hosts that are free as long: together no more than there are
+		for _, id := range all { // the applications that last at least as long as id need no more hosts together than are free for that long
 			needs, free := int64(0), int64(0)
 			for _, other := range all {
 				if asked[other][1] >= asked[id][1] {
@@ -158,7 +158,7 @@ func TestRequestsThatStartTogetherGetDifferentHosts(t *testing.T) {
 			}
 		}
 	})
-	if several < 10 { // of 100
+	if several < 10 { // of 100 cases
 		t.Errorf("several started together %d times only: the test shows little", several)
 	}
 }

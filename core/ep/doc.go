@@ -4,9 +4,9 @@
 //
 //	requested, err := ep.Parse("5x500s,10x1h") // 5 nodes for 500 s, then 10 for an hour
 //
-// Fit finds the place with the earliest completion for a profile, next to what occupies the machine. Steps may wait
-// for the nodes of the next step within a limit. Several schedules can have this completion: Compact returns the one
-// that starts latest, and LeastWaste the one that wastes least. An Algorithm combines these and has a name. Schedule
+// Fit finds the place with the earliest completion for a profile on a machine that is partly occupied. A step may wait for
+// the nodes of the next step, up to a limit. Of all schedules with this completion, Compact returns the one that starts
+// latest, and LeastWaste the one that wastes least. An Algorithm is a combination of these functions with a name. Schedule
 // places one job after another:
 //
 //	a, err := ep.ParseAlgorithm("2X+opt")

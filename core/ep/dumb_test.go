@@ -10,9 +10,9 @@ import (
 
 // This file has the simple implementations with which Fit, Compact and LeastWaste are compared.
 
-// best is the result of an exhaustive search: the earliest completion, the latest start of all schedules that have
-// it, and of these the one with the least waste. Of several it is the one with the latest starts, compared from the
-// first step on.
+// best is the result of an exhaustive search: the earliest completion, and among the schedules with this completion the
+// latest start and the schedule with the least waste. Of several schedules with the least waste, best has the one with the
+// latest starts, compared from the first step on.
 type best struct {
 	completion, latest core.Time
 	waste              int64
@@ -104,13 +104,13 @@ func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core
 	return starts, true
 }
 
-// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts of the
-// steps that have it, of several the latest ones. It tries each second and each length of each step. It ignores nodes
-// that become free after the profile's last second.
+// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts of the steps
+// in such a schedule. Of several schedules it returns the latest starts. It tries each second and each length of each step.
+// It ignores nodes that become free after the profile's last second.
 func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
 	const none = int64(1) << 60
 	free, size := everySecond(p, completion), completion+1
-	least := make([][]int64, len(requested)) // of the steps from this one on, by the second at which it starts
+	least := make([][]int64, len(requested)) // least[i][t] is the least waste of the steps from i on if step i starts at t
 	next := make([][]core.Time, len(requested))
 	for i := len(requested) - 1; i >= 0; i-- {
 		s := requested[i]
@@ -148,8 +148,8 @@ func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, 
 	return waste, starts
 }
 
-// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion, max and loc. "i > 0"
-// before the prepending is read as "i > 1". It gives up at the horizon, where the paper's machine would be idle.
+// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion, max and loc. The
+// paper's condition "i > 0" before the prepending is read as "i > 1". The search gives up at the horizon.
 type printed struct {
 	ep      core.EP
 	p       *profile.Profile

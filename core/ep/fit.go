@@ -25,8 +25,8 @@ type Fitter struct {
 	open    []span // memory of findSpans
 	profile profile.Lifted
 	begin   core.Time // the earliest start
-	latest  core.Time // the last step has to start before this
-	held    bool      // the first step has begun at begin and lasts until the nodes of the second are free
+	latest  core.Time // the last step has to start before this time
+	held    bool      // the first step has begun at begin and lasts until the nodes of the second step are free
 	stiff   bool      // no step can wait, so that all starts increase together…
 	risen   core.Time // …by this much so far; otherwise 0
 
@@ -41,9 +41,9 @@ type Fitter struct {
 // placed is a step and its earliest start so far.
 type placed struct {
 	nodes   int
-	length  core.Time // requested
-	longest core.Time // allowed
-	start   core.Time // without Fitter.risen
+	length  core.Time // requested duration
+	longest core.Time // longest duration that the limit allows
+	start   core.Time // to this, Fitter.risen has to be added
 }
 
 // span is a longest sequence of steps that all need at least the nodes of one of them: a maximal rectangle under the
@@ -53,22 +53,22 @@ type placed struct {
 type span struct {
 	first, last int // indexes of steps
 	nodes       int
-	length      core.Time // requested, of all its steps
-	rarity      float64   // of its holes
-	latest      core.Time // it has to start before this
+	length      core.Time // requested duration of all its steps
+	rarity      float64   // estimate of how rare its holes are
+	latest      core.Time // the span has to start before this time
 
 	// The nodes are known to be free in [from, until).
 	from, until core.Time
 }
 
-// Fit finds the place with the earliest completion for a requested profile next to what occupies the machine, not
-// before notBefore: the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205, Algorithm 3). The
-// first step is moved and never expanded. Each later step but the last may keep its nodes and wait for those of the
-// next, up to limit times its duration. The last step lasts exactly as requested. Among the places with the earliest
-// completion Fit returns the one whose steps start earliest.
+// Fit finds the place with the earliest completion for a requested profile on the machine whose occupation is p. The place
+// does not begin before notBefore. This is the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205,
+// Algorithm 3). The first step is moved and never expanded. Each later step but the last may keep its nodes while it waits
+// for the nodes of the next step, up to limit times its duration. The last step lasts exactly as requested. Among the places
+// with the earliest completion Fit returns the one whose steps start earliest.
 //
 // scheduled has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes than the
-// machine has, or they are never free for long enough. A profile with a step shorter than a second or with negative
+// machine has, or its nodes are never free for long enough. A profile with a step shorter than a second or with negative
 // nodes does not fit either.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
 	return f.FitBefore(ep, p.Without(0, nil), limit, notBefore, endless)
@@ -77,8 +77,8 @@ func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core
 // endless is later than the end of any step that starts before core.Forever.
 const endless = 4 * core.Forever
 
-// FitBefore does what Fit does for a place that completes before a time. ok is false if there is none. p may exclude
-// the place that the profile already has, to search for a better one.
+// FitBefore does what Fit does, but only for places that complete before a time. ok is false if there is no such place. p
+// may exclude the place that the profile already has, to search for a better one.
 func (f *Fitter) FitBefore(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore, before)
 	if !ok || len(ep) == 0 {
@@ -87,9 +87,9 @@ func (f *Fitter) FitBefore(ep core.EP, p profile.Lifted, limit Limit, notBefore,
 	return start, slices.Clone(f.fitted), true
 }
 
-// Resume does what Fit does for a running application: its first step has held its nodes since now. It lasts for its
-// duration at least, and without limit until the nodes of the second step are free. The nodes that it holds must be
-// free in p. ok is false if they are not free for long enough.
+// Resume does what Fit does for a running application whose first step begins now on the nodes that the application holds.
+// The first step lasts at least for its duration. It may then wait without limit until the nodes of the second step are free.
+// The nodes that the application holds must be free in p. ok is false if they are not free for long enough.
 func (f *Fitter) Resume(ep core.EP, p *profile.Profile, limit Limit, now core.Time) (scheduled core.EP, ok bool) {
 	f.held = true
 	_, scheduled, ok = f.Fit(ep, p, limit, now)
@@ -144,11 +144,11 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	return true
 }
 
-// findSpans finds the spans of the steps and sorts them: the ones that rule out most come first (rarity).
+// findSpans finds the spans of the steps and sorts them: the spans with the rarest holes come first (rarity).
 func (f *Fitter) findSpans() {
 	n := len(f.steps)
 	slack := f.latest - f.steps[n-1].start                                    // no start may increase by this much
-	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // the later open ones need more nodes
+	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // later entries of open need more nodes
 	for i := 0; i <= len(f.steps); i++ {
 		nodes, first := 0, i // all open spans end after the last step
 		if i < len(f.steps) {
@@ -176,9 +176,9 @@ func (f *Fitter) findSpans() {
 	}
 }
 
-// rarity orders rectangles by how few holes can contain them. On a packed machine the length matters much more than
-// the nodes. With the fourth power a list schedule of 10,000 profiles makes a quarter fewer queries than with wide
-// spans first, and fewer than with any other power.
+// rarity orders rectangles by how few holes can contain them. On a packed machine the length matters much more than the
+// number of nodes. With the fourth power of the length, a list schedule of 10,000 profiles makes a quarter fewer queries than
+// if the spans with most nodes came first, and fewer than with any other power.
 func rarity(nodes int, length core.Time) float64 {
 	l := float64(length)
 	return l * l * l * l * float64(nodes)
@@ -186,9 +186,9 @@ func rarity(nodes int, length core.Time) float64 {
 
 // settle increases starts until every span is in a hole. It returns false if a step can never start.
 //
-// A span whose start increased is checked first from then on: a span that was hard to place often has to move again,
-// and the others need not be checked before it has its hole. On a large packed machine this makes a fifth of the
-// queries of a fixed order.
+// A span whose start increased is checked first from then on. A span that was hard to place often has to move again, and the
+// other spans need not be checked before it is in a hole. On a large packed machine this needs a fifth of the queries that a
+// fixed order needs.
 func (f *Fitter) settle() bool {
 	for i := 0; i < len(f.spans); i++ {
 		s := &f.spans[i]
@@ -209,8 +209,8 @@ func (f *Fitter) settle() bool {
 	return true
 }
 
-// hole returns the earliest start of a span with the present lower bound of its end. It returns the present start if
-// the span is already in a hole.
+// hole returns the earliest start at which a hole contains the span, given the present lower bound of the span's end. It
+// returns the present start if the span is already in a hole.
 func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
 	start, end := f.start(s.first), f.end(s.last)
 	if s.from <= start && end <= s.until {
@@ -239,8 +239,8 @@ func (f *Fitter) end(i int) core.Time {
 	return min(core.Forever, f.start(i)+f.steps[i].length)
 }
 
-// raise increases the start of a step, and those of the steps before and after it as far as necessary. It returns
-// false if the last step would start too late or if a held step would have to move.
+// raise increases the start of a step, and the starts of the steps before and after it as far as necessary. It returns false
+// if the last step would start too late or if a held step would have to move.
 func (f *Fitter) raise(i int, start core.Time) bool {
 	if f.stiff {
 		f.risen += start - f.start(i)

@@ -14,7 +14,7 @@ func TestFitBeforeEqualsFitWithoutThePresentPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, requested := busy(4).Draw(t, "machine"), profiles(5, 4, 4).Draw(t, "ep")
 		limit, begin := limits.Draw(t, "limit"), rapid.Int64Range(-2, 12).Draw(t, "not before")
-		// It got its place when another job was still there, or has none yet.
+		// The profile got its place when another job was still on the machine, or it has no place yet.
 		other := core.Allocation{Start: rapid.Int64Range(0, 14).Draw(t, "else"), EP: profiles(5, 4, 4).Draw(t, "else")}
 		p.Add(other.Start, other.EP)
 		var f ep.Fitter

@@ -34,8 +34,8 @@ func busy(nodes int) *rapid.Generator[*profile.Profile] {
 	})
 }
 
-// checkPlace checks the paper's conditions of a scheduled profile: C1, it is the requested one, delayed or expanded
-// within the limit; C2, the nodes suffice.
+// checkPlace checks the paper's conditions for a scheduled profile. C1: it is the requested profile, delayed or expanded
+// within the limit. C2: the machine has enough free nodes.
 func checkPlace(t *rapid.T, requested core.EP, p *profile.Profile, limit ep.Limit, begin, start core.Time, scheduled core.EP) {
 	t.Helper()
 	if start < begin || len(scheduled) != len(requested) {
@@ -124,7 +124,7 @@ func TestResumeGivesTheEarliestCompletionOfAHeldStep(t *testing.T) {
 		limit := limits.Draw(t, "limit")
 		var f ep.Fitter
 		got, ok := f.Resume(requested, p, limit, now)
-		// The simple way: hold the first step for every length, and place the rest right behind it.
+		// The simple method tries every length of the first step, and places the other steps directly behind it.
 		best := core.Forever
 		for length := requested[0].Duration; length < 60; length++ {
 			if p.Nodes()-p.Max(now, now+length) < requested[0].Nodes {
@@ -144,7 +144,7 @@ func TestResumeGivesTheEarliestCompletionOfAHeldStep(t *testing.T) {
 	})
 }
 
-// placedExactly returns the earliest completion of steps that start at the given time. The first of them may be
+// placedExactly returns the earliest completion of steps that start at the given time. The first of these steps may be
 // expanded too.
 func placedExactly(requested core.EP, p *profile.Profile, limit ep.Limit, start core.Time) (end core.Time, ok bool) {
 	longest := limit.Longest(requested[0].Duration)
@@ -266,8 +266,8 @@ func loaded() *profile.Profile {
 	return p
 }
 
-// On the project's machine under load it takes 5 µs for 5 steps and 0.1 ms for 1,024. The worst known case has steps
-// that are hard to fit past thousands of spikes: 60 ms without expansion and 5 ms with it.
+// On the project's machine under load a fit takes 5 µs for 5 steps and 0.1 ms for 1,024 steps. The worst known case has steps
+// that are hard to fit between thousands of spikes: it takes 60 ms without expansion and 5 ms with expansion.
 func BenchmarkFit(b *testing.B) {
 	p := loaded()
 	for _, steps := range []int{1, 5, 32, 1024} {

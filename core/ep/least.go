@@ -9,10 +9,10 @@ import (
 	"accordion/core/profile"
 )
 
-// LeastWaste finds, among all schedules of a profile that complete when the given one does, the one with the least
-// waste: the node-seconds for which steps hold their nodes longer than requested. Of several it returns the one with
-// the latest start of the first step, then of the second, and so on. start and scheduled are what Fit returned for ep
-// on p with the same limit. Completion and limit do not change. The result never wastes more than that of Compact.
+// LeastWaste finds the schedule with the least waste among all schedules of a profile that complete when the given one does.
+// Waste is the node-seconds for which steps hold their nodes longer than requested. Of several schedules it returns the one
+// with the latest start of the first step, then of the second step, and so on. start and scheduled are what Fit returned for
+// ep on p with the same limit. Completion and limit do not change. The result never wastes more than that of Compact.
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
 // section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.
@@ -22,9 +22,9 @@ import (
 //
 //	w(i, t) = min over u of n·(u-t-d) + w(i+1, u),  t+d <= u <= t+l, and n are free in [t, u).
 //
-// w is piecewise linear in t, and so are minima over sliding windows. So whole pieces are computed, not seconds. No
-// step starts before its start in the schedule that Fit found (none does in any schedule), nor after its start in the
-// compacted one (the mirrored argument). w is needed only between these two.
+// w is piecewise linear in t, and so are its minima over sliding windows. So whole pieces are computed, not single seconds.
+// In no schedule does a step start earlier than in the schedule that Fit found. By the mirrored argument, no step starts
+// later than in the compacted schedule. w is needed only between these two starts.
 func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
 	if at, ok := f.improve(ep, p, limit, start, scheduled); ok {
 		return at, slices.Clone(f.thrifty)
@@ -36,7 +36,7 @@ func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start c
 func (f *Fitter) improve(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (at core.Time, ok bool) {
 	latest, ok := f.compact(ep, p, limit, start, scheduled)
 	if !ok {
-		return start, false // it is already compact, or there is no waste
+		return start, false // the schedule is already compact, or it has no waste
 	}
 	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
 	if f.late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
@@ -51,19 +51,19 @@ func (f *Fitter) improve(ep core.EP, p *profile.Profile, limit Limit, start core
 type leastWaste struct {
 	origin core.Time
 	steps  []stepRange
-	pieces []piece // of all steps, from the last to the first
+	pieces []piece // pieces of all steps, from the last step to the first
 	sums   []piece // memory of waste: the next step's waste plus the wait for it
 	whole  []int   // memory of window
 }
 
-// largest is how many pieces are kept as memory. A hostile profile makes a million, a usual one a few dozen.
+// largest is the number of pieces for which memory is kept. A usual profile has a few dozen pieces, a hostile one a million.
 const largest = 1 << 14
 
 // stepRange is a step and the range of its starts.
 type stepRange struct {
 	nodes           int64
 	length, longest core.Time
-	earliest, last  core.Time // start
+	earliest, last  core.Time // the earliest and the latest start
 	first, end      int       // its pieces are pieces[first:end]
 }
 
@@ -127,8 +127,8 @@ func (l *leastWaste) holeEnd(p *profile.Profile, s *stepRange, at core.Time) cor
 	return end - l.origin
 }
 
-// latest returns the latest start of step i in [from, to] with the least sum of its waste and that of the step before
-// it, which has the given nodes and lasts until then.
+// latest returns the start of step i in [from, to] with the least waste, or the latest of several. The waste includes the
+// wait of the step before, which has the given nodes and lasts until step i starts.
 func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	var best core.Time
 	least, found := int64(0), false

@@ -9,9 +9,9 @@ import (
 	"accordion/core"
 )
 
-// Limit is an expansion limit: how many times its duration a step may last while it waits for the next step's nodes
-// (CoreGRID 2011, section 4.2). It is an exact decimal in millionths. A value below 1 counts as 1, so that the zero
-// value allows no expansion.
+// Limit is an expansion limit (CoreGRID 2011, section 4.2). A step that waits for the next step's nodes may last at most its
+// duration times the limit. A Limit is an exact decimal in millionths. A limit below 1 counts as 1, so that the zero value
+// allows no expansion.
 type Limit int64
 
 // The named limits.

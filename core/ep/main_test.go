@@ -27,7 +27,7 @@ const usual = 1000
 // TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: usual, Long: 20 * usual})) }
 
-// check runs rapid.Check with another number of cases, unless the command line sets the number.
+// check calls rapid.Check with its own number of cases.
 func check(t *testing.T, cases int, property func(*rapid.T)) {
 	f := flag.Lookup("rapid.checks")
 	before := f.Value.String()

@@ -2,11 +2,11 @@ package ep
 
 import "accordion/core"
 
-// Metrics are the paper's figures of one schedule (CoreGRID 2011, section 5.1). With these definitions the printed
-// averages result. Percentages may exceed 100.
+// Metrics are the paper's figures of one schedule (CoreGRID 2011, section 5.1). These definitions reproduce the averages that
+// the paper prints. Percentages may exceed 100.
 type Metrics struct {
 	Requested int64     // A: node-seconds that the applications requested
-	Reserved  int64     // R: node-seconds that they got
+	Reserved  int64     // R: node-seconds that the applications got
 	Makespan  core.Time // C: the last completion
 
 	Completion float64 // mean completion, in seconds from 0 (ACT)
@@ -61,8 +61,8 @@ func percent(part, whole int64) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Relative has the figures that the paper gives as ratios to the rigid schedule of the same applications. 0/0 counts
-// as 1. Any other division by 0 gives -1, which means no ratio.
+// Relative has the figures that the paper gives as ratios to the rigid schedule of the same applications. The ratio 0/0
+// counts as 1. Any other division by 0 gives -1, which means that there is no ratio.
 type Relative struct {
 	Reservation float64 // R / R of rigid: the "Utilisation (relative)"
 	Makespan    float64

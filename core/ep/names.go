@@ -2,8 +2,8 @@ package ep
 
 import "strings"
 
-// AlgorithmNames lists the common names, for messages and help: those of CoreGRID 2011, Tables 1 and 2, in that
-// order, then names that the paper does not have. ParseAlgorithm accepts others too.
+// AlgorithmNames lists the common names of algorithms, for messages and help. The names of CoreGRID 2011, Tables 1 and 2, come
+// first, then names that the paper does not have. ParseAlgorithm accepts further names.
 const AlgorithmNames = "rigid, noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt"
 
 // Names returns AlgorithmNames as a list.

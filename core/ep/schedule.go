@@ -10,12 +10,12 @@ import (
 	"accordion/core/profile"
 )
 
-// Algorithm is a way to place one application: as the rigid baseline, or by Fit with an expansion limit (CoreGRID
-// 2011, section 5.1) and then unchanged, compacted, or with the least waste.
+// Algorithm is a way to place one application (CoreGRID 2011, section 5.1): as the rigid baseline, or by Fit with an expansion
+// limit. The schedule of Fit is then kept, compacted, or replaced by the schedule that wastes least.
 type Algorithm struct {
 	Rigid      bool // treat the application as its peak for its total duration; ignore the other fields
 	Limit      Limit
-	Compact    bool // start as late as the completion allows: Compact
+	Compact    bool // start as late as the completion allows (Fitter.Compact)
 	LeastWaste bool // choose the schedule with this completion that wastes least; takes precedence over Compact
 }
 
@@ -57,7 +57,8 @@ func (a Algorithm) String() string {
 	return a.Limit.String() + "X"
 }
 
-// Place finds one application's place, not before a time, without occupying it. ok is false if it never fits.
+// Place finds the place of one application, not before notBefore. It does not occupy the place in p. ok is false if the
+// application never fits.
 func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	if !ok || len(ep) == 0 {
@@ -66,8 +67,8 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, slices.Clone(scheduled), true
 }
 
-// PlaceInto does what Place does, and returns the scheduled profile in the caller's memory, which it overwrites. It
-// is for searches that place the same applications thousands of times.
+// PlaceInto does what Place does, but overwrites into, the caller's memory, and returns the scheduled profile in it. It is for
+// searches that place the same applications thousands of times.
 func (a Algorithm) PlaceInto(f *Fitter, into, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	return start, append(into[:0], scheduled...), ok
@@ -107,11 +108,11 @@ func (a Algorithm) Improve(f *Fitter, ep core.EP, p *profile.Profile, start core
 	return start, scheduled
 }
 
-// Schedule places applications one after the other, each next to those before it, from second 0 on: the list
-// scheduling of CoreGRID 2011, Algorithm 1. order has the indexes of the applications in the order in which they are
-// placed (nil: as listed). With the rigid algorithm this is conservative back-filling. p is the present occupation of
-// the machine; Schedule adds the schedule to it. The result has one allocation for each application, with its index
-// in eps as Job.
+// Schedule places applications one after the other, from second 0 on, without moving those already placed: the list
+// scheduling of CoreGRID 2011, Algorithm 1. order has the indexes of the applications in the order in which they are placed.
+// If order is nil they are placed as listed. With the rigid algorithm this is conservative back-filling. p is the present
+// occupation of the machine; Schedule adds the schedule to p. The result has one allocation for each application, with the
+// application's index in eps as Job.
 //
 // Schedule returns an error if an application never fits.
 func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]core.Allocation, error) {

@@ -181,7 +181,7 @@ func TestOrdersPutTheLargestFirstAndKeepEqualsInOrder(t *testing.T) {
 
 func TestTheMetricsOfAScheduleDoneByHand(t *testing.T) {
 	eps := []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 10, Nodes: 3}}, {{Duration: 10, Nodes: 2}}}
-	plan := []core.Allocation{ // the first one waits 5 s with its node
+	plan := []core.Allocation{ // the first application holds its node 5 s longer than requested
 		{Start: 0, EP: core.EP{{Duration: 15, Nodes: 1}, {Duration: 10, Nodes: 3}}},
 		{Start: 5, EP: core.EP{{Duration: 10, Nodes: 2}}},
 	}
@@ -200,8 +200,8 @@ func TestTheMetricsOfAScheduleDoneByHand(t *testing.T) {
 	}
 }
 
-// The experiment of the paper (section 5.1) on 100 nodes. The averages must be the printed ones (Tables 1 and 2),
-// given here with one more digit, which other programs get. The bounds leave room for the seed.
+// The test runs the experiment of the paper (section 5.1) on 100 nodes. The averages must be those that the paper prints (Tables 1
+// and 2). They are given here with one more digit, which two other programs computed. The bounds allow for another seed.
 func TestTheAveragesOfThePaperComeOut(t *testing.T) {
 	const tests, nodes = 1000, 100
 	random := rand.New(rand.NewPCG(2011, 8))

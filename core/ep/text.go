@@ -17,8 +17,8 @@ const what = "evolution profile"
 // Its error is a *core.SyntaxError with the wrong piece and the correct form, in one printable line.
 func Parse(text string) (core.EP, error) { return ParseAfter(0, text) }
 
-// ParseAfter does what Parse does for one of several profiles of a job. steps is the number of steps, as written, in
-// the profiles before it.
+// ParseAfter does what Parse does for one of several profiles of a job. steps is the number of steps, as written, in the
+// job's earlier profiles.
 func ParseAfter(steps int, text string) (core.EP, error) {
 	body, column := core.TrimSpace(text)
 	var ep core.EP
@@ -63,7 +63,7 @@ func Format(ep core.EP) string {
 
 // A StepError is an error in one step of a profile.
 type StepError struct {
-	Step int // from 0
+	Step int // index of the step; the first step is 0
 	why  string
 }
 

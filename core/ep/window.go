@@ -10,16 +10,15 @@ import (
 // a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. sums
 // has the waste of both steps as pieces over that time, sorted, with gaps where the next step cannot start.
 //
-// It goes from one u to the next at which another piece lies completely in the window or is cut by one of its ends.
-// In between, the minimum is that of three functions: one that increases with u, one that is constant, and one that
-// decreases.
+// It goes from one u to the next u at which other pieces lie completely in the window or are cut by an end of the window. In
+// between, the minimum is that of three functions: one that increases with u, one that is constant, and one that decreases.
 func (l *leastWaste) window(s *stepRange, from, to core.Time) {
 	w := window{pieces: l.sums, width: s.longest - s.length, whole: l.whole[:0]}
 	begun := len(l.pieces)
 	for u := from; u <= to && w.move(u); {
 		rising, constant, falling, until := w.look(u)
 		until = min(until, to)
-		// So the minimum is first the increasing one, up to risen, and at the end the decreasing one, from fallen on.
+		// So the minimum is first the increasing function, up to risen, then perhaps the constant, and from fallen on the decreasing function.
 		risen := u + min(until-u, lead(constant-rising.value, rising.slope), lead(falling.value-rising.value, rising.slope-falling.slope))
 		fallen := u + min(until-u+1, max(risen-u, lead(falling.value-constant, -falling.slope))+1)
 		l.emit(begun, s, piece{u, risen, rising.value, rising.slope})
@@ -30,9 +29,9 @@ func (l *leastWaste) window(s *stepRange, from, to core.Time) {
 	l.whole = w.whole
 }
 
-// lead returns for how long a value stays less than or equal to another if it is `less` smaller now and the
-// difference shrinks by `shrinks` each second. It returns -1 if the value is larger now, and never if the difference
-// does not shrink.
+// lead returns for how many seconds a value stays less than or equal to another value. The value is smaller by `less` now, and
+// the difference shrinks by `shrinks` each second. lead returns -1 if the value is larger now, and the constant never if the
+// difference does not shrink.
 func lead(less, shrinks int64) core.Time {
 	switch {
 	case less < 0:
@@ -61,7 +60,7 @@ func (l *leastWaste) emit(begun int, s *stepRange, q piece) {
 	l.pieces = append(l.pieces, q)
 }
 
-// never exceeds every waste and every time.
+// never is larger than every waste and every time.
 const never = math.MaxInt64 / 2
 
 // line is a value that changes by slope each second.
@@ -77,7 +76,7 @@ type window struct {
 	width       core.Time
 	left, right int
 	whole       []int
-	first       int // whole[:first] are cut or have ended
+	first       int // the pieces whole[:first] are cut by the left end of the window or have ended
 }
 
 // move slides the window to [u, u+width]. It returns false when no piece is left.
@@ -98,8 +97,8 @@ func (w *window) move(u core.Time) bool {
 	return w.left < len(w.pieces)
 }
 
-// look returns the three functions of u whose minimum is the smallest value in [u, u+width], and the u until which
-// they are valid. A missing function is never.
+// look returns the three functions of u whose minimum is the smallest value in [u, u+width], and the u until which they are
+// valid. A function that does not exist has the value never.
 func (w *window) look(u core.Time) (rising line, constant int64, falling line, until core.Time) {
 	rising, constant, falling = line{never, 0}, never, line{never, 0}
 	if w.first < len(w.whole) {
@@ -107,7 +106,7 @@ func (w *window) look(u core.Time) (rising line, constant int64, falling line, u
 	}
 	q, end := w.pieces[w.left], u+w.width
 	until = q.from - 1
-	cut := q.from <= u // by the left end
+	cut := q.from <= u // the left end of the window cuts the piece
 	if cut {
 		until = q.to
 		switch {

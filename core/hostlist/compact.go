@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Compact returns the names in the short form, sorted and without duplicates. Only the number at the end of a name
-// goes into a bracket, because Slurm reads nothing behind the last bracket: n1-ib0, n1-ib1 and n2-ib0 are
-// n1-ib[0-1],n2-ib0. Expand reads the result.
+// Compact returns the names in the short form, sorted and without duplicates. Only the number at the end of a name goes into
+// a bracket, because Slurm does not read text behind the last bracket: n1-ib0, n1-ib1 and n2-ib0 become n1-ib[0-1],n2-ib0.
+// Expand reads the result.
 func Compact(names []string) string {
 	sorted := slices.Clone(names)
 	Sort(sorted)
@@ -23,7 +23,8 @@ func Compact(names []string) string {
 	return b.String()
 }
 
-// writeFamily writes the first names, which differ only in the number at their end, and returns how many these are.
+// writeFamily writes the names at the beginning of the list that differ only in the number at their end. It returns how many
+// names it wrote.
 func writeFamily(b *strings.Builder, names []string) int {
 	first, ok := cut(names[0])
 	same := 1
@@ -49,7 +50,7 @@ func writeFamily(b *strings.Builder, names []string) int {
 	return same
 }
 
-// writeRange writes the consecutive numbers at the front, 7 or 1-3, and returns how many these are.
+// writeRange writes the consecutive numbers at the beginning of the list, as 7 or 1-3. It returns how many numbers it wrote.
 func writeRange(b *strings.Builder, family []string) int {
 	first, _ := cut(family[0])
 	from, _ := number(first.digits)
@@ -75,7 +76,8 @@ func writeRange(b *strings.Builder, family []string) int {
 // name is a node name, split before the number at its end.
 type name struct{ prefix, digits string }
 
-// cut splits off the number at the end of a name. ok is false if there is none that Slurm can count.
+// cut splits off the number at the end of a name. ok is false if the name does not end with a number that Slurm can use in a
+// range.
 func cut(text string) (n name, ok bool) {
 	begin := len(text)
 	for begin > 0 && isDigit(text[begin-1]) {
@@ -87,7 +89,7 @@ func cut(text string) (n name, ok bool) {
 // Sort sorts names in natural order: digits compare as numbers, so n2 comes before n10. Of equal numbers the one with
 // fewer digits comes first.
 func Sort(names []string) {
-	// Most names of a cluster differ only in the number at their end. It is parsed once for each name, not in each
+	// Most names of a cluster differ only in the number at their end. The number is parsed once for each name, not in each
 	// comparison.
 	keys := make([]key, len(names))
 	for i, text := range names {
@@ -108,7 +110,7 @@ func Sort(names []string) {
 	}
 }
 
-// key is a name with the number at its end, if it has one behind a prefix.
+// key is a name with the number at its end, if the name consists of a prefix and a number.
 type key struct {
 	text, prefix string
 	number       uint64
@@ -116,7 +118,7 @@ type key struct {
 
 // Compare compares two names in natural order, to sort values that have node names.
 func Compare(a, b string) int {
-	same := 0 // length of the common beginning, without a number in which they differ
+	same := 0 // length of the common beginning; a number in which the names differ does not belong to it
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
@@ -127,7 +129,7 @@ func Compare(a, b string) int {
 }
 
 func compareRest(a, b string) int {
-	widths := 0 // decides if everything else is equal
+	widths := 0 // compares the widths of the numbers; decides if everything else is equal
 	for a != "" && b != "" {
 		if !isDigit(a[0]) || !isDigit(b[0]) {
 			if a[0] != b[0] {

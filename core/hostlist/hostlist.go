@@ -18,8 +18,8 @@ const MaxNames = 65536
 
 // An Error describes the wrong piece of a host list and the correct form.
 type Error struct {
-	Column int    // where the wrong piece begins, in bytes from 1
-	Piece  string // as written
+	Column int    // byte at which the wrong piece begins; the first byte is 1
+	Piece  string // the wrong piece, as written
 	Want   string // the correct form
 }
 
@@ -78,7 +78,7 @@ func entryLength(text string) int {
 // entry is one entry of a list. Its literals and brackets alternate, as in n[1-2]-[3-4].
 type entry struct {
 	text   string
-	column int // of text in the list
+	column int // where text begins in the list
 	parts  []part
 	count  int // number of names, at most MaxNames+1
 }

@@ -121,8 +121,8 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// slurmsHostnames returns a function that runs `scontrol show hostnames`, which is the reference, or nil if Slurm is
-// not installed. The table is then the only test. It needs a configuration, but no running Slurm.
+// slurmsHostnames returns a function that runs `scontrol show hostnames`, which is the reference. scontrol needs a
+// configuration, but no running Slurm. If Slurm is not installed, slurmsHostnames returns nil, and the table is the only test.
 func slurmsHostnames(t *testing.T) func(list string) string {
 	scontrol, err := exec.LookPath("scontrol")
 	if err != nil {
@@ -213,7 +213,7 @@ func TestCompactBracketsTheLastNumberOnly(t *testing.T) {
 		{"n1 n1", "n1"},
 		{"n1-ib0 n1-ib1 n2-ib0", "n1-ib[0-1],n2-ib0"},
 		{"n1-a n2-a", "n1-a,n2-a"}, // Slurm reads nothing behind the last bracket
-		{"1 2", "1,2"},             // nor a bracket without a name
+		{"1 2", "1,2"},             // Slurm does not read a bracket without a name, either
 		{"login n1", "login,n1"},
 		{"n1 n01", "n[1,01]"},
 		{"n9 n010", "n[9,010]"},
@@ -326,7 +326,7 @@ func ExampleCompact() {
 	// gpu1,n[01-03]
 }
 
-// It takes 5 to 10 ms on the project's machine for 10,000 names in random order.
+// Compact takes 5 to 10 ms on the project's machine for 10,000 names in random order.
 func BenchmarkCompact10000(b *testing.B) {
 	names := make([]string, 10000)
 	for i := range names {

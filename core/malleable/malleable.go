@@ -1,19 +1,19 @@
 // Package malleable grows and shrinks running malleable jobs next to a queue that Patient serves.
 //
-// A malleable job (core.Job with a Range) starts on what is free, from half of its reference up to the reference. It changes its size at
-// its resize points only, and calls Point there. After its first call the planner trusts it: nodes above its minimum may be claimed for
+// A malleable job (core.Job with a Range) starts on the free nodes, with half of its reference size up to the reference size. It changes
+// its size only at its resize points, where it calls Point. After its first call the planner trusts it: nodes above its minimum may be claimed for
 // waiting jobs, and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its first call a
 // malleable job counts as rigid.
 //
-// docs/replay.md describes the rule ("Malleable jobs"). Its numbers are startShare, keepPercent and grain, and the patience of
-// sched.Patient. Without malleable jobs the policy is Patient, start by start.
+// docs/replay.md describes the rule ("Malleable jobs"). The rule's parameters are startShare, keepPercent and grain, and the
+// patience of sched.Patient. Without malleable jobs the policy starts the same jobs as Patient, at the same times.
 //
 //	state := malleable.Policy{Patient: sched.Patient{Factor: 2, Most: 86400}}.New(core.Machine{Nodes: 100})
 //	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 7200, Nodes: 16}}}, Range: &core.Range{Min: 4, Max: 64, Every: 300, Cost: 30}})
 //	for _, s := range state.Starts(now, nil) {
-//		// s.Job starts with s.Nodes nodes, 8 at least
+//		// s.Job starts with s.Nodes nodes, here at least 8
 //	}
-//	nodes := state.(sched.Resizer).Point(now+300, 1, now+600) // what job 1 is to hold from now on
+//	nodes := state.(sched.Resizer).Point(now+300, 1, now+600) // the number of nodes that job 1 should hold from now on
 package malleable
 
 import (
@@ -29,12 +29,12 @@ import (
 )
 
 const (
-	startShare  = 2 // START: a malleable job starts with at least one part in so many of its reference
-	keepPercent = 2 // KEEP: this part of the machine stays free of growth
-	grain       = 4 // GRAIN: a growth is at least one part in so many of the job's size
+	startShare  = 2 // START: a malleable job starts with at least 1/startShare of its reference size
+	keepPercent = 2 // KEEP: no job grows into the last keepPercent % of the machine's nodes
+	grain       = 4 // GRAIN: a job grows by at least 1/grain of its size
 )
 
-// Policy is Patient for queues with malleable jobs.
+// Policy is the policy Patient, extended to queues with malleable jobs.
 type Policy struct {
 	sched.Patient
 	ToReference bool // no job grows beyond its reference
@@ -50,31 +50,31 @@ func (p Policy) New(m core.Machine) sched.State {
 // state delegates to the state of Patient until the first malleable job is submitted. From then on it plans itself.
 //
 // The view has the nodes that running jobs hold from now on: a rigid job until its requested end, an evolving job as promised. A malleable
-// job that answers has its size until its next point, and then its minimum until its requested end.
+// job that has called Point has its size until it can release nodes at its next point, and then its minimum until its requested end.
 type state struct {
 	policy  Policy
 	machine core.Machine
 
-	patient sched.State          // before the first malleable job; nil afterwards
+	patient sched.State          // nil from the first malleable job on
 	known   map[core.JobID]known // the jobs that patient knows
 
-	waiting []*waiter // that are not due, by submission
-	due     []*waiter // by the time at which they became due
+	waiting []*waiter // waiting jobs that are not due, in order of submission
+	due     []*waiter // waiting jobs that are due, by the time at which they became due
 	came    int
-	soonest core.Time // none of waiting becomes due before
+	soonest core.Time // no job of waiting becomes due before this time
 
 	jobs     map[core.JobID]*run
-	heard    []*run // the malleable ones that were at a point, by start
+	heard    []*run // running malleable jobs that have called Point, in order of start
 	ends     sched.RunningByEnd
-	changes  []sched.Active // of evolving jobs, and of allocations that lie in the future
-	promises bool           // some jobs have several steps, or come later: malleable jobs are planned with their latest ends
-	horizon  core.Time      // the longest time between two points, and a resize
+	changes  []sched.Active // allocations of evolving jobs, and allocations that begin in the future
+	promises bool           // a job has several steps or a later start: malleable jobs are then planned with their latest ends
+	horizon  core.Time      // the longest time from one point to the next, plus the time of a resize
 
 	view    *profile.Profile
-	firm    *profile.Profile // the view without what is added for jobs that wait; nil without promises
+	firm    *profile.Profile // the view without the nodes in undo; nil as long as promises is false
 	chooser moldable.Chooser
-	undo    []stretch // what the last pass added to the view for jobs that wait
-	place   core.Time // where the reservation begins; Forever without one
+	undo    []stretch // nodes that the last pass added to the view for waiting jobs
+	place   core.Time // start of the reservation; Forever without a reservation
 	wake    core.Time // when a pass has to claim nodes for the reservation
 	places  []core.Planned
 }
@@ -85,29 +85,29 @@ type waiter struct {
 	due    core.Time
 	came   int
 	lo, hi int  // nodes with which a malleable or rigid job may start
-	simple bool // it has one choice of one step
+	simple bool // the job has one choice of one step
 }
 
 // run is a running job.
 type run struct {
 	core.Allocation
 	came int
-	held [3]stretch // its part of the view
+	held [3]stretch // the job's part of the view
 
-	*core.Range           // nil: it is not malleable
-	reference   core.Step // of the request
+	*core.Range           // nil if the job is not malleable
+	reference   core.Step // the requested size and duration
 	size        int       // nodes
-	before      int       // nodes that it holds until settled
+	before      int       // nodes that the job had before its last resize; it holds them until settled
 	settled     core.Time // when its last resize ends
 	heard       bool
-	lends       bool      // the view has what it can give as free from then on
-	next        core.Time // its next point
-	end         core.Time // as requested
-	work        float64   // seconds of the reference that were done at since
+	lends       bool      // in the view, the nodes above the job's minimum are free from the time of gives on
+	next        core.Time // the job's next point
+	end         core.Time // requested end, corrected by each resize
+	work        float64   // work done until since, in seconds on the reference size
 	since       core.Time
-	judged      int  // when shrinks was found (pass.begun)
-	shrinks     bool // all promises fit when it shrinks
-	target      int  // nodes for its next point; 0: no change
+	judged      int  // value of pass.begun when shrinks was computed
+	shrinks     bool // all promises still fit if the job shrinks to its minimum
+	target      int  // size for the job's next point; 0 means no change
 }
 
 // stretch is a number of nodes from one second to another.
@@ -155,7 +155,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	s.soonest = min(s.soonest, w.due)
 }
 
-// known is a job that patient knows, in the order in which they came.
+// known is a job that patient knows. came is its number in the order in which jobs came.
 type known struct {
 	core.Job
 	came int
@@ -167,7 +167,7 @@ func (s *state) remember(j core.Job) {
 	s.came++
 }
 
-// takeOver makes the state from what patient knows.
+// takeOver builds the own state from the jobs that patient knows, and stops using patient.
 func (s *state) takeOver(now core.Time) {
 	promises, all := s.patient.(sched.Promiser), slices.SortedFunc(maps.Values(s.known), func(a, b known) int { return cmp.Compare(a.came, b.came) })
 	s.patient, s.known = nil, nil
@@ -189,7 +189,7 @@ func (s *state) becomesDue(w *waiter) {
 
 func byDue(a, b *waiter) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came)) }
 
-// age moves the jobs that became due.
+// age moves the jobs that have become due from waiting to due.
 func (s *state) age(now core.Time) {
 	if now < s.soonest {
 		return
@@ -434,7 +434,8 @@ func (s *state) Clone() sched.State {
 	return &c
 }
 
-// Starts implements sched.State. Shrinks and growths of evolving jobs come first, then what begins. Malleable jobs change at Point.
+// Starts implements sched.State. It reports shrinks and growths of evolving jobs first, then starts. Malleable jobs change their
+// sizes in Point.
 func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 	if s.patient != nil {
 		return s.patient.Starts(now, into)

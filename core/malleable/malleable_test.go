@@ -9,7 +9,8 @@ import (
 	"accordion/core/sched"
 )
 
-// A machine of 10 nodes. Job 1 is malleable: 8 nodes for 1000 s, 2 to 10 nodes, a point each 100 s, 10 s lost by a resize.
+// begun returns a machine of 10 nodes on which job 1 has started. Job 1 is malleable: it requests 8 nodes for 1000 s, can have 2 to
+// 10 nodes, has a resize point every 100 s and loses 10 s by a resize.
 func begun(t *testing.T) sched.Resizer {
 	t.Helper()
 	s := Policy{Patient: sched.Patient{Factor: 2, Most: 86400}}.New(core.Machine{Nodes: 10}).(sched.Resizer)
@@ -23,7 +24,7 @@ func rigid(s sched.State, now core.Time, id core.JobID, nodes int, seconds core.
 	s.Submit(now, core.Job{ID: id, Submit: now, Choices: []core.EP{{{Duration: seconds, Nodes: nodes}}}})
 }
 
-// expect checks what starts at an instant.
+// expect checks which jobs start now.
 func expect(t *testing.T, s sched.State, now core.Time, want ...core.Start) {
 	t.Helper()
 	if d := cmp.Diff(want, s.Starts(now, nil)); d != "" {
@@ -31,7 +32,7 @@ func expect(t *testing.T, s sched.State, now core.Time, want ...core.Start) {
 	}
 }
 
-// point checks which size the job gets at a point.
+// point checks which size job 1 gets at a resize point.
 func point(t *testing.T, s sched.Resizer, now core.Time, want int) {
 	t.Helper()
 	if got := s.Point(now, 1, now+100); got != want {
@@ -43,9 +44,9 @@ func TestAWaitingJobGetsNodesAtTheNextPointOfAJobThatWasAtOne(t *testing.T) {
 	s := begun(t)
 	rigid(s, 50, 2, 5, 100)
 	expect(t, s, 50)
-	point(t, s, 100, 8) // nothing was planned with a job that had never answered
+	point(t, s, 100, 8) // before its first call of Point, no pass plans with the job's nodes
 	expect(t, s, 100)
-	point(t, s, 200, 5) // three nodes are lacking
+	point(t, s, 200, 5) // job 2 lacks three nodes
 	expect(t, s, 200)
 	expect(t, s, 210, core.Start{Job: 2, Nodes: 5, Begins: true})
 }
@@ -56,7 +57,7 @@ func TestAJobThatNeverCameToAPointKeepsItsSize(t *testing.T) {
 	for now := core.Time(50); now < 1000; now += 50 {
 		expect(t, s, now)
 	}
-	expect(t, s, 1000, core.Start{Job: 2, Nodes: 5, Begins: true}) // its requested end
+	expect(t, s, 1000, core.Start{Job: 2, Nodes: 5, Begins: true}) // the requested end of job 1
 }
 
 func TestAJobGrowsIntoWhatNobodyNeeds(t *testing.T) {
@@ -86,13 +87,13 @@ func TestAJobStartsOnHalfOfItsReferenceAtLeast(t *testing.T) {
 
 func TestAShrunkJobDoesNotBreakThePromiseOfAnEvolvingOne(t *testing.T) {
 	s := begun(t)
-	// From 1000 on, when job 1 is to end, job 2 has all ten nodes.
+	// Job 2 is promised all ten nodes from second 1000 on, when job 1 should end.
 	s.Submit(0, core.Job{ID: 2, Choices: []core.EP{{{Duration: 1000, Nodes: 2}, {Duration: 100, Nodes: 10}}}})
 	expect(t, s, 0, core.Start{Job: 2, Nodes: 2, Begins: true})
 	rigid(s, 50, 3, 4, 100)
 	for now := core.Time(100); now < 1000; now += 100 {
 		expect(t, s, now)
-		point(t, s, now, 8) // with fewer nodes it would last beyond 1000
+		point(t, s, now, 8) // with fewer nodes job 1 would last beyond second 1000
 	}
 	expect(t, s, 1000, core.Start{Job: 2, Nodes: 10})
 }

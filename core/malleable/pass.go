@@ -13,14 +13,14 @@ import (
 type pass struct {
 	*state
 	now       core.Time
-	left      int       // nodes that are free, and kept for no job
-	returning int       // nodes on their way back that no job was promised
-	hopeless  int       // a job that needs so many nodes or more gets none by a shrink
+	left      int       // free nodes that are not kept for a job
+	returning int       // nodes that a resize under way will release and that are not kept for a job
+	hopeless  int       // shrinking jobs does not help a job that needs this many nodes or more
 	reserved  bool      // there is a reservation
-	starts    core.Time // of the reservation; Forever without one
+	starts    core.Time // start of the reservation; Forever without a reservation
 	waits     bool      // a job waits after this pass
 	into      []core.Start
-	begun     int // changes when a job starts, and from pass to pass: what mayShrink found holds until then
+	begun     int // changes from pass to pass and when a job starts; results of mayShrink are valid until it changes
 }
 
 // pass starts jobs that fit, makes the reservation, and sets the targets of running malleable jobs. It discards the targets of the last
@@ -37,7 +37,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	p := pass{state: s, now: now, begun: s.came, hopeless: math.MaxInt, starts: core.Forever, into: into}
 	for _, r := range s.heard {
 		r.target = 0
-		if now >= r.settled && (!r.lends || r.next < now) { // its resize has ended, or its point is late
+		if now >= r.settled && (!r.lends || r.next < now) { // the job's resize has ended, or the job is late for its point
 			s.hold(r, now)
 		}
 		if now < r.settled {
@@ -48,7 +48,7 @@ func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	p.claimPromises()
 	s.due = p.queue(s.due, true)
 	s.waiting = p.queue(s.waiting, false)
-	p.claimPromises() // also next to what starts
+	p.claimPromises() // again, now that jobs have started
 	p.grow()
 	return p.into
 }
@@ -231,7 +231,7 @@ func (p *pass) shrinkFor(ep core.EP) {
 	p.left -= use
 	p.returning -= min(p.returning, nodes-use)
 	from := p.now + p.horizon
-	if early := from - p.starts; early > 0 { // it takes nodes from the reservation on: what runs then may have less to give
+	if early := from - p.starts; early > 0 { // the job takes nodes during the reservation, because jobs that run then may have fewer nodes to release
 		ep = append(core.EP{{Duration: early, Nodes: nodes}}, ep...)
 		from = p.starts
 	}

@@ -6,10 +6,9 @@ import (
 	"accordion/core/profile"
 )
 
-// Chooser finds the place of one job: of its choices the one with the earliest completion, by an algorithm that is
-// not rigid. Of several that complete together it takes the one with the fewest nodes (at its peak), then the one
-// listed first. The zero value never expands a step. It keeps memory between searches, so only one goroutine at a
-// time may use it.
+// Chooser finds the place of one job: it takes the choice with the earliest completion, by an algorithm that is not rigid. Of
+// several choices that complete together it takes the one with the fewest nodes (at its peak), then the one listed first. The
+// zero value never expands a step. A Chooser keeps memory between searches, so only one goroutine at a time may use it.
 type Chooser struct {
 	Algorithm ep.Algorithm
 	fitter    ep.Fitter
@@ -21,7 +20,7 @@ func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.P
 	return c.BestBehind(nil, view, now, j)
 }
 
-// BestBehind does what Best does, and uses what front remembers of the view. front may be nil.
+// BestBehind does what Best does, but skips the times at which front remembers that there is no room. front may be nil.
 func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {
@@ -30,7 +29,7 @@ func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now co
 	return p, ok
 }
 
-// Improve applies the second part of the algorithm (ep.Algorithm.Improve) to a place. Its completion does not change.
+// Improve applies the second part of the algorithm (ep.Algorithm.Improve) to a place. The completion does not change.
 func (c *Chooser) Improve(view *profile.Profile, j core.Job, p *core.Planned) {
 	if !isFamily(j.Choices) {
 		p.Start, p.EP = c.Algorithm.Improve(&c.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
@@ -40,8 +39,8 @@ func (c *Chooser) Improve(view *profile.Profile, j core.Job, p *core.Planned) {
 // endless is later than every completion.
 const endless = 4 * core.Forever
 
-// Earliest returns a job's earliest completion, without the algorithm's improvement. It returns false if that is not
-// before a time.
+// Earliest returns a job's earliest completion, without the algorithm's improvement. It returns false if no choice completes
+// before the given time.
 func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
 	if isFamily(j.Choices) {
@@ -52,7 +51,7 @@ func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, befor
 	found := false
 	for i, ep := range j.Choices {
 		if found && notBefore+ep.Total() > best.End() {
-			continue // it cannot win
+			continue // this choice cannot be the result
 		}
 		start, scheduled, ok := c.fit(view, ep, notBefore, before)
 		if !ok {
@@ -86,9 +85,9 @@ func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Ti
 	return start, ep, ok
 }
 
-// A family is the sizes of a speed-up model: single steps, each with more nodes and no longer duration than the one
-// before. Few searches find its earliest completion. A hole for the fewest nodes of a range and its shortest duration
-// begins no later than one for any member.
+// A family is the set of sizes of a speed-up model: single steps, each with more nodes and no longer duration than the step
+// before. A few searches find the earliest completion of a family. Take the fewest nodes and the shortest duration of a range
+// of its sizes: the first hole for these begins no later than the first hole for any size of the range.
 
 // Up to fewChoices choices are searched one by one.
 const fewChoices = 4
@@ -108,8 +107,8 @@ func isFamily(choices []core.EP) bool {
 	return true
 }
 
-// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. The result is that of one
-// search for each size.
+// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. The result is the same as that of
+// a separate search for each size.
 func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)
@@ -129,8 +128,8 @@ type family struct {
 	end       core.Time
 }
 
-// bound returns a time before which none of the sizes lo…hi completes. For a single size it is the completion. It
-// returns false if none completes as early as the best one so far.
+// bound returns a time before which none of the sizes lo…hi completes. For a single size this is its completion. bound returns
+// false if none of the sizes completes as early as the best size so far.
 func (f *family) bound(lo, hi int) (core.Time, bool) {
 	d, until := f.choices[hi][0].Duration, core.Forever
 	if f.index >= 0 {
@@ -140,8 +139,8 @@ func (f *family) bound(lo, hi int) (core.Time, bool) {
 	return start + d, ok
 }
 
-// loses reports whether sizes from lo on that complete at end or later cannot be the result. Of equals the fewest
-// nodes win.
+// loses reports whether sizes from lo on that complete at end or later cannot be the result. Of sizes that complete together
+// the one with the fewest nodes is the result.
 func (f *family) loses(lo int, end core.Time) bool {
 	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
 }
@@ -156,7 +155,7 @@ func (f *family) search(lo, hi int) {
 		return
 	}
 	middle := (lo + hi) / 2
-	// More nodes usually complete earlier on a machine that is not full, so they give the better bound.
+	// Larger sizes usually complete earlier on a machine that is not full, so they give the better bound.
 	f.search(middle+1, hi)
 	f.search(lo, middle)
 }

@@ -7,14 +7,14 @@ import (
 	"accordion/core"
 )
 
-// Coupled is an application that divides its work over hosts of several clusters, and waits for the network once in
-// each iteration. Its speed is that of all its hosts together, and its wait that between its two most distant
-// clusters. It replaces CEM of RR-7389, section 6, whose function is published elsewhere.
+// Coupled is an application that divides its work over hosts of several clusters, and waits for the network once in each
+// iteration. Its speed is the sum of the speeds of all its hosts, and its wait is the latency between its two most distant
+// clusters. Coupled replaces the application CEM of RR-7389, section 6, whose function is published elsewhere.
 type Coupled struct {
 	Work       float64   // host-seconds at speed 1
-	Iterations float64   // each waits for the network once
-	Speeds     []float64 // of each cluster, above 0
-	Groups     []Group   // the sets of clusters that it considers, in this order
+	Iterations float64   // number of iterations, each of which waits for the network once
+	Speeds     []float64 // speed of a host of each cluster, above 0
+	Groups     []Group   // the sets of clusters that the application considers, in this order
 
 	// Walltime converts the needed seconds to the requested time: from 1 to core.MaxTotal, and monotone.
 	Walltime func(seconds float64) core.Time
@@ -23,12 +23,12 @@ type Coupled struct {
 // Group is a set of clusters whose hosts may work together.
 type Group struct {
 	Clusters []int   // ascending
-	Latency  float64 // seconds, between the two most distant clusters
+	Latency  float64 // seconds between the two most distant clusters
 }
 
-// Time returns the seconds that the application needs on the given hosts of each cluster, with the latency between
-// the two most distant ones. Each product is converted before it is added, so that no processor fuses the two
-// operations and rounds differently.
+// Time returns the seconds that the application needs on the given hosts of each cluster. latency is that between the two
+// most distant clusters. Each product is converted before it is added, so that no processor fuses the two operations and
+// rounds differently.
 func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	power := 0.0
 	for i, n := range hosts {
@@ -39,10 +39,11 @@ func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	return float64(c.Work/power) + float64(c.Iterations*latency)
 }
 
-// Selection returns a Selection that takes all offered hosts of one group: the one on which the application is
-// fastest, of several the one with the fewest clusters, then the first. The groups must include every single cluster.
-// More hosts never hurt as long as the two most distant clusters stay the same. So the result is the fastest possible
-// if the groups are all sets of clusters, or if any two groups with the same latency are equal or disjoint.
+// Selection returns a Selection that takes all offered hosts of one group: the group on which the application is fastest. Of
+// several such groups it takes the one with the fewest clusters, then the first. The groups must include every single
+// cluster. More hosts never make the application slower as long as the two most distant clusters stay the same. So the result
+// is the fastest possible if the groups are all sets of clusters, or if any two groups with the same latency are equal or
+// disjoint.
 func (c *Coupled) Selection() Selection {
 	taken, offeredThere := make([]int, len(c.Speeds)), make([]int, len(c.Speeds))
 	return func(offered []int) ([]int, core.Time) {
@@ -71,9 +72,9 @@ func (c *Coupled) Selection() Selection {
 // MostExhaustive is the largest number of clusters for which Groups lists every set.
 const MostExhaustive = 12
 
-// Groups returns the sets of clusters that an application should consider, smaller ones first. Up to MostExhaustive
-// clusters these are all sets. For more, they are for each cluster and each latency the clusters that are at most
-// that far from it. The latency, in seconds, is symmetric. It is not called for a cluster and itself.
+// Groups returns the sets of clusters that an application should consider, smaller sets first. Up to MostExhaustive clusters
+// it returns all sets. For more clusters it returns, for each cluster and each latency, the set of clusters within that latency
+// of the cluster. latency returns seconds and is symmetric. Groups does not call it for a cluster and itself.
 func Groups(clusters int, latency func(a, b int) float64) []Group {
 	var all []Group
 	if clusters <= MostExhaustive {
@@ -98,8 +99,7 @@ func Groups(clusters int, latency func(a, b int) float64) []Group {
 	return slices.CompactFunc(all, func(a, b Group) bool { return slices.Equal(a.Clusters, b.Clusters) })
 }
 
-// around returns the groups of a cluster: itself, and for each latency the clusters that are at most that far from
-// it.
+// around returns the groups of a cluster: the cluster alone, and for each latency the clusters within that latency of it.
 func around(center, clusters int, latency func(a, b int) float64) []Group {
 	all := []Group{{Clusters: []int{center}}}
 	distances := make([]float64, clusters)

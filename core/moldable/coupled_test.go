@@ -110,8 +110,8 @@ func farthest(hosts []int, latency func(a, b int) float64) float64 {
 	return most
 }
 
-// Algorithm 2 relies on this: with a larger offer a selection is never longer, and it takes nothing that was not
-// offered.
+// Algorithm 2 relies on two properties of a selection. A larger offer never gives a longer time, and the selection takes only
+// hosts that were offered.
 func TestACoupledApplicationIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := rapid.SampledFrom([]int{1, 3, 6, 13, 15}).Draw(t, "clusters")

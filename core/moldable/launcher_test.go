@@ -13,7 +13,7 @@ import (
 
 const launcherCases = 10_000
 
-// someView draws a small view of what is occupied from some second on.
+// someView draws a small view, and the second at which it begins.
 func someView(random *rand.Rand, clusters int) (moldable.View, core.Time) {
 	view := make(moldable.View, clusters)
 	for c := range view {
@@ -89,8 +89,8 @@ func same(a, b moldable.Found) bool {
 	return a.OK == b.OK && (!a.OK || a.Start == b.Start && a.Walltime == b.Walltime && slices.Equal(a.Parts, b.Parts))
 }
 
-// someSelection draws a monotone selection. It has some vectors of hosts with a walltime each, and takes the fastest
-// that is offered.
+// someSelection draws a monotone selection. The selection has a few vectors of hosts, each with a walltime, and takes the
+// fastest vector that fits into the offer.
 func someSelection(random *rand.Rand, view moldable.View) moldable.Selection {
 	type option struct {
 		hosts    []int
@@ -127,7 +127,7 @@ func someSelection(random *rand.Rand, view moldable.View) moldable.Selection {
 	}
 }
 
-// The second implementation tries every start and every remaining time. It offers what stays free for that time and
+// The second implementation tries every start and every duration. It offers the hosts that stay free for this duration and
 // checks whether the selection ends within it.
 func TestAComplexRequestIsTheEarliestOfAllStartsAndDurations(t *testing.T) {
 	for seed := range uint64(launcherCases) {
@@ -183,7 +183,7 @@ func TestAComplexApplicationAsksOnceForEachVector(t *testing.T) {
 }
 
 func TestASelectionThatIsNotMonotoneIsFoundOut(t *testing.T) {
-	// One host is free from now on and a second one later. With both the selection takes longer.
+	// One host is free from now on and a second host later. The selection takes longer with both hosts.
 	view := moldable.View{{Hosts: 2, Points: []profile.Point{{At: 0, Used: 1}, {At: 5}}}}
 	x := moldable.NewComplex(func(offered []int) ([]int, core.Time) { return offered, core.Time(10 * offered[0]) })
 	_, err := x.Find(view, 0)

@@ -6,10 +6,8 @@ import (
 	"accordion/core"
 )
 
-// Tidy returns configurations or a model that a user wrote loosely, such as "4 x 2h
-//
-// 8X1.5h" or "Amdahl: p=0.9, t1=1.5h, nodes=1-8", in the form that Parse reads. It returns text that it does not
-// understand unchanged.
+// Tidy returns configurations or a model that a user wrote loosely, in the form that Parse reads. Loose forms are
+// "4 x 2h | 8X1.5h" and "Amdahl: p=0.9, t1=1.5h, nodes=1-8". Tidy returns text that it does not understand unchanged.
 func Tidy(text string) string {
 	if model := strings.ToLower(strings.Join(strings.Fields(text), "")); isModel(model) {
 		word, rest, _ := strings.Cut(model, ":")

@@ -61,8 +61,7 @@ func Downey(A, σ float64, nodes int) float64 {
 	return A
 }
 
-// isModel reports whether a text is meant as a speed-up model: it begins with a word and a colon, which no duration
-// does.
+// isModel reports whether a text is meant as a speed-up model. A model begins with a word and a colon; no duration does.
 func isModel(body string) bool {
 	word, _, colon := strings.Cut(body, ":")
 	return colon && word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
@@ -177,7 +176,7 @@ func (r *fields) sizes(i int) []int {
 	var sizes []int
 	for n := from; n <= to; n++ {
 		if powers && n&(n-1) != 0 {
-			n = 1<<bits.Len(uint(n)) - 1 // the next one is a power of two
+			n = 1<<bits.Len(uint(n)) - 1 // the loop adds 1, which gives a power of two
 			continue
 		}
 		if len(sizes) == MaxChoices {
@@ -213,7 +212,7 @@ func ParseProfiles(text string) ([]core.EP, error) {
 	return choices, nil
 }
 
-// later adds to a syntax error's column the position of its piece in the whole text.
+// later adds columns to a syntax error's column, so that the column refers to the whole text.
 func later(err error, columns int) error {
 	var wrong *core.SyntaxError
 	if errors.As(err, &wrong) {

@@ -2,7 +2,7 @@
 // of several configurations, and the planner chooses one when the job starts.
 //
 //	choices, err := moldable.Parse("4x2h|8x70m|16x40m") // 4 nodes for two hours, or 8 for 70 minutes, or …
-//	place, ok := new(moldable.Chooser).Best(view, now, core.Job{ID: 1, Choices: choices}) // which of them, and when
+//	place, ok := new(moldable.Chooser).Best(view, now, core.Job{ID: 1, Choices: choices}) // choice and start
 //
 // moldable.go and model.go parse what users write. choose.go chooses.
 //

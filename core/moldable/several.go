@@ -7,10 +7,9 @@ import (
 	"accordion/core"
 )
 
-// Selection returns what an application takes of the hosts that it is offered on each cluster, and for how long: f′
-// of RR-7389, appendix A.3. It takes no more than offered, and at least one host if any is offered. It is monotone:
-// if it is offered more hosts, on any cluster, the time is never longer. It may return its own memory, which the next
-// call overwrites.
+// Selection returns how many of the offered hosts an application takes on each cluster, and for how long: f′ of RR-7389,
+// appendix A.3. It takes no more hosts than offered, and at least one host if any is offered. A Selection is monotone: if more
+// hosts are offered, on any cluster, the time is never longer. It may return its own memory, which the next call overwrites.
 type Selection func(offered []int) (taken []int, walltime core.Time)
 
 // NotMonotoneError is the error of a Selection that returned a longer time when it was offered more.
@@ -35,20 +34,20 @@ func (e *WrongChoiceError) Error() string {
 		e.Taken, e.Walltime, e.Offered, core.MaxTotal)
 }
 
-// Complex finds requests for an application that selects hosts of several clusters at once: Algorithm 2 of RR-7389,
-// appendix A.3, corrected. The printed version keeps what it lowered at one start for all later ones, compares with a
-// variable that does not exist, and continues when nothing is left to offer.
+// Complex finds requests for an application that selects hosts of several clusters together: Algorithm 2 of RR-7389, appendix
+// A.3, with three corrections. The printed version keeps an offer that it reduced at one start for all later starts, compares
+// with a variable that does not exist, and continues when no host is left to offer.
 //
-// It caches the selection's results, which may be expensive, and other memory. Only one goroutine at a time may use
-// it.
+// A Complex caches the results of the selection, because calls of the selection may be expensive. Only one goroutine at a time
+// may use it.
 type Complex struct {
 	selection Selection
-	answers   map[uint64]*answer // by a hash of the offer; after a collision at the next free hash
-	recent    []*answer          // the last ones, a ring buffer
+	answers   map[uint64]*answer // answers by a hash of the offer; after a collision the next free hash is used
+	recent    []*answer          // the last answers, a ring buffer
 	walk      walk
-	free      []int // on each cluster
+	free      []int // number of free hosts on each cluster
 	offered   []int
-	parts     []Part // of the last request found
+	parts     []Part // memory of the parts of the last request
 }
 
 // answer is a result of the selection.
@@ -63,7 +62,7 @@ const mostRecent = 16
 // NewComplex returns a Complex for one application.
 func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
 
-// Asked calls yield for each offer that the selection was called with, once, in no order. Offers are read only.
+// Asked calls yield once for each offer with which the selection was called, in no particular order. Offers are read only.
 func (x *Complex) Asked(yield func(offered []int) bool) {
 	for _, a := range x.answers {
 		if !yield(a.offered) {
@@ -72,12 +71,12 @@ func (x *Complex) Asked(yield func(offered []int) bool) {
 	}
 }
 
-// Find returns the request that completes first of those that fit into a view from now on, of several the one that
+// Find returns the request that completes first of all requests that fit into a view from now on, of several the one that
 // starts first. Its error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
 //
-// The request is valid until the next call. At each start Find offers what is free. If that does not stay free for
-// long enough, it offers what does, until the answer fits. A smaller offer never gives a shorter time, so no offer
-// between the two could have been taken.
+// The request is valid until the next call. At each start Find offers the free hosts. If they do not stay free for the time
+// of the answer, Find offers only the hosts that stay free for that time, and repeats this until the answer fits. A smaller
+// offer never gives a shorter time, so no offer between two of these offers would have fitted.
 func (x *Complex) Find(view View, now core.Time) (Found, error) {
 	best := Found{Start: core.Forever}
 	x.walk.take(view, now)
@@ -110,8 +109,8 @@ func (x *Complex) Find(view View, now core.Time) (Found, error) {
 
 func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
 
-// reach advances to a time at which steps begin, and updates what is free on all clusters. It returns how many steps
-// begin, and when the next one does, or core.Forever.
+// reach advances to a time at which steps begin, and updates the numbers of free hosts on all clusters. It returns how many
+// steps begin then, and when the next step begins, or core.Forever.
 func (x *Complex) reach(t core.Time) (steps int, next core.Time) {
 	next = core.Forever
 	for c, begin := range x.walk.begin {

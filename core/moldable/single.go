@@ -15,15 +15,15 @@ type Moldable struct {
 	Walltime func(cluster, hosts int) core.Time
 
 	walk  walk
-	parts [1]Part // of the last request found
+	parts [1]Part // memory of the parts of the last request
 }
 
-// Find returns the request that completes first of those that fit into a view from now on: of several the one that
-// starts first, then the one on the lowest cluster, then the one with the most hosts. It finds none only if no
-// cluster is ever large enough.
+// Find returns the request that completes first of all requests that fit into a view from now on. Of several it returns the
+// one that starts first, then the one on the cluster with the lowest index, then the one with the most hosts. It finds no
+// request only if no cluster is ever large enough.
 //
-// The request is valid until the next call. The view is read only. Find only tries starts at which a step begins, and
-// for each cluster only the most hosts that stay free for as long as they need.
+// The request is valid until the next call. The view is read only. Find only tries starts at which a step begins. For each
+// cluster it only tries the largest number of hosts that stay free for the walltime on that number.
 func (m *Moldable) Find(view View, now core.Time) Found {
 	best := Found{Start: core.Forever}
 	steps := 0
@@ -46,8 +46,8 @@ func (m *Moldable) Find(view View, now core.Time) Found {
 	return best
 }
 
-// most returns the most hosts of a cluster that stay free from a time on for as long as they need, and that time. It
-// returns fewer than Least if there are not enough.
+// most returns the largest number of a cluster's hosts that stay free from t on for the walltime on that number, and this
+// walltime. It returns fewer than Least if there are not enough hosts.
 func (m *Moldable) most(view View, c int, t core.Time) (n int, d core.Time, steps int) {
 	for n = min(m.walk.free(c), m.Most); n >= m.Least; {
 		d = m.Walltime(c, n)

@@ -11,8 +11,8 @@ import (
 // cluster). A cluster is identified by its index.
 type View []Cluster
 
-// Cluster is a cluster of a view. Its points are a result of profile.Profile.Points from any time on. Later queries
-// may be for any time that is not before the first point. Without points nothing is occupied.
+// Cluster is a cluster of a view. Its points are a result of profile.Profile.Points. Queries may be for any time that is not
+// before the first point. Without points no host is occupied.
 type Cluster struct {
 	Hosts  int
 	Points []profile.Point
@@ -31,13 +31,13 @@ func (c Cluster) Free(t core.Time) int {
 	return max(0, c.Hosts)
 }
 
-// Finite returns how many steps of the occupation from a time on have an end, as listed in a message.
+// Finite returns how many steps of the occupation from second `from` on have an end, as listed in a message.
 func (c Cluster) Finite(from core.Time) int {
 	return len(c.Points) - max(0, c.index(from)) - min(1, len(c.Points))
 }
 
-// least returns the number of hosts that are free in all of [from, to), which is not empty, and how many steps it
-// examined. The step that applies at from is at or behind the point with that index.
+// least returns the number of hosts that are free in all of [from, to), which is not empty, and how many steps it examined.
+// index is a point at or before the point that applies at second `from`.
 func (c *Cluster) least(index int, from, to core.Time) (free, steps int) {
 	points := c.Points[max(index, 0):]
 	for len(points) > 1 && points[1].At <= from {
@@ -60,7 +60,7 @@ type Part struct {
 	Hosts   int
 }
 
-// Request is what a launcher requests: all parts at once, for at most Walltime.
+// Request is what a launcher requests: all parts simultaneously, for at most Walltime.
 type Request struct {
 	Parts    []Part    // by ascending cluster, each with at least one host
 	Walltime core.Time // seconds
@@ -77,11 +77,11 @@ type Found struct {
 // End returns the latest end of the request.
 func (f Found) End() core.Time { return f.Start + f.Walltime }
 
-// walk goes through the steps of all clusters of a view, from a time on. The step that applies at that time begins
-// then.
+// walk goes through the steps of all clusters of a view, from a time on. The step that applies at that time counts as
+// beginning at that time.
 type walk struct {
 	view  View
-	next  []int       // by cluster: the point of its next step, or -1 for the time before the first
+	next  []int       // by cluster: the point of its next step, or -1 for the time before the first point
 	begin []core.Time // by cluster: when that step begins, or Forever if there is none
 }
 
@@ -93,8 +93,8 @@ func (w *walk) take(view View, from core.Time) {
 	}
 }
 
-// first returns the cluster whose next step begins first, the lowest of several, and that time, or Forever if there
-// is no step.
+// first returns the cluster whose next step begins first, or the lowest of several, and the time at which the step begins. The
+// time is Forever if there is no step.
 func (w *walk) first() (cluster int, at core.Time) {
 	at = core.Forever
 	for c, t := range w.begin {
@@ -105,7 +105,7 @@ func (w *walk) first() (cluster int, at core.Time) {
 	return cluster, at
 }
 
-// free returns what a cluster's next step leaves free.
+// free returns the number of hosts that are free in a cluster's next step.
 func (w *walk) free(c int) int {
 	cluster := &w.view[c]
 	if i := w.next[c]; i >= 0 {

@@ -8,16 +8,16 @@ import (
 	"accordion/core/profile"
 )
 
-// LowerBound returns a time before which no schedule of the applications ends, in any order and by any algorithm,
-// next to what occupies the machine already. It is the largest of
+// LowerBound returns a time before which no schedule of the applications ends, in any order and by any algorithm, on a
+// machine that busy occupies. It is the largest of three bounds:
 //
-//   - what each application needs alone (Fit's completion is the earliest possible);
-//   - what all need together, counted in nodes (the area), and by other measures under which steps that fit the
-//     machine together still measure at most the whole machine: dual feasible functions. One of them counts a step of
-//     more than half the nodes as the whole machine, because two such steps never run at once. Another counts thirds,
-//     and so on;
-//   - for few applications, the same for the time from h seconds after the beginning to t seconds before the end. Of
-//     each application at most the first h seconds run before it and the last t seconds after it.
+//   - The time that each application needs alone. Fit's completion is the earliest possible.
+//   - The time that all applications need together, counted in nodes (the area) or by another measure. Measures are dual
+//     feasible functions: steps that fit the machine together measure at most the whole machine. One measure counts a step
+//     of more than half the nodes as the whole machine, because two such steps never run simultaneously. Another measure
+//     counts thirds, and so on.
+//   - For few applications, the same bound for the window from h seconds after the beginning to t seconds before the end.
+//     At most the first h seconds of each application run before the window, and at most the last t seconds after it.
 //
 // Expanding a step only increases the need, so the expansion limit matters only for the first part. With the rigid
 // algorithm an application counts as its peak for its total duration.
@@ -43,12 +43,12 @@ func LowerBound(busy *profile.Profile, eps []core.EP, a ep.Algorithm) core.Time 
 	return bound
 }
 
-// Windows are used only for few applications with few steps. More applications would lose more of their first and
-// last seconds than a window gains, and many steps would take long.
+// Windows are used only for few applications with few steps. With more applications, a window would lose more (the first and
+// last seconds of each application) than it gains. With many steps, the computation would take long.
 const (
 	fewApplications = 8
-	fewSteps        = 100 // of all applications and of busy
-	mostEdges       = 8   // heads and tails from which windows are made
+	fewSteps        = 100 // steps of all applications and of busy together
+	mostEdges       = 8   // number of heads and of tails from which windows are made
 )
 
 // demand is what all applications need together.
@@ -56,11 +56,11 @@ type demand struct {
 	eps     []core.EP
 	busy    core.EP  // from second 0 on; the last step may last Forever
 	sizes   []int    // the distinct node counts of the steps, ascending
-	time    []uint64 // time[i] is for how many seconds sizes[i] is needed, over all steps
+	time    []uint64 // time[i] is the sum of the durations of all steps of sizes[i] nodes, in seconds
 	windows []window
 }
 
-// window leaves out some seconds at the beginning and at the end.
+// window is the time from head seconds after the beginning to tail seconds before the end.
 type window struct{ head, tail core.Time }
 
 func newDemand(busy *profile.Profile, eps []core.EP) *demand {
@@ -87,8 +87,8 @@ func newDemand(busy *profile.Profile, eps []core.EP) *demand {
 	return c
 }
 
-// windows returns the pairs of a head and a tail at which a step of some application begins or ends. Between two such
-// times the bound is linear.
+// windows returns the pairs of a head and a tail at which a step of some application begins or ends. Between two neighboring
+// pairs the bound is linear.
 func windows(eps []core.EP) []window {
 	heads, tails := []core.Time{0}, []core.Time{0}
 	for _, ep := range eps {
@@ -139,7 +139,7 @@ func (c *demand) ends(m measure, head, tail core.Time) core.Time {
 	return c.filled(m, need, head) + tail
 }
 
-// filled returns when the machine, from a time on, has provided what is needed, or Forever if it never does.
+// filled returns when the machine has provided the needed measure, counted from second `from`, or Forever if it never does.
 func (c *demand) filled(m measure, need wide, from core.Time) core.Time {
 	var at core.Time
 	whole := m.of(m.nodes)

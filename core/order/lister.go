@@ -12,27 +12,27 @@ import (
 // mostSnapshots limits the memory of a lister: with more applications, several share a snapshot.
 const mostSnapshots = 64
 
-// lister does what ep.Schedule does, for a search. It knows the schedule of one order, and computes that of another
-// from the first difference on.
+// lister does what ep.Schedule does, for a search. It knows the schedule of one order, and computes the schedule of a
+// neighboring order from the first difference on.
 type lister struct {
 	eps       []core.EP
 	algorithm ep.Algorithm
 	fitter    ep.Fitter
 	stride    int // number of applications from one snapshot to the next
 
-	now, next   list // the present schedule and the one that is tried
+	now, next   list // the present schedule, and the schedule that is tried
 	first, till int  // next differs from now at most in the positions [first, till) of the order
 	work        *profile.Profile
 }
 
 // list is an order and its schedule.
 //
-// It owns the memory of its allocations and snapshots. Lists exchange that memory, so that no try allocates any.
+// A list owns the memory of its allocations and snapshots. Lists exchange that memory, so that no try allocates memory.
 type list struct {
 	order  []int
-	placed []core.Allocation  // by application
-	latest []core.Time        // latest[k] is the last completion of the first k
-	snaps  []*profile.Profile // snaps[j] is the machine with the first j*stride placed
+	placed []core.Allocation  // the place of each application
+	latest []core.Time        // latest[k] is the last completion of the first k applications
+	snaps  []*profile.Profile // snaps[j] is the machine after the first j*stride applications were placed
 }
 
 // newLister returns a lister with at most the given number of snapshots, at least 1.
@@ -50,7 +50,7 @@ func newLister(busy *profile.Profile, eps []core.EP, a ep.Algorithm, snapshots i
 	return l
 }
 
-// begin makes an order the present one. Every application in it fits.
+// begin makes an order the present order. Every application in the order must fit the machine.
 func (l *lister) begin(order []int) {
 	copy(l.next.order, order)
 	l.try(0, len(order)-1, core.Forever)
@@ -128,7 +128,7 @@ func (l *lister) rewind(k int) {
 	}
 }
 
-// take makes the order that was tried the present one.
+// take makes the order that was tried the present order.
 func (l *lister) take() {
 	copy(l.now.order, l.next.order)
 	for k := l.first; k < l.till; k++ {

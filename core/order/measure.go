@@ -12,17 +12,17 @@ import (
 // two-dimensional bin packing problem with fixed orientation", 2007.)
 type measure struct {
 	kind  kind
-	nodes int // of the machine
-	k     int // the parameter of the kind
+	nodes int // number of nodes of the machine
+	k     int // a parameter, with a meaning for each kind
 }
 
 type kind int
 
 const (
-	area  kind = iota // the nodes themselves
-	large             // fewer than k nodes count 0, more than nodes-k count as all, because they leave no room for k
-	parts             // the nodes in k+1 parts, of which k make a whole; what exceeds a part counts as the next one
-	round             // multiples of k; what exceeds half the nodes counts as all, less the multiples that still fit next to it
+	area  kind = iota // the number of nodes
+	large             // fewer than k nodes count 0; more than nodes-k count as all nodes, because they leave no room for k
+	parts             // parts of nodes/(k+1) nodes, k of which count as the whole machine; an incomplete part counts 0
+	round             // multiples of k; more than half the nodes count as the whole machine less the multiples that still fit
 )
 
 // of returns the measure of a node count.
@@ -64,8 +64,8 @@ const (
 	mostParts    = 20
 )
 
-// measures returns the measures worth trying for steps of these sizes, in ascending order. A measure changes only at
-// a size or at what a size leaves of the machine.
+// measures returns the measures worth trying for steps of these sizes, which are in ascending order. Only sizes, and the
+// numbers of nodes that a size leaves free, matter as parameters.
 func measures(nodes int, sizes []int) []measure {
 	if nodes < 1 {
 		return nil

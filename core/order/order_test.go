@@ -123,8 +123,8 @@ func TestManyApplicationsAreScheduledFromSnapshots(t *testing.T) {
 	}
 }
 
-// The best order needs on average at most 0.83 of the time of the order of submission in the paper's first tests.
-// docs/performance.md has the measured figures.
+// In the paper's first tests, the makespan of the best order is on average at most 0.83 of the makespan of the order of
+// submission. docs/performance.md has the measured figures.
 func TestSearchingShortensThePapersTests(t *testing.T) {
 	tests, evals, most := 6, 1000, .84
 	if *long {

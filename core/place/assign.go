@@ -22,9 +22,9 @@ type Choose func(job core.JobID, held []int, n int) []int
 // runs, stay until the end.
 func FreeLast(_ core.JobID, held []int, n int) []int { return held[len(held)-n:] }
 
-// Assign assigns nodes of 0 … nodes−1 to every scheduled EP: Algorithm 1 of RR-7205 (section 4.1). At each change
-// point the applications that shrink free nodes of their choice (nil: FreeLast). Then those that grow get free nodes,
-// in the order of the allocations. The report assigns nodes at random. Assign takes the lowest free ones, so that
+// Assign assigns nodes of 0 … nodes−1 to every scheduled EP: Algorithm 1 of RR-7205 (section 4.1). At each change point the
+// applications that shrink free nodes of their choice; if choose is nil they use FreeLast. Then the applications that grow get
+// free nodes, in the order of the allocations. The report assigns nodes at random. Assign takes the lowest free nodes, so that
 // equal input gives equal output. The result has one interval for each step of each allocation.
 //
 // Assign returns an error if the allocations together exceed the machine, if a node count or a duration is negative,
@@ -60,7 +60,7 @@ type change struct {
 	at    core.Time
 	grows bool // applications that grow come after those that shrink in the same second
 	owner int  // index of the allocation
-	step  int  // -1: the allocation's end
+	step  int  // index of the step that begins; -1 for the allocation's end
 	nodes int
 }
 
@@ -97,7 +97,7 @@ func changePoints(allocations []core.Allocation) ([][]Interval, []change, error)
 	return answer, changes, nil
 }
 
-// mapping is which allocation holds which node at one time: S and the S(i) of the report.
+// mapping records which allocation holds which node at one time: S and the S(i) of the report.
 type mapping struct {
 	nodes  int
 	free   *nodeSet
@@ -140,7 +140,7 @@ func (m *mapping) grow(job core.JobID, owner, n int) error {
 // shrink frees n nodes of the application's choice.
 func (m *mapping) shrink(job core.JobID, owner, n int) error {
 	chosen := m.held[owner]
-	if n < len(chosen) { // at its end there is nothing to choose
+	if n < len(chosen) { // at its end the allocation frees all its nodes, and there is nothing to choose
 		chosen = m.choose(job, slices.Clone(chosen), n)
 	}
 	if len(chosen) != n {

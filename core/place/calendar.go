@@ -15,7 +15,7 @@ type span struct{ from, to core.Time }
 type calendar struct{ spans [][]span }
 
 func newCalendar(nodes int) *calendar {
-	const usual = 2 // spans of a node; one array serves nearly all nodes
+	const usual = 2 // number of spans that most nodes have; one array has room for these spans of all nodes
 	array := make([]span, usual*nodes)
 	c := &calendar{spans: make([][]span, nodes)}
 	for node := range c.spans {
@@ -32,14 +32,14 @@ func (c *calendar) clone() *calendar {
 	return d
 }
 
-// add adds a span to a node, joined with those that it touches. It ignores unknown nodes and empty spans.
+// add adds a span to a node and joins it with the spans that it touches. It ignores unknown nodes and empty spans.
 func (c *calendar) add(node int, from, to core.Time) {
 	to = min(to, core.Forever)
 	if node < 0 || node >= len(c.spans) || from >= to {
 		return
 	}
 	spans := c.spans[node]
-	i := sort.Search(len(spans), func(i int) bool { return spans[i].to >= from }) // the first that it touches
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].to >= from }) // the first span that the new one touches
 	j := i
 	for ; j < len(spans) && spans[j].from <= to; j++ {
 		from, to = min(from, spans[j].from), max(to, spans[j].to)

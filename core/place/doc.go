@@ -11,7 +11,7 @@
 //
 //	running := core.EP{{Duration: 60, Nodes: 2}, {Duration: 60, Nodes: 3}} // one node more in a minute
 //	named := place.Name(4,
-//		[]place.Claim{{Node: 0, From: 0, To: 500}}, // held by another job
+//		[]place.Claim{{Node: 0, From: 0, To: 500}}, // another user's job
 //		[]place.Request{{Job: 7, Start: 0, EP: running, Held: []int{3, 1}}})
 //	// named[0].Layers: nodes 3 and 1 from 0 to 120, node 2 from 60 to 120
 package place

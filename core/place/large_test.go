@@ -13,7 +13,7 @@ import (
 	"accordion/core/profile"
 )
 
-// chooser is applications that free nodes at random. It records what each of them freed, in order.
+// chooser chooses the nodes that applications free, at random. It records the nodes that each application freed, in order.
 type chooser struct {
 	random *rand.Rand
 	freed  map[core.JobID][][]int
@@ -60,7 +60,7 @@ func TestLargeSchedulesKeepEveryNodeToOneJobAndFreeWhatTheJobsChoose(t *testing.
 	}
 }
 
-// checkOwners returns an error if a step has a wrong number of nodes, or if two steps have a node at the same time.
+// checkOwners fails the test if a step has a wrong number of nodes, or if two steps have the same node at the same time.
 func checkOwners(t *testing.T, nodes int, plan []core.Allocation, assigned [][]place.Interval) {
 	t.Helper()
 	type use struct {
@@ -96,7 +96,7 @@ func isIn(sorted []int, node int) bool {
 	return found
 }
 
-// checkFreed returns an error if a job keeps a node that it chose to free, or loses another one.
+// checkFreed fails the test if a job keeps a node that it chose to free, or loses another node.
 func checkFreed(t *testing.T, a core.Allocation, steps []place.Interval, freed [][]int) {
 	t.Helper()
 	for k := 1; k < len(steps); k++ {

@@ -15,10 +15,9 @@ type Layer struct {
 	Step     int // index of the EP's step with which the layer begins
 }
 
-// Layers splits a scheduled EP that begins at start into stacked rectangles. What was added last is freed first, so
-// that a job keeps its first nodes until its end. Layers are sorted by From. Of layers that begin together the
-// longest, which is the lowest, is first. Their sum at any time is the EP. Steps without nodes or duration give no
-// layer.
+// Layers splits a scheduled EP that begins at start into stacked rectangles. The layer that was added last is freed first, so
+// that a job keeps its first nodes until its end. Layers are sorted by From. Of layers that begin together the longest, which
+// is the lowest, is first. The sum of the layers at any time is the EP. Steps without nodes or duration give no layer.
 func Layers(start core.Time, ep core.EP) []Layer {
 	layers := make([]Layer, 0, len(ep))
 	var open []Layer // the stack at t, lowest first; To is not known yet

@@ -21,21 +21,22 @@ type Request struct {
 	Start core.Time // now for a running job
 	EP    core.EP   // scheduled, from Start on; for a running job what remains (core.EP.From)
 
-	// Held are the nodes that a running job has now, those that it frees last first. It keeps them even against a
-	// claim, because it runs there. Nodes beyond the first step's count are ignored. Claim them for as long as the
-	// job holds them. Only jobs that start first may hold nodes.
+	// Held are the nodes that a running job has now, beginning with the node that it frees last. The job keeps them even
+	// if they are claimed, because it runs there. Nodes beyond the first step's count are ignored: the caller adds a Claim
+	// for these for as long as the job holds them. A job that holds nodes must not start later than any other request.
 	Held []int
 
-	// Prefer has the job's earlier nodes, by an earlier Name or by a reservation since. A layer prefers the nodes of
-	// the old layer that began nearest to it, then those of the next nearest. It gets them whenever they are free.
+	// Prefer has the nodes that the job got earlier, from an earlier call of Name or by a reservation. A layer prefers the
+	// nodes of the old layer whose beginning is nearest to its own, then those of the next nearest layer. It gets the
+	// preferred nodes whenever they are free.
 	Prefer []Named
 
-	// Firm marks a job that runs and whose Prefer nodes are reserved for its next steps. It loses them only to
-	// another firm request. A request that is not firm gets no nodes rather than take them.
+	// Firm marks a job that runs and whose Prefer nodes are reserved for its next steps. The job loses these nodes only to
+	// another firm request. A request that is not firm never gets them, even if it fails for that reason.
 	Firm bool
 }
 
-// Named is a layer with its nodes: first those that were held, then those that were preferred.
+// Named is a layer with its nodes: first the nodes that the job held, then preferred nodes, then all others.
 type Named struct {
 	Layer
 	Nodes []int
@@ -45,8 +46,8 @@ type Named struct {
 type Naming struct {
 	Job    core.JobID
 	Layers []Named // as Layers returns them
-	// Err is nil if each layer has Count nodes. Otherwise it is a *ShortageError for the first layer that does not.
-	// That layer and the later ones then have fewer nodes, at least those that the job holds.
+	// Err is nil if each layer has Count nodes. Otherwise it is a *ShortageError for the first layer that has fewer nodes.
+	// That layer and the later layers have at least the nodes that the job holds.
 	Err error
 }
 
@@ -70,18 +71,17 @@ func (e *ShortageError) Error() string {
 // This is interval partitioning, for which that order is optimal: as long as every claim begins before the first
 // layer and the counts fit, every request gets its nodes. With later claims a request may fail although the counts
 // fit, because a job does not migrate. A layer takes, after the nodes that it prefers, those whose next claim begins
-// soonest after its end. That leaves the longest gaps to others. A request that fails has Err set. The others
-// continue.
+// soonest after its end. So the nodes with the longest gaps stay free for other layers. A request that fails has Err set. Name
+// still serves the other requests.
 //
 // A job's first node is the lowest of those with which it begins (the first of those it holds). Its script runs
 // there. Nodes that are added later have higher IDs whenever possible. The reason is that after a restart of its
 // controller Slurm assumes that the script runs on the lowest node of a job. If it runs on another node, Slurm does
 // not notice that the script ends.
 //
-// Name keeps the earlier nodes (Prefer) of all requests if every request then gets its nodes. If a request can only
-// get nodes when another loses earlier ones, that may happen. But firm requests are then served first, among
-// themselves. Claims, held and preferred nodes that the machine does not have are ignored. The result depends only on
-// the arguments.
+// Name keeps the earlier nodes (Prefer) of all requests if every request can then get its nodes. Otherwise requests may lose
+// earlier nodes, but firm requests are served first, as if there were no others. Claims, held and preferred nodes that the
+// machine does not have are ignored. The result depends only on the arguments.
 func Name(nodes int, claims []Claim, requests []Request) []Naming {
 	nodes = max(nodes, 0)
 	fixed := newCalendar(nodes)
@@ -175,19 +175,19 @@ type attempt struct {
 	requests []Request
 	fixed    *calendar // claims, and what hold and pin have assigned
 	namings  []Naming
-	items    []item // in the order in which they are served
+	items    []item // layers, in the order in which they are served
 }
 
 // item is one layer that needs nodes.
 type item struct {
 	request, layer int   // indices
 	fixed          int   // how many of its nodes are in the calendar; the sweep neither takes nor frees these
-	prefer         []int // nodes, the best first
-	own            int   // how many of these come from the nearest earlier layer
+	prefer         []int // preferred nodes, the best first
+	own            int   // how many nodes of prefer come from the nearest earlier layer
 }
 
-// preference returns the nodes that a layer prefers, from the job's earlier layers. The first own of them belong to
-// the layer that began nearest to it.
+// preference returns the nodes that a layer prefers, from the job's earlier layers. The first `own` nodes belong to the
+// earlier layer whose beginning is nearest.
 func preference(l Layer, old []Named) (nodes []int, own int) {
 	switch len(old) {
 	case 0:
@@ -265,9 +265,9 @@ func (a *attempt) hold() {
 	}
 }
 
-// pin assigns to layers the nodes that they prefer, if these are free throughout, before any layer gets other nodes.
-// It goes through the requests, firm ones first. The first request that prefers a node gets it. A layer does not get
-// preferred nodes below its job's first node if enough nodes above that are free.
+// pin assigns to layers the nodes that they prefer, if these are free throughout, before any layer gets other nodes. It goes
+// through the requests, firm requests first. The first request that prefers a node gets the node. A layer does not get
+// preferred nodes below its job's first node if enough nodes above the first node are free.
 func (a *attempt) pin() {
 	byRequest := make([]*item, len(a.items))
 	for i := range a.items {
@@ -283,7 +283,7 @@ func (a *attempt) pin() {
 	var below []based
 	for _, it := range byRequest {
 		if !a.begins(*it) {
-			continue // its preferred nodes are considered again when the sweep reaches it
+			continue // the sweep considers the item's preferred nodes again
 		}
 		if least := a.least(*it, a.base(*it)); !a.pinFrom(it, it.prefer[:it.own], least, a.named(*it).Count) {
 			below = append(below, based{it, least})
@@ -291,8 +291,8 @@ func (a *attempt) pin() {
 			a.pinFrom(it, it.prefer[it.own:], least, a.named(*it).Count)
 		}
 	}
-	// The layers with the highest first node come first. A layer that comes later can use nodes above its own first
-	// node that the earlier ones do not want.
+	// The layers of jobs with the highest first nodes come first. Later layers can use nodes above their own job's first node
+	// that are too low for earlier layers.
 	slices.SortStableFunc(below, func(x, y based) int { return cmp.Compare(y.least, x.least) })
 	for _, b := range below {
 		a.pinFrom(b.item, b.prefer, b.least, a.named(*b.item).Count)
@@ -300,14 +300,14 @@ func (a *attempt) pin() {
 	}
 }
 
-// based is a layer that prefers nodes below least, where its job should not have any.
+// based is a layer that prefers nodes below least, the lowest node that its job should get.
 type based struct {
 	*item
 	least int
 }
 
-// pinFrom assigns to a layer at most `most` of its preferred nodes that are at least least. It returns false if it
-// skipped a lower one.
+// pinFrom assigns to a layer at most `most` of its preferred nodes, all of them `least` or higher. It returns false if it
+// skipped a lower node.
 func (a *attempt) pinFrom(it *item, prefer []int, least, most int) bool {
 	l, all := a.named(*it), true
 	for _, node := range prefer {
@@ -324,7 +324,7 @@ func (a *attempt) pinFrom(it *item, prefer []int, least, most int) bool {
 	return all
 }
 
-// missing returns how many nodes a layer lacks after it gets all free nodes above its job's first one.
+// missing returns how many nodes a layer would still lack if it got all free nodes above its job's first node.
 func (a *attempt) missing(b based) int {
 	l := a.named(*b.item)
 	missing := l.Count - len(l.Nodes)
@@ -336,8 +336,8 @@ func (a *attempt) missing(b based) int {
 	return missing
 }
 
-// least returns the lowest node that a layer should get: later layers get no node below the job's first one. A layer
-// with which the job begins can have any node, and so can one of a firm request.
+// least returns the lowest node that a layer should get: later layers get no node below the job's first node. A layer with
+// which the job begins, or a layer of a firm request, can have any node.
 func (a *attempt) least(it item, base int) int {
 	w := &a.requests[it.request]
 	if w.Firm || a.named(it).From == w.Start {
@@ -360,7 +360,7 @@ func (a *attempt) begins(it item) bool {
 	return true
 }
 
-// base returns the first node of a layer's job, or 0 if it has none yet.
+// base returns the first node of a layer's job, or 0 if the job has no node yet.
 func (a *attempt) base(it item) int {
 	w := &a.requests[it.request]
 	if len(w.Held) > 0 {

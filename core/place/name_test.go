@@ -30,7 +30,7 @@ func TestName(t *testing.T) {
 		nodes    int
 		claims   []place.Claim
 		requests []place.Request
-		want     [][][]int // nodes of each layer of each request; a request that fails ends with nil
+		want     [][][]int // nodes of each layer of each request; if a request fails, its last element is nil
 	}{
 		{"the lowest free nodes serve a new job", 4, []place.Claim{{1, -9, 20}},
 			[]place.Request{{Job: 1, Start: 0, EP: epOf("2x10")}},
@@ -285,8 +285,8 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 	})
 }
 
-// For reservations: other requests, whether they can be served or not, change nothing for firm requests that can keep
-// their nodes.
+// Firm requests are those of jobs whose nodes are reserved. Other requests change nothing for firm requests that can keep
+// their nodes, whether or not the others can be served.
 func TestFirmRequestsKeepTheirNodesWhateverTheOthersRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
@@ -303,7 +303,7 @@ func TestFirmRequestsKeepTheirNodesWhateverTheOthersRequest(t *testing.T) {
 			if n, ok := want[d.requests[i].Job]; ok {
 				d.requests[i].Prefer, d.requests[i].Firm = n.Layers, true
 			} else if len(d.requests[i].Held) > 0 {
-				return // a node that another job holds
+				return // another job holds this node
 			}
 		}
 		named := place.Name(d.nodes, d.claims, d.requests)
@@ -379,8 +379,7 @@ func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool
 	})
 }
 
-// busyMachine returns the claims and requests of a machine of n nodes, with running jobs on all of them and a queue
-// of 2,500 jobs one after the other.
+// busyMachine returns the claims and requests of a machine of n nodes with running jobs on all nodes, and of a queue of 2,500 jobs.
 func busyMachine(n int) ([]place.Claim, []place.Request) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ends := make([]core.Time, n)
@@ -391,7 +390,7 @@ func busyMachine(n int) ([]place.Claim, []place.Request) {
 	}
 	requests := make([]place.Request, 0, 2500)
 	for i := range cap(requests) {
-		slices.Sort(ends) // so that the counts fit: every job takes the nodes that become free first
+		slices.Sort(ends) // every job takes the nodes that become free first, so that the counts fit
 		k := 1 << r.IntN(6)
 		start, long := ends[2*k-1], core.Time(60+r.IntN(7200))
 		ep := core.EP{{Duration: long, Nodes: k}}

@@ -6,7 +6,7 @@ import "math/bits"
 type nodeSet struct {
 	words []uint64
 	count int
-	low   int // no member is in an earlier word
+	low   int // index of a 64-bit word; no member is in an earlier word
 }
 
 func newNodeSet(nodes int) *nodeSet { return &nodeSet{words: make([]uint64, (nodes+63)/64)} }

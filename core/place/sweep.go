@@ -8,16 +8,16 @@ import (
 	"accordion/core"
 )
 
-// sweep goes through time and keeps the nodes that are free now, sorted by the beginning of their next span in the
-// calendar. A node fits a layer that ends by then.
+// sweep goes through time and keeps the nodes that are free now, sorted by the beginning of their next span in the calendar. A
+// node fits a layer that ends before that next span begins.
 type sweep struct {
 	*attempt
 	froms   []core.Time // the distinct beginnings of spans, sorted, then Forever for nodes without another span
-	buckets []*nodeSet  // by index in froms: the nodes that are free until then; nil if none
+	buckets []*nodeSet  // buckets[i] has the nodes that are free until froms[i]; nil if there are none
 	filled  []uint64    // bit b is set if buckets[b] has nodes
-	first   int         // the buckets before this one have passed: their nodes are in a span now
-	bucket  []int       // by node; -1 if it is not free
-	next    []int       // by node: its first span that has not ended
+	first   int         // the buckets before this index have passed: their nodes are in a span now
+	bucket  []int       // by node: its bucket, or -1 if the node is not free
+	next    []int       // by node: index of its first span that has not ended
 	spare   []*nodeSet  // empty sets for reuse
 	ends    []end       // future ends of spans, sorted
 	over    []int       // items whose layers have not ended, sorted by that end
@@ -198,9 +198,9 @@ func (s *sweep) freeUntil(t core.Time, enough int) int {
 	return min(count, enough)
 }
 
-// take assigns nodes to a layer: those that its request prefers, then those whose next span begins soonest, the
-// lowest first. It uses nodes above the job's first one as far as possible, even if the request prefers others (see
-// Name). There are enough.
+// take assigns nodes to a layer: the nodes that its request prefers, then the nodes whose next span begins soonest, the lowest
+// first. It uses nodes above the job's first node as far as possible, even if the request prefers others (see Name). Enough
+// nodes must be free.
 func (s *sweep) take(it item) {
 	l := s.named(it)
 	fitting := s.fitting(l.To)

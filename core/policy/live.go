@@ -20,7 +20,7 @@ const (
 	DefaultPass  = Default + "+" + DefaultSizes
 )
 
-// earliest is the sizing rule that has no effect: every job may have all sizes that it listed.
+// earliest is the name of the sizing rule that has no effect: every job may have all sizes that it listed.
 const earliest = "earliest"
 
 // Live returns the policy with a name for a live cluster, whose evolving jobs are placed by the algorithm.
@@ -78,7 +78,7 @@ func WithSizes(p sched.Policy, sizes string) (sched.Policy, error) {
 	return withSizing(p, rule), nil
 }
 
-// withSizing returns the policy with a sizing rule, or without one if the rule has no effect.
+// withSizing returns the policy with a sizing rule. If the rule has no effect, it returns the policy without a rule.
 func withSizing(p sched.Policy, rule sizing.Sizing) sched.Policy {
 	if _, none := rule.(sizing.Earliest); none {
 		rule = nil
@@ -128,7 +128,7 @@ func SizingOf(p sched.Policy) sizing.Sizing {
 	return nil
 }
 
-// FloorOf returns the smallest size that the rule chooses.
+// FloorOf returns the floor of a policy's sizing rule: the smallest size that the rule chooses.
 func FloorOf(p sched.Policy) sizing.Floor {
 	switch p := p.(type) {
 	case Policy:
@@ -141,7 +141,7 @@ func FloorOf(p sched.Policy) sizing.Floor {
 	return sizing.HalfReference
 }
 
-// SizesOf returns the name of the rule, as WithSizes reads it.
+// SizesOf returns the name of a policy's sizing rule, as WithSizes reads it.
 func SizesOf(p sched.Policy) string {
 	rule := SizingOf(p)
 	for _, name := range sizing.Names() {

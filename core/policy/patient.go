@@ -18,7 +18,7 @@ var patients = []struct {
 	options []string // each may follow behind a colon
 	help    string
 	policy  sched.Patient
-	resizes bool // changes the sizes of running malleable jobs; takes no rule for sizes
+	resizes bool // the policy changes the sizes of running malleable jobs; it takes no sizing rule
 }{
 	{"easy-evolving", []string{reservations},
 		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", sched.Patient{}, false},
@@ -28,18 +28,19 @@ var patients = []struct {
 		"the same, and malleable jobs start on what is free, shrink for jobs that wait and grow into what is left; " + toReference + ": not beyond their reference", sched.Patient{Factor: 2, Most: 24 * 3600}, true},
 }
 
-// Options next to patience: how many times its requested time a job waits, and how many jobs have a reservation.
+// Options besides patience: how many times its requested time a job waits until it is due, and how many jobs have a
+// reservation.
 const (
 	factor       = "xN"
 	reservations = "rN"
 	toReference  = "to-reference" // no malleable job grows beyond its reference
 )
 
-// plusSizing is an optional suffix: a rule limits the sizes of moldable jobs. Without it they may have all that they
-// list.
+// plusSizing is an optional suffix: a sizing rule limits the sizes of moldable jobs. Without the suffix moldable jobs may have
+// all sizes that they list.
 const plusSizing = "+SIZING"
 
-// everybody, as the number of reservations, gives every job one.
+// everybody is the number of reservations that gives every job a reservation.
 const everybody = "all"
 
 // patientNames returns the names for messages and help.
@@ -113,7 +114,7 @@ func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 	return nil, nil
 }
 
-// readPatience parses one option and returns which one it is, or "" if it is none.
+// readPatience parses one option and returns its name, or "" if the text is not an option.
 func readPatience(p *sched.Patient, word string) string {
 	const most = 1_000_000
 	number := func(text string) (int, bool) {

@@ -122,7 +122,7 @@ func Rigid() (names []string) {
 // line formats a line of help.
 func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, help) }
 
-// Named returns the policy with a name and queue order. Its error lists the known names and suggests the nearest one.
+// Named returns the policy with a name and queue order. Its error lists the known names and suggests the nearest name.
 func Named(name string, order sched.Order) (Policy, error) {
 	kind, algorithm, has := strings.Cut(name, ":")
 	for _, e := range table {

@@ -90,7 +90,7 @@ func sizedNames() []string {
 	return all
 }
 
-// written returns the names in the forms that users write, for the nearest one.
+// written returns the names in the forms that users write, from which nearest chooses.
 func written() []string {
 	var all []string
 	for _, b := range bases {

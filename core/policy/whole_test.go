@@ -25,7 +25,8 @@ func wild(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	return j
 }
 
-// least returns the fewest nodes on which a job may start on a whole machine: its floor, or the next listed size.
+// least returns the fewest nodes on which a job may start if no node of the machine is lost: its floor, or the next listed
+// size.
 func least(j core.Job, f sizing.Floor, machine int) int {
 	s := sizing.New(j, f)
 	lo, _, _ := s.Range(0, machine)
@@ -60,7 +61,7 @@ func history(t *testing.T, name string, p sched.Policy, seed uint64) {
 		}
 		sum := 0
 		for id, n := range held {
-			if runs[id] <= now { // its nodes count as free, wherever the clock is set
+			if runs[id] <= now { // after its end the job's nodes count as free, even if the clock is set back
 				delete(held, id)
 				continue
 			}

@@ -7,8 +7,8 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Front remembers where searches in a profile found no room. As long as nothing is removed from the profile, a
-// repeated search, or one for a longer time, finds no earlier place. So a planner that places a long queue job by job
+// Front remembers the times at which searches in a profile found no room. As long as nothing is removed from the profile, a
+// repeated search, or a search for a longer time, finds no earlier place. So a planner that places a long queue job by job
 // searches only behind the places of similar jobs. The zero value remembers nothing.
 type Front struct {
 	since core.Time
@@ -16,14 +16,14 @@ type Front struct {
 	used  []int       // indexes of rows that are not empty
 }
 
-// blocked says that no place for that many seconds or more starts before until.
+// blocked records that no place for `seconds` seconds or more starts before `until`.
 type blocked struct {
 	seconds core.Time
 	until   core.Time
 }
 
-// Forget forgets everything. Call it after something was removed from the profile, or for another profile. Later
-// searches start at since or later.
+// Forget forgets everything. Call it after something was removed from the profile, or before the Front is used with another
+// profile. Later searches must start at `since` or later.
 func (f *Front) Forget(since core.Time) {
 	for _, n := range f.used {
 		f.rows[n] = f.rows[n][:0]
@@ -31,11 +31,10 @@ func (f *Front) Forget(since core.Time) {
 	f.used, f.since = f.used[:0], since
 }
 
-// Since promises that searches start at now or later from now on. A search that starts earlier is made as if nothing
-// was remembered.
+// Since promises that later searches start at `now` or later. A search that starts earlier does not use what f remembers.
 func (f *Front) Since(now core.Time) { f.since = max(f.since, now) }
 
-// Behind returns the profile with searches that use and extend what f remembers.
+// Behind returns the profile p for searches that use f, and add their results to f.
 func (p *Profile) Behind(f *Front) Lifted { return Lifted{profile: p, start: list.EndOfTime, front: f} }
 
 // search does what Earlier does.
@@ -80,7 +79,7 @@ func behind(row []blocked, seconds core.Time) int {
 func (f *Front) note(n, i int, b blocked) {
 	row := f.rows[n]
 	if i > 0 && row[i-1].until >= b.until {
-		return // known
+		return // f knows this already
 	}
 	first, last := i, i
 	if i > 0 && row[i-1].seconds == b.seconds {

@@ -6,14 +6,15 @@ import (
 	"accordion/core"
 )
 
-// Holding is nodes that are held until a time.
+// Holding is a number of nodes that are held until Until.
 type Holding struct {
 	Until core.Time
 	Nodes int // above 0
 }
 
-// Hold makes p the occupation of a machine by the given holdings, from `from` on, in p's own memory. all is sorted by
-// end. It does what Add would do, in one pass. Holdings that end by then are left out.
+// Hold makes p the occupation of a machine by the given holdings from second `from` on, in p's own memory. all is sorted by
+// end. Hold gives the same result as a call of Add for each holding, in one pass. It ignores holdings that end at `from` or
+// earlier.
 func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
 	p.nodes = max(nodes, 0)
 	p.dropTree()

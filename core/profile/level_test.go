@@ -16,8 +16,8 @@ func TestEverySizeLiesBetweenItsRungAndTheNext(t *testing.T) {
 	}
 }
 
-// TestNoSizeExceedsItsRungByHalf checks the distances between rungs. What is stored for a rung must hold for all
-// sizes up to the next rung. The fewer these sizes are, the fewer searches fail.
+// The index uses the values of a rung for all sizes up to the next rung. The closer the rungs, the fewer places are examined
+// without result.
 func TestNoSizeExceedsItsRungByHalf(t *testing.T) {
 	for level := range maxLevels - 1 {
 		if low, next := sizeOf(level), sizeOf(level+1); level > 0 && 2*next > 3*low+2 {

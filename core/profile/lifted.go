@@ -5,13 +5,14 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Lifted is a profile without one place in it, as if that place were free. Nothing is removed, so a search for a
-// better place that finds none changes nothing, which is the usual case. It is valid until the profile changes.
+// Lifted is a view of a profile in which one place counts as free. The profile does not change. So a job can be searched a
+// better place without being removed first, which saves work because there is usually no better place. A Lifted is valid until
+// the profile changes.
 type Lifted struct {
 	profile *Profile
-	start   core.Time // of the place; list.EndOfTime if there is none
+	start   core.Time // start of the place; list.EndOfTime if there is no place
 	ep      core.EP   // the occupation of the place
-	front   *Front    // what searches remember; nil: nothing
+	front   *Front    // results of earlier searches; nil if searches do not remember results
 }
 
 // Without returns the profile without what Add(start, ep) occupied, or unchanged if ep has no steps.
@@ -40,8 +41,8 @@ func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok 
 	return v.search(p.nodes-n, max(d, 1), from, until)
 }
 
-// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
-// none.
+// FirstBelow returns the first time, at or after `from`, with fewer than n nodes free. It returns Forever and false if there
+// is none.
 func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 || len(v.ep) == 0 {
 		return v.profile.FirstBelow(n, from)
@@ -53,8 +54,8 @@ func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	}
 }
 
-// FreeSince returns the beginning of the time with n nodes free that reaches up to t, not before from. It returns t
-// if n nodes are not free right before t.
+// FreeSince returns the time since which n nodes have been free without a break up to t, but not a time before `from`. It
+// returns t if n nodes are not free right before t.
 func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 	if n <= 0 || len(v.ep) == 0 {
 		return max(from, v.profile.FreeSince(n, t))
@@ -76,7 +77,7 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 type section struct {
 	from, to core.Time
 	own      int // nodes
-	behind   int // number of steps before its end
+	behind   int // number of steps of the place that begin before the end of the section
 }
 
 // section returns the section that contains t.
@@ -105,7 +106,7 @@ func (v *Lifted) next(s *section) {
 	}
 }
 
-// sweep does what FirstFit does on a list, with at most the given nodes used: section by section and point by point.
+// sweep does what FirstFit does on a list, with at most `most` nodes used. It goes section by section and point by point.
 func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	l := &v.profile.list
 	i := l.Index(from)

@@ -6,8 +6,8 @@ import "accordion/core"
 // what Remove does. An end of Forever means no end.
 func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 
-// Visited returns how many steps all additions and removals took so far: the stretches of time and the parts of the
-// index that they touched. Finding the first of them and moving what is behind them does not count.
+// Visited returns how many steps all additions and removals took so far: the stretches of time and the parts of the index that
+// they touched. The search for the first stretch does not count, nor does the moving of later stretches in memory.
 func (p *Profile) Visited() int64 {
 	n := p.list.Visited
 	if p.tree != nil {
@@ -26,8 +26,8 @@ func (p *Profile) Earlier(n int, d, from, until core.Time) (start core.Time, ok 
 	return start, ok
 }
 
-// Search does what Earlier does, and returns how many stretches of time and parts of the index it looked at. Finding
-// the first of them does not count.
+// Search does what Earlier does, and returns how many stretches of time and parts of the index it examined. Finding the first
+// stretch does not count.
 func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
 	switch {
 	case from >= until:
@@ -41,9 +41,8 @@ func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok b
 	return start, ok && start < until, steps
 }
 
-// Slide moves n nodes that are occupied for d seconds from start on to an earlier time, as far as n nodes are free
-// right before them, and not before earliest. It need not remove them first. It returns their new start, which is
-// start if they cannot move.
+// Slide moves a rectangle of n nodes and d seconds that begins at start to an earlier time: as far as n nodes are free directly
+// before it, but not before earliest. It returns the rectangle's new start, which is start if it cannot move.
 func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 	if n <= 0 || d <= 0 || start <= earliest {
 		return start

@@ -44,7 +44,7 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// crowd adds or removes many short rectangles, so that trees of two and three levels appear and disappear.
+// crowd adds or removes many short rectangles, so that the tree grows to two or three levels and shrinks again.
 func (w *world) crowd(p *twins, count int) {
 	back := rapid.IntRange(0, 2).Draw(w.T, "back") == 2
 	random := rand.New(rand.NewPCG(rapid.Uint64Range(0, 3).Draw(w.T, "seed"), 1))
@@ -68,7 +68,7 @@ func (w *world) time(label string) core.Time {
 }
 
 func (w *world) length(label string) core.Time {
-	// One in four is long; the others are so short that many fit next to each other.
+	// One rectangle in four is long. The others are so short that many fit one after the other.
 	longest := w.span/16 + 1
 	if rapid.IntRange(0, 3).Draw(w.T, "long") == 3 {
 		longest = w.span
@@ -109,7 +109,7 @@ func (w *world) change(p *twins) {
 		if rapid.IntRange(0, 3).Draw(w.T, "to the end") == 3 {
 			to = core.Forever
 		}
-		if p != other { // in the memory of the other one
+		if p != other { // other becomes the mirror of p in its own memory
 			other.ours.MirrorOf(p.ours, from, to)
 			*other.plain = *p.plain.Mirror(from, to)
 			break
@@ -121,11 +121,11 @@ func (w *world) change(p *twins) {
 		p.ours.force()
 	case 11:
 		w.crowd(p, rapid.SampledFrom([]int{60, 60, 300, 700}).Draw(w.T, "crowd"))
-	case 12, 13, 14, 15, 16, 17, 18, 19, 20: // of something that may not be there
+	case 12, 13, 14, 15, 16, 17, 18, 19, 20: // remove a profile that may not have been added
 		start, ep := w.time("start"), w.ep()
 		p.ours.Remove(start, ep)
 		p.plain.Remove(start, ep)
-	case 21, 22, 23, 24, 25, 26, 27, 28, 29, 30: // at a first fit
+	case 21, 22, 23, 24, 25, 26, 27, 28, 29, 30: // add at a first fit
 		n, d, from := w.size("n"), w.length("d"), w.time("from")
 		if start, ok := p.ours.FirstFit(n, d, from); ok && d > 0 {
 			p.ours.Add(start, core.EP{{Duration: d, Nodes: n}})
@@ -218,7 +218,7 @@ func (w *world) compare(p *twins) {
 	}
 }
 
-// operations is the largest number of operations in a story.
+// operations is the largest number of operations in a random case.
 const operations = 400
 
 func TestProfileMatchesThePlainOneAfterAnyOperations(t *testing.T) {

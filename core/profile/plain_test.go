@@ -214,8 +214,8 @@ func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	return core.Forever, false
 }
 
-// FreeSince returns the beginning of the time with n nodes free that reaches up to t: n nodes are free in [FreeSince,
-// t), and not right before it. It returns t if n nodes are not free right before t.
+// FreeSince returns the time since which n nodes have been free without a break up to t. It returns t if n nodes are not free
+// directly before t.
 func (p *plain) FreeSince(n int, t core.Time) core.Time {
 	since := t
 	for i := p.index(t - 1); i >= 0 && (n <= 0 || p.used[i] <= p.nodes-n); i-- {

@@ -29,8 +29,8 @@ func (p *Profile) Points(from core.Time, into []Point) []Point {
 	return into
 }
 
-// Same reports whether the occupation from a time on equals points. These are a result of Points for that time or an
-// earlier one, and the first of them applies at that time.
+// Same reports whether the occupation from second `from` on equals points. points is a result of Points for that or an earlier
+// second, and its first point applies at `from`.
 func (p *Profile) Same(from core.Time, points []Point) bool {
 	if p.tree == nil {
 		return sameAs(&p.list, from, points)
@@ -67,14 +67,15 @@ func (p *Profile) Clear(nodes int) {
 	p.list.At, p.list.Used = append(p.list.At[:0], -core.Forever), append(p.list.Used[:0], 0)
 }
 
-// Stair is a step of a descending staircase: from From on at least Free nodes are free, until the next stair.
+// Stair is a step of a descending staircase: from From until the next stair begins, at least Free nodes are free.
 type Stair struct {
 	From core.Time
 	Free int
 }
 
-// Stairs appends the fewest nodes free from a time until t, as a staircase in t. n nodes are free for d seconds if no
-// stair that begins before the end of that time has fewer. The staircase ends where at most fewest nodes are free.
+// Stairs appends, as a staircase in t, the smallest number of nodes that are free at any time in [from, t]. So n nodes are free
+// for d seconds from `from` on if all stairs that begin in these seconds have n or more nodes. The staircase ends where at most
+// `fewest` nodes are free.
 func (p *Profile) Stairs(from core.Time, fewest int, into []Stair) []Stair {
 	if p.tree == nil {
 		return stairsOf(&p.list, from, p.nodes, fewest, into)

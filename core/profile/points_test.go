@@ -9,7 +9,7 @@ import (
 	"accordion/core/profile"
 )
 
-// The plain implementation counts change points. For a list the count is exact. A tree skips most of them.
+// The plain implementation counts change points. A list must visit exactly as many points. A tree skips most of them.
 func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -39,7 +39,7 @@ func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 		if at, fits := p.FirstFit(n, d, from); at != start || fits != ok {
 			t.Fatalf("seed %d: a search finds %d, %v, and the first fit is %d, %v", seed, start, ok, at, fits)
 		}
-		passed := 0 // points up to the one that decides the search
+		passed := 0 // number of points up to the one that decides the search
 		for _, point := range p.Points(from, nil) {
 			if passed == 0 || point.At < start+d {
 				passed++

@@ -3,8 +3,8 @@
 //
 //	p := profile.New(100)
 //	p.Add(0, core.EP{{Duration: 1200, Nodes: 10}, {Duration: 3600, Nodes: 95}})
-//	start, ok := p.FirstFit(10, 600, 0)  // 0: ten are free for ten minutes at once
-//	start, ok = p.FirstFit(10, 1300, 0)  // 4800: behind the step of 95
+//	start, ok := p.FirstFit(10, 600, 0)  // 0: ten nodes are free for ten minutes immediately
+//	start, ok = p.FirstFit(10, 1300, 0)  // 4800: after the step of 95 nodes
 //
 // A profile counts nodes and does not know which they are. A small profile is a sorted list of change points. A
 // larger one is a balanced tree that knows for every part of time how many nodes stay free in it for how long. So a
@@ -19,14 +19,14 @@ import (
 	"accordion/core/profile/list"
 )
 
-// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the tree is
-// down to one leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast as a list.
-// With more searches it is faster sooner, with more writes later: at 4,500 points if there are two writes nearby for
-// each search.
+// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the tree has only one
+// leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast as a list. With more searches for
+// each write, smaller trees are as fast as a list. With more writes, only larger trees are: trees of 4,500 points if there are
+// two writes to nearby times for each search.
 const indexed = 2048
 
-// Profile is the number of used nodes of a machine at every time. Several goroutines may call methods that change
-// nothing at once.
+// Profile is the number of used nodes of a machine at every time. Several goroutines may concurrently call methods that change
+// nothing.
 type Profile struct {
 	nodes int
 	list  list.List // used when tree is nil
@@ -76,7 +76,7 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.nodes = q.nodes
 	p.dropTree()
 	l := &p.list
-	l.At, l.Used = append(l.At[:0], -from), append(l.Used[:0], 0) // from the last to the first
+	l.At, l.Used = append(l.At[:0], -from), append(l.Used[:0], 0) // built from the last point to the first, then reversed
 	before := func(t core.Time, used int) {
 		if last := len(l.At) - 1; l.Used[last] == used {
 			l.At[last] = t

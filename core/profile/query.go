@@ -29,8 +29,8 @@ func (p *Profile) Max(from, to core.Time) int {
 	return p.list.Max(from, to)
 }
 
-// FirstFit returns the earliest time, not before from, at which n nodes are free for d seconds. d is Forever for a
-// need without end. ok is false if there is none.
+// FirstFit returns the earliest time, at or after `from`, from which n nodes are free for d seconds. d is Forever for a need
+// without end. ok is false if there is no such time.
 func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	switch {
 	case n <= 0:
@@ -41,8 +41,8 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	return p.list.Fit(p.nodes-n, d, from)
 }
 
-// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n
-// nodes free, or Forever if there is none.
+// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n nodes free,
+// or Forever if the hole has no end.
 func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	if start, ok = p.FirstFit(n, d, from); !ok {
 		return start, start, false
@@ -67,8 +67,8 @@ func (p *Profile) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 	return p.list.FirstAbove(most, from, to)
 }
 
-// FreeSince returns the beginning of the time with n nodes free that reaches up to t: n nodes are free in [FreeSince,
-// t), and not right before it. It returns t if n nodes are not free right before t, and -Forever if they always were.
+// FreeSince returns the time since which n nodes have been free without a break up to t. It returns t if n nodes are not free
+// directly before t, and -Forever if they were always free.
 func (p *Profile) FreeSince(n int, t core.Time) core.Time {
 	if n <= 0 {
 		return -core.Forever
@@ -107,7 +107,7 @@ type stretch struct {
 	used       int
 }
 
-// stretches returns the stretches from the one that contains a time on. The last one ends at Forever.
+// stretches returns the stretches in order, beginning with the one that contains `from`. The last one ends at Forever.
 func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		if p.tree == nil {

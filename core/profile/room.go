@@ -5,17 +5,17 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Room is a time in which Free nodes are free throughout. It cannot be extended for any number of nodes from Above +
-// 1 to Free.
+// Room is a time in which Free nodes are free throughout. For every number of nodes from Above + 1 to Free, it is the longest
+// such time.
 type Room struct {
 	Above, Free int // nodes
 	From, To    core.Time
 }
 
-// Rooms appends the rooms around [from, to), which is not empty, that a release of n nodes there has made. The first
-// room has the most nodes that are free at any time in [from, to), the last one at least fewest, which is at least 1.
-// Rooms are computed as if that many nodes were free in all of [from, to). So a time in which at least fewest nodes
-// are newly free is in the last room with that many nodes.
+// Rooms appends the rooms around [from, to) that a release of n nodes in this time has made. [from, to) is not empty. The first
+// room has the most nodes that are free at any time in [from, to). The last room has at least `fewest` nodes, which is at least
+// 1. A room is computed as if its number of nodes were free in all of [from, to). So a time in which n nodes are free only since
+// the release is in the last room that has n nodes or more.
 func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	if p.tree == nil {
 		return roomsOf(&p.list, from, to, n, p.nodes, p.nodes-fewest, into)
@@ -43,12 +43,12 @@ func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	return into
 }
 
-// roomsOf does the same by used nodes, of which rooms have at most `most`.
+// roomsOf does what Rooms does on a list. Rooms have at most `most` used nodes.
 func roomsOf(l *list.List, from, to core.Time, n, nodes, most int, into []Room) []Room {
 	at := l.At
 	used := l.Used[:len(at)]
 	left := l.Near(from)
-	right, least, highest := left, used[left], used[left] // right is the stretch that contains to; the used nodes before it
+	right, least, highest := left, used[left], used[left] // right becomes the stretch that contains to; least and highest are the used nodes before it
 	for right+1 < len(at) && at[right+1] < to {
 		right++
 		least, highest = min(least, used[right]), max(highest, used[right])

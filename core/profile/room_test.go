@@ -18,7 +18,7 @@ func TestEveryRoomIsThatOfEverySecond(t *testing.T) {
 		p.Change(from, to, given)
 		p.Change(from, to, -given)
 		free := func(s core.Time) int { return p.nodes - p.At(s) }
-		most, before := 0, nodes // before: the nodes that were free throughout before the release
+		most, before := 0, nodes // before is the number of nodes that were free throughout before the release
 		for s := from; s < to; s++ {
 			most, before = max(most, free(s)), min(before, free(s)-given)
 		}

@@ -5,23 +5,22 @@ import (
 	"accordion/core/profile/list"
 )
 
-// search is the state of a search for the first place. It goes through the tree from left to right and keeps the
-// present run: the beginning of a time, up to the present position, in which there may be room. It skips children by
-// what is known of the runs of a size that may be smaller than the need. So the run may begin too early in a skipped
-// child. That child is examined only when the run turns out to be long enough. Everything else is examined point by
-// point.
+// search is the state of a search for the first place. It goes through the tree from left to right and keeps the present run:
+// the beginning of a time, up to the present position, in which there may be room. It skips children by the runs that the index
+// stores for the next smaller size of the ladder. So the run may seem to begin too early if it begins in a skipped child. That
+// child is examined only when the run turns out to be long enough. Everything else is examined point by point.
 type search struct {
 	most  int       // the most nodes that may be used
 	need  core.Time // seconds
-	level int       // of the largest size of the ladder that does not exceed the needed nodes
-	short core.Time // need, as a span
+	level int       // level of the largest size of the ladder that does not exceed the needed nodes
+	short core.Time // need, limited like a span
 	run   core.Time
-	seen  core.Time // the run was examined from here on; it begins earlier only in a skipped child,
-	among *branch   // …which is a child of this branch
+	seen  core.Time // the run was examined from this time on; an earlier part of it is in a skipped child
+	among *branch   // the branch of that skipped child
 	steps int       // children and change points that were examined
 }
 
-// fit returns the first time, not before from, from which at most `most` nodes are used for d seconds.
+// fit returns the first time, at or after `from`, from which at most `most` nodes are used for d seconds.
 func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 	start, ok, _ := t.find(most, d, from)
 	return start, ok
@@ -35,7 +34,7 @@ func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, step
 		}
 		return core.Forever, false, 1
 	}
-	if most >= t.nodes { // the index does not cover this; only a Lifted asks it, for a place that exceeds the machine
+	if most >= t.nodes { // the index has no level for this; only a Lifted searches so, for a place that exceeds the machine
 		return t.fitPointwise(most, d, from)
 	}
 	const enough = 2 * core.Forever // no two change points are further apart
@@ -69,7 +68,7 @@ func (t *tree) fitPointwise(most int, d, from core.Time) (start core.Time, ok bo
 	return start, !blocked, steps
 }
 
-// enter searches what is below a branch from a time on that is not before the branch's beginning.
+// enter searches the children of a branch from second `from` on, which is not before the branch's beginning.
 func (s *search) enter(b *branch, end, from core.Time) bool {
 	i := b.child(from)
 	childEnd := b.endOf(i, end)
@@ -235,8 +234,8 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 	return peak
 }
 
-// each calls visit for the stretches from the one that contains a time on, in order, until visit returns false.
-// Neighbors may be equal. It reports whether visit never returned false.
+// each calls visit for the stretches in order, beginning with the one that contains `from`, until visit returns false.
+// Neighboring stretches may have the same number of used nodes. each reports whether visit never returned false.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
 	return eachBelow(t.root, min(from, list.LastTime), visit)
 }

@@ -14,13 +14,13 @@ const (
 	width    = 16 // children of a branch
 )
 
-// tree is an occupation as a balanced tree over leaves of change points. Each branch knows for how long nodes stay
-// free below it. All leaves are at the same depth. Together they cover all time. A leaf begins with a change point,
-// at which nothing need change. At all other change points something does.
+// tree is an occupation as a balanced tree over leaves of change points. Each branch knows for how long nodes stay free below
+// it. All leaves are at the same depth, and together they cover all time. A leaf begins with a change point, at which the number
+// of used nodes may stay the same. At all other change points it changes.
 type tree struct {
 	root  *branch // nil only while the memory is unused
-	nodes int     // of the machine
-	top   int     // number of levels: sizes of the ladder up to the machine's size
+	nodes int     // number of nodes of the machine
+	top   int     // number of levels: one for each size of the ladder up to the machine's size
 
 	leaves   []*leaf // unused memory
 	branches []*branch
@@ -49,8 +49,8 @@ type branch struct {
 	runs     [][width]runs  // one row for each level
 }
 
-// runs is for how long at least the level's nodes stay free within a child: from its beginning, up to its end (0 if
-// they are not free there), and at most.
+// runs says for how long at least the level's nodes stay free within a child: first is the length of the free time at the
+// child's beginning, last at its end (0 if the nodes are not free there), and longest is the longest free time.
 type runs struct{ first, last, longest span }
 
 // lowest reports whether the children are leaves.

@@ -73,7 +73,7 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *list.Change) (changed le
 	return changed
 }
 
-// changeLeaf makes a change in child i, a leaf in which the ends of its steps already are change points.
+// changeLeaf makes a change in child i, which is a leaf. The ends of the change's steps are change points already.
 func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (changed levels) {
 	l := b.leaves[i]
 	t.visited += int64(l.n)
@@ -92,7 +92,7 @@ func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (chan
 	if k < l.n {
 		l.join(k)
 	}
-	// All changed numbers are between these two, before and after. So the runs of other levels are unchanged.
+	// All numbers that changed are between low and high, before and after the change. So the runs of other levels stay the same.
 	return t.measureLeaf(b, i, end, levelOf(t.nodes-high, t.top), levelOf(t.nodes-low, t.top))
 }
 
@@ -201,8 +201,8 @@ func (b *branch) moveTo(c *branch, begin int) {
 	b.cut(begin)
 }
 
-// raise adds n to each number in used. It returns the smallest and the largest of them, before and after, and of low
-// and high.
+// raise adds n to each number in used. It returns the smallest and the largest number that occurs before or after the addition,
+// or low and high if these are smaller and larger.
 func raise(used []int, n, low, high int) (int, int) {
 	if len(used) == 0 {
 		return low, high

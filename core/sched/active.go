@@ -6,7 +6,7 @@ import "accordion/core"
 type Active struct {
 	core.Allocation
 	reported int  // the size that Starts reported last
-	future   bool // it had not begun when the caller reported it
+	future   bool // the allocation had not begun when the caller reported it
 }
 
 // NewActive returns an allocation that the caller made, and reported to the planner at the given time.
@@ -30,7 +30,7 @@ func Resize(all []Active, now core.Time, into []core.Start) []core.Start {
 	return resizes(all, now, into, func(size, reported int) bool { return size > reported })
 }
 
-// resizes appends the running jobs whose size has changed as which selects.
+// resizes appends the running jobs whose change of size the function `which` selects.
 func resizes(all []Active, now core.Time, into []core.Start, which func(size, reported int) bool) []core.Start {
 	for i := range all {
 		r := &all[i]

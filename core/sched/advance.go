@@ -7,12 +7,12 @@ import (
 )
 
 // MayAdvance reports whether running job i may continue earlier than it was promised without delaying any other job.
-// running has the promises of all running jobs and whatever else occupies the machine. waiting is the queue in rank
-// order, and plan is its plan next to these promises. With running[i] replaced by better everything must still fit
-// the machine, and no job of the plan may start or complete later or lose its place.
+// running has the promises of all running jobs and whatever else occupies the machine. waiting is the queue in rank order, and
+// plan is the plan of this queue with these promises. With running[i] replaced by better, everything must still fit the machine,
+// and no job of the plan may start or complete later or lose its place.
 //
-// It is the converse of the papers' guarantee: nothing that an early application gains is taken from another (Klein &
-// Pérez, CoreGRID 2011, section 6: the algorithm re-run with updated information).
+// So a job that is ahead of its promise gains nothing at the expense of another job. The papers re-run the scheduling algorithm
+// "with updated information" (Klein & Pérez, CoreGRID 2011, section 6).
 func MayAdvance(p Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
 	all := slices.Clone(running)
 	all[i] = better

@@ -10,7 +10,7 @@ import (
 func TestMayAdvanceOnlyIfNoJobIsDelayed(t *testing.T) {
 	m := core.Machine{Nodes: 10}
 	early := core.Allocation{Job: 1, Start: 0, EP: core.EP{{Duration: 100, Nodes: 2}, {Duration: 50, Nodes: 6}}} // as promised
-	better := core.Allocation{Job: 1, Start: 0, EP: core.EP{{Duration: 50, Nodes: 6}}}                           // it continues now
+	better := core.Allocation{Job: 1, Start: 0, EP: core.EP{{Duration: 50, Nodes: 6}}}                           // the next step begins now
 	for _, c := range []struct {
 		name    string
 		others  []core.Allocation

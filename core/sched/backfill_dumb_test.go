@@ -77,7 +77,7 @@ type plainConservative struct {
 	algorithm ep.Algorithm
 }
 
-// seconds returns the occupation by all jobs but one waiting job.
+// seconds returns the occupation by all jobs except the waiting job `but`.
 func (c *plainConservative) seconds(but core.JobID) *dumb {
 	d := newDumb(c.nodes, c.running...)
 	for _, w := range c.waiting {
@@ -151,8 +151,8 @@ func (c *plainConservative) plan() (all []core.Planned) {
 	return all
 }
 
-// plainEASY is EASY on arrays of seconds. The head gets the earliest place next to the running jobs, by requested
-// times. All other jobs that fit next to both start. Without back-filling it is first come, first served.
+// plainEASY is EASY on arrays of seconds. The head gets the earliest place that the running jobs leave, by requested times. All
+// other jobs start if they fit without moving the head's place. Without back-filling the policy is first come, first served.
 type plainEASY struct {
 	crowd
 	backfills bool
@@ -174,7 +174,7 @@ func (c *plainEASY) starts(now core.Time) (all []core.JobID) {
 		}
 		place := core.Allocation{Job: w.job.ID, Start: at, EP: rigid}
 		switch {
-		case w.job.Begin > now || rigid.Peak() > c.nodes: // it is not in the queue
+		case w.job.Begin > now || rigid.Peak() > c.nodes: // the job is not in the queue
 		case at == now:
 			d.Add(place)
 			c.take(w.job.ID)

@@ -25,12 +25,12 @@ func drawOrder(t *rapid.T) sched.Order {
 	return rapid.SampledFrom([]sched.Order{sched.FirstCome, sched.FirstCome, sched.ShortestFirst, sched.LongestFirst}).Draw(t, "order")
 }
 
-// drawMachine draws a number of nodes. Random draws prefer the first choice, which is a machine with room to choose.
+// drawMachine draws a number of nodes. Random draws prefer the first value, which is a machine with more nodes than a job needs.
 func drawMachine(t *rapid.T) int {
 	return rapid.SampledFrom([]int{5, 4, 8, 6, 3, 7, 2, 1}).Draw(t, "machine")
 }
 
-// drawRigid draws a job of one step. A few jobs repeat, as those of users do.
+// drawRigid draws a job of one step. Some jobs have the same size and duration, because users submit equal jobs.
 func drawRigid(t *rapid.T, id core.JobID, nodes int) core.Job {
 	return core.Job{ID: id, Choices: []core.EP{{{
 		Duration: rapid.SampledFrom([]core.Time{8, 5, 3, 13, 3, 1, 2, 8}).Draw(t, "duration"),

@@ -41,7 +41,7 @@ func busyQueue(policy sched.Policy) sched.State {
 	return s
 }
 
-// The bound for a plan of this size is 60 ms. It takes 17 to 22 ms on a shared 2-core virtual machine.
+// A plan of this size may take 60 ms. It takes 17 to 22 ms on a shared virtual machine with 2 cores.
 func BenchmarkPlan(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -65,8 +65,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanWithModels plans 2,000 jobs of 200 sizes each next to 500 running jobs, on 1,000 nodes. The bound is
-// 100 ms, and a sizing rule adds less than 10 ms. docs/performance.md has the figures.
+// BenchmarkPlanWithModels plans 2,000 jobs of 200 sizes each on 1,000 nodes, on which 500 jobs run. A plan may take 100 ms, and a
+// sizing rule adds less than 10 ms. docs/performance.md has the figures.
 func BenchmarkPlanWithModels(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -10,14 +10,14 @@ import (
 	"accordion/core/profile"
 )
 
-// Conservative is conservative back-filling. Each job gets a place when it is submitted: the one with the earliest
-// completion next to all jobs that run or wait. The place is a promise. When nodes are released early, the policy
-// goes through the waiting jobs once, in queue order. It takes each job out of the plan while all others stay, and
-// gives it the earliest place from now on. The job keeps its old place if the new one does not complete earlier.
+// Conservative is conservative back-filling. Each job gets a place when it is submitted: the place that completes earliest
+// without moving any running or waiting job. The place is a promise. When nodes are released early, the policy goes through
+// the waiting jobs once, in queue order. It searches the earliest place from now on for each job while all other jobs keep
+// theirs. The job keeps its old place if the new place does not complete earlier.
 //
-// With an algorithm it places evolving jobs as their profiles request. Of several choices that complete together a
-// job gets the one with the fewest nodes (at its peak), then the one listed first. The zero value never expands a
-// step. A guard (core.Job) is kept free for its job until it ends.
+// With an algorithm the policy places evolving jobs as their profiles request. Of several choices that complete together a job
+// gets the one with the fewest nodes (at its peak), then the one listed first. The zero value never expands a step. The nodes
+// of a job stay reserved during its guard (core.Job) until the job ends.
 type Conservative struct {
 	Algorithm ep.Algorithm
 	Order     Order // the order in which waiting jobs are placed
@@ -53,7 +53,7 @@ type conservative struct {
 	asOf    core.Time
 
 	waiting  []reserved // in the order of the queue
-	due      core.Time  // the earliest start of a waiting job, or earlier
+	due      core.Time  // no waiting job starts before this time
 	places   jobTable[place]
 	changing []Active // running jobs whose size changes
 	memo     memo     // used by sweep
@@ -64,13 +64,13 @@ type conservative struct {
 
 // reserved is a waiting job with its place. Most jobs are rectangles: one choice of one step.
 type reserved struct {
-	start  core.Time // Forever when it has no place
-	length core.Time // requested time, by which it ranks
+	start  core.Time // start of the job's place; Forever if it has no place
+	length core.Time // requested time, which determines the job's rank
 	id     core.JobID
-	nodes  int    // of a rectangle
+	nodes  int    // number of nodes of a rectangle
 	shape  *shape // nil for a rectangle
-	class  int32  // of a rectangle: its class in memo
-	seen   uint64 // of a rectangle: memo.changes when no earlier place existed
+	class  int32  // a rectangle's class in memo
+	seen   uint64 // value of memo.changes when the rectangle had no earlier place
 }
 
 // shape is a waiting job that is not a rectangle, and its place.
@@ -195,7 +195,7 @@ func (s *conservative) End(now core.Time, id core.JobID) {
 	}
 }
 
-// free releases what is left of a place.
+// free releases the part of a place from now on.
 func (s *conservative) free(now core.Time, p place) {
 	if p.end <= now || s.stale {
 		return
@@ -282,7 +282,7 @@ func (s *conservative) missed(now core.Time) bool {
 	return slices.ContainsFunc(s.waiting, func(r reserved) bool { return r.start < now })
 }
 
-// renew gives all waiting jobs new places next to the running jobs.
+// renew gives all waiting jobs new places, in queue order, around the running jobs.
 func (s *conservative) renew(now core.Time) {
 	s.view.Clear(s.machine.Nodes)
 	s.places.Each(func(p place) {

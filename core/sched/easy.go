@@ -7,11 +7,10 @@ import (
 	"accordion/core/sizing"
 )
 
-// Patient starts the jobs that fit now. A job that does not fit and is due gets a reservation: the first second at
-// which it fits next to the running jobs and the earlier reservations. A job is due after it has waited Factor times
-// its requested time, or Most if that is less, counted from its submission (core.Job.Submit). Jobs that are due go
-// first, in the order in which they became due. The others follow in the order of the Submit calls. A job that never
-// fits the machine is skipped.
+// Patient starts the jobs that fit now. A job that is due and does not fit gets a reservation: the first second at which it
+// fits, given the running jobs and the earlier reservations. A job is due after it has waited Factor times its requested time, or
+// Most if that is less, counted from its submission (core.Job.Submit). Jobs that are due come first, in the order in which they
+// became due. The others follow in the order of the Submit calls. A job that never fits the machine is skipped.
 //
 // Of several profiles that can start now, a job gets the one that completes first. Its reservation is for the profile
 // that completes first overall. Among equals the job gets the profile with the fewest nodes (at its peak), then the
@@ -20,29 +19,29 @@ import (
 // With one reservation no job starves. The reservation never moves back while the machine keeps its nodes. So a job
 // that fits the machine waits until it is due, and then for the jobs that were due before it, one after the other.
 //
-// A job that the batch system starts (core.Job.Foreign) always has a place, which does not count as a reservation.
-// Every later job is fitted next to that place, even the one that has the reservation.
+// A job that the batch system starts (core.Job.Foreign) always has a place, which does not count as a reservation. No later job
+// moves this place, even if the later job has the reservation.
 //
-// With a Sizing a moldable job gets only sizes from its floor to its target, as in Repeated. All sizes that it lists
-// determine when it becomes due.
+// With a Sizing a moldable job gets only sizes from its floor to its target, as in Repeated. The time at which it becomes due
+// depends on all sizes that it lists.
 //
-// The zero value is EASY: every job is due at once, and the first job of the queue has the one reservation.
+// The zero value is EASY: every job is due at its submission, and the first job of the queue has the only reservation.
 type Patient struct {
-	Factor       int64         // a job is due once it has waited this many times its requested time; 0: at once
-	Most         core.Time     // the longest wait until a job is due, in seconds; 0: it is due at once
-	Reservations int           // the number at a time; 0 means 1
-	Sizing       sizing.Sizing // the sizes of moldable jobs; nil: all that they list
+	Factor       int64         // a job is due once it has waited this many times its requested time; 0 means at its submission
+	Most         core.Time     // the longest wait until a job is due, in seconds; 0 means that it is due at its submission
+	Reservations int           // number of simultaneous reservations; 0 means 1
+	Sizing       sizing.Sizing // the rule for the sizes of moldable jobs; nil permits all sizes that they list
 }
 
-// AllReserved gives every job a reservation. Without a wait until jobs are due, the policy is then the same as
-// Repeated, except for moldable jobs: a size that can start now does not wait for a size that ends sooner.
+// AllReserved gives every job a reservation. If jobs are also due at their submission, the policy is the same as Repeated except
+// for moldable jobs: Patient starts a job that can start now, even if another size would start later and end sooner.
 const AllReserved = math.MaxInt
 
-// EASY is EASY back-filling as it is published for rigid jobs. It is Patient in which every job is due at once. Each
-// job takes its peak for its total duration, in its first choice. EASY ignores guards, margins and Foreign. A job
+// EASY is EASY back-filling as it is published for rigid jobs. It is Patient in which every job is due at its submission. Each
+// job takes the peak of its first choice for the total duration of that choice. EASY ignores guards, margins and Foreign. A job
 // with a later Begin joins the queue at that time.
 //
-// Every start is that of the published schedules (KTH-SP2).
+// On the log KTH-SP2 every start equals that of the published schedule.
 type EASY struct {
 	Order  Order
 	Strict bool // no job starts before one ahead of it: first come, first served, without back-filling
@@ -71,15 +70,15 @@ func (p EASY) New(m core.Machine) State {
 type rules struct {
 	Patient
 	rigid  bool
-	order  Order // order and strict are EASY's
+	order  Order // Order of EASY; strict is Strict of EASY
 	strict bool
 }
 
-// Due returns when a job becomes due: without a wait, at its submission.
+// Due returns when a job becomes due. This is at its submission if jobs need not wait until they are due.
 func (p Patient) Due(j core.Job) core.Time { return j.Submit + p.patience(&j) }
 
-// DueLike returns j with a submission time at which it becomes due when other does. Use it for one job in two forms,
-// such as with other choices.
+// DueLike returns j with another submission time, so that it becomes due at the same time as other. Use it for two forms of the
+// same job, such as with different choices.
 func (p Patient) DueLike(j, other core.Job) core.Job {
 	j.Submit += p.Due(other) - p.Due(j)
 	return j
@@ -103,11 +102,11 @@ func (p Patient) patience(j *core.Job) core.Time {
 	return min(p.Most, core.Forever)
 }
 
-// rank returns the due time of a job under EASY. It is before every real time and orders the queue.
+// rank returns a due time for a job under EASY that orders the queue. It is before every real time.
 func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
-// due returns the time by which due jobs are ordered. If jobs are due at once it is the same for all, so that they
-// keep the order of the queue whatever their submission times.
+// due returns the time by which due jobs are ordered. If jobs are due at their submission, this time is the same for all jobs, so
+// that they keep the order of the queue whatever their submission times.
 func (p Patient) due(j *core.Job) core.Time {
 	if !p.Ages() {
 		return -core.Forever

@@ -58,7 +58,7 @@ func (w *twin) begins(j core.Job, t core.Time) (p promise, ok bool) {
 	return p, ok
 }
 
-// sooner reports whether a completes first, or has fewer nodes.
+// sooner reports whether p completes before q, or at the same time with fewer nodes.
 func (p *promise) sooner(q promise) bool {
 	return cmp.Or(cmp.Compare(p.End(), q.End()), cmp.Compare(p.EP.Peak(), q.EP.Peak())) < 0
 }
@@ -80,7 +80,7 @@ func (w *twin) reserve(j core.Job, now core.Time) (p promise, ok bool) {
 	return p, ok
 }
 
-// due returns when a job becomes due. If jobs do not wait for that, they keep the order of the queue whatever their
+// due returns when a job becomes due. If jobs need not wait until they are due, they keep the order of the queue whatever their
 // submission times.
 func (w *twin) due(j core.Job) core.Time {
 	if w.policy.Most == 0 || w.policy.Factor == 0 {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Jobs behind foreign jobs may start or have the reservation, under any policy and parameters. They delay none of the
-// foreign jobs, which have the places that they would have alone.
+// Under any parameters, jobs behind foreign jobs may start or have the reservation, but they delay none of the foreign jobs.
+// Foreign jobs have the places that they would have without the other jobs.
 func TestNoJobDelaysForeignJobsAheadOfIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, guarded)

@@ -10,7 +10,7 @@ import (
 // order returns the jobs in the order in which they are tried: due jobs by the time at which they became due, then
 // all others in queue order. No job goes before a foreign job that precedes it in the queue.
 func (s *reference) order(now core.Time) []*waiter {
-	var due []int // of waiting
+	var due []int // indexes of the due jobs in waiting
 	foreign := false
 	for i := range s.waiting {
 		w := &s.waiting[i]
@@ -26,7 +26,7 @@ func (s *reference) order(now core.Time) []*waiter {
 			all, in[i] = append(all, &s.waiting[i]), true
 		}
 	}
-	others := 0 // foreign jobs before this index are in
+	others := 0 // foreign jobs before this index have been added
 	for _, i := range due {
 		for ; foreign && others < i; others++ {
 			if s.waiting[others].Foreign {
@@ -56,8 +56,8 @@ func inOrder(places []core.Planned, rank map[core.JobID]int) []core.Planned {
 	return places
 }
 
-// QueueOrder returns the order in which Patient tries the jobs of a queue, as indexes into it. The first due of them
-// are due. It is for planners that do not use a State.
+// QueueOrder returns the order in which Patient tries the jobs of a queue, as indexes into the queue. The first `due` jobs in this
+// order are due. QueueOrder is for planners that do not use a State.
 func (p Patient) QueueOrder(now core.Time, queue []core.Job) (turns []int, due int) {
 	turns = make([]int, len(queue))
 	ranks := make([]core.Time, len(queue))

@@ -4,10 +4,10 @@ import (
 	"accordion/core"
 )
 
-// Starts implements State. It reports shrinks first, then growths, then starts, first of the jobs that are due. If it
-// was not called at the time of a change, it reports the change late, with the present size.
+// Starts implements State. It reports shrinks first, then growths, then starts; jobs that are due come first. If it was not
+// called at the time of a change, it reports the change late, with the present size.
 //
-// Without a view it is EASY as published, with two queues: the jobs that are due and the others.
+// Without a view it follows the published EASY, with two queues: the jobs that are due and the others.
 func (s *easyState) Starts(now core.Time, into []core.Start) []core.Start {
 	if s.reference != nil {
 		return s.reference.Starts(now, into)
@@ -66,7 +66,7 @@ func (s *easyState) startByView(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// advance releases the nodes of the jobs that have ended by now. If the clock was set back it takes them again.
+// advance releases the nodes of the jobs whose requested time has ended. If the clock was set back, it takes these nodes again.
 func (s *easyState) advance(now core.Time) {
 	if now < s.asOf {
 		s.free -= s.runs.Back()
@@ -173,6 +173,6 @@ func (s *easyState) reservationStands(now core.Time) bool {
 func (s *easyState) startReserved(now core.Time, i int, into []core.Start) []core.Start {
 	p := s.places[i]
 	s.places = append(s.places[:i], s.places[i+1:]...)
-	s.view.Remove(p.Start, p.EP) // start enters it again
+	s.view.Remove(p.Start, p.EP) // start adds the job to the view again
 	return s.start(now, &s.due, s.due.Find(p.Job), p.Choice, into)
 }

@@ -13,7 +13,7 @@ type easyQueue struct {
 	policy  rules
 	machine core.Machine
 	asOf    core.Time
-	runs    RunningByEnd // rectangles; the nodes of those whose end has come count as free
+	runs    RunningByEnd // running rectangles; the nodes of jobs whose requested end has passed count as free
 
 	patient bool                // jobs wait before they are due
 	dues    jobTable[core.Time] // when each waiting job becomes due, if patient
@@ -26,8 +26,8 @@ type easyQueue struct {
 	firstBegin core.Time         // the earliest Begin of an ineligible job
 	shaped     jobTable[*shaped] // the jobs of due and notDue that are not rectangles; the two lists have their smallest need
 
-	dueTimes  ByEnd     // due times and submission numbers of the jobs of notDue up to seen; also of jobs that no longer wait
-	firstDue  core.Time // no other job becomes due before this
+	dueTimes  ByEnd     // due times and submission numbers of the jobs of notDue up to seen, and of some jobs that no longer wait
+	firstDue  core.Time // no job that dueTimes does not have becomes due before this time
 	seenDue   int       // how many entries of due were checked
 	seen      int       // how many entries of notDue were checked
 	recheck   bool      // jobs that were checked may start now
@@ -37,8 +37,8 @@ type easyQueue struct {
 // A shaped is a waiting job that is not a rectangle: it has several steps or choices.
 type shaped struct {
 	core.Job
-	retryAt core.Time // it does not start before this time…
-	asOf    uint32    // …unless nodes are released after this many releases
+	retryAt core.Time // the job does not start before this time, unless nodes are released meanwhile
+	asOf    uint32    // value of easyState.releases when retryAt was computed
 }
 
 // dueRank orders jobs that are due: by the time at which they became due, then by submission.
@@ -91,8 +91,8 @@ func (s *easyQueue) enqueue(now core.Time, j *core.Job, due core.Time, came uint
 	s.notDue.Push(w)
 }
 
-// isRectangle reports whether a job needs one number of nodes for one finite time, and can start whenever they are
-// free. The time is finite so that no other job waits for its end forever.
+// isRectangle reports whether a job needs one number of nodes for one finite time, and can start whenever these nodes are free.
+// The time must be finite so that no other job waits forever for the job's end.
 func (s *easyQueue) isRectangle(j *core.Job) bool {
 	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Choices[0][0].Duration < core.Forever/2 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign
 }
@@ -156,7 +156,7 @@ func (s *easyQueue) addDue(w waitingJob, due core.Time) {
 		s.recheck, s.reordered = true, true
 		return
 	}
-	s.recheck = s.recheck || s.due.Jobs == 0 // it may have the reservation
+	s.recheck = s.recheck || s.due.Jobs == 0 // as the first due job it may get the reservation
 	s.due.Push(w)
 	s.last = a
 }
@@ -180,7 +180,7 @@ func (s *easyQueue) promoteDue(now core.Time) {
 	if s.firstBegin <= now {
 		s.retryIneligible(now)
 	}
-	if s.firstDue <= now { // its due time was not tracked
+	if s.firstDue <= now { // dueTimes does not have the job's due time
 		s.trackDue()
 		s.recheck = true
 	}
@@ -209,8 +209,8 @@ func (s *easyQueue) removeNotDue(i int) waitingJob {
 	return w
 }
 
-// trackDue starts to track the due times of the jobs that have just been checked. Most jobs start at once and are
-// never tracked.
+// trackDue starts to track the due times of the jobs that have just been checked. Most jobs start immediately
+// and are never tracked.
 func (s *easyQueue) trackDue() {
 	for i := s.seen; i < len(s.notDue.All); i++ {
 		if w := &s.notDue.All[i]; w.Nodes != hole {

@@ -24,8 +24,8 @@ func (s *easyState) startHeads(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// backfill starts rectangles of a list that do not delay the reservation. If the last job of the list starts, the
-// other entries are holes, which never fit.
+// backfill starts the rectangles of a list that do not delay the reservation. After the last job of the list has started, the
+// list has only holes, which never fit.
 func (s *easyState) backfill(now core.Time, list *waitingList, into []core.Start) []core.Start {
 	room, all := s.place.Room(now, s.free), list.Least
 	for b := room.Next(all, blockOf(list.First)); b < len(all); b = room.Next(all, b+1) {
@@ -40,7 +40,7 @@ func (s *easyState) backfill(now core.Time, list *waitingList, into []core.Start
 	return into
 }
 
-// backfillFrom does the same for the entries from an index on.
+// backfillFrom does what backfill does, for the entries of the list from an index on.
 func (s *easyState) backfillFrom(now core.Time, list *waitingList, from int, into []core.Start) []core.Start {
 	for i := from; i < len(list.All); i++ {
 		if room := s.place.Room(now, s.free); room.Has(&list.All[i]) {

@@ -9,9 +9,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// reference is the definition of Patient, word by word. Each pass begins with what runs, and nothing else is
-// remembered. It plans where jobs have guards, are foreign, or are sized by a rule. In all other cases easyState
-// makes the same plan faster.
+// reference implements the definition of Patient word by word. Each pass begins with the running jobs, and nothing else is
+// remembered. reference is used if jobs have guards, are foreign, or are sized by a rule. In all other cases easyState makes
+// the same plan faster.
 type reference struct {
 	policy  Patient
 	machine core.Machine
@@ -20,7 +20,7 @@ type reference struct {
 	places  []core.Planned // the reservations, as of the last pass
 
 	view    *profile.Profile
-	guards  guardView // next to view
+	guards  guardView // protects jobs with guards; view counts all guards as used
 	chooser moldable.Chooser
 
 	load  *SystemLoad   // nil without a sizing
@@ -31,7 +31,7 @@ type reference struct {
 type waiter struct {
 	core.Job
 	due core.Time
-	seq uint32 // submission number, where the position in a list does not give it
+	seq uint32 // submission number; set only if the position in a list does not give the order
 }
 
 func newReference(p Patient, m core.Machine) *reference {
@@ -191,8 +191,8 @@ func (s *reference) pass(now core.Time, into []core.Planned) []core.Planned {
 	return into
 }
 
-// sized returns a job with only the choices that the sizing rule permits. of maps an index in these to one in all its
-// choices. ok is false if the job may have no size on this machine.
+// sized returns a job with only the choices that the sizing rule permits. of converts an index in these choices to an index in
+// the job's own choices. ok is false if the rule permits no size on this machine.
 func (s *reference) sized(j core.Job) (_ core.Job, of func(int) int, ok bool) {
 	same := func(choice int) int { return choice }
 	if s.load == nil || len(j.Choices) < 2 {
@@ -223,7 +223,8 @@ func (s *reference) renew(now core.Time) {
 	}
 }
 
-// startNow returns the place of a job that can start now: the choice that completes first among those that can.
+// startNow returns the place of a job that can start now. Of the choices that can start now it takes the one that completes
+// first.
 func (s *reference) startNow(now core.Time, j core.Job) (best core.Planned, found bool) {
 	if j.Begin > now {
 		return best, false

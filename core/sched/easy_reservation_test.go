@@ -24,7 +24,7 @@ func TestKeptReservationEqualsRecomputedReservation(t *testing.T) {
 				s.Running(now, core.Allocation{Job: id, Start: now - 3, EP: core.EP{{Duration: 1 + r.Int64N(60), Nodes: r.IntN(9)}}})
 				running = append(running, id)
 			case 2:
-				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, runs, or has ended
+				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // the job waits, runs, or has ended already
 			case 3:
 				now -= r.Int64N(9)
 			default:

@@ -19,8 +19,8 @@ func (r *reservation) Room(now core.Time, free int) room {
 // Has reports whether there is room for a job.
 func (r room) Has(w *waitingJob) bool { return r.lacks(w.Nodes, w.Length) == 0 }
 
-// lacks returns 0 if the nodes are free, either for the length or next to the reservation, and 1 if not. It combines
-// the signs of the differences, because the processor would often mispredict separate branches.
+// lacks returns 0 if the nodes are free for the length, or if the reservation does not need them, and otherwise 1. It combines the
+// signs of the differences, because the processor would often mispredict separate branches.
 func (r room) lacks(nodes int32, length core.Time) uint {
 	n := core.Time(nodes)
 	return uint(r.free-n|(r.length-length)&(r.spare-n)) >> 63
@@ -55,7 +55,7 @@ func (r room) Fitting(block []waitingJob) uint {
 // return, because few other jobs change it.
 type reservation struct {
 	At    core.Time // Forever on a machine that lost nodes and will never have enough
-	Extra int       // nodes that are free next to the job at that time
+	Extra int       // nodes that are free at that time in addition to those that the job needs
 
 	made  bool
 	seq   uint32 // the job's submission number
@@ -91,9 +91,9 @@ func (r *reservation) IsFor(w *waitingJob) bool { return r.made && r.seq == w.Se
 // Invalidate makes the reservation belong to no job. The room that it leaves stays the same.
 func (r *reservation) Invalidate() { r.made = false }
 
-// Ended updates the reservation for a running job that ends before its requested time. A job that was to end before
-// the reservation is already counted. The nodes of other jobs become free next to the reserved job. They can also let
-// it start sooner, if no other nodes were missing.
+// Ended updates the reservation for a running job that ends before its requested time. If the requested end was before the
+// reservation, the reservation already counts on the job's nodes. Otherwise these nodes are additional: other jobs can use them
+// next to the reserved job, or the reserved job can start sooner with them.
 func (r *reservation) Ended(h RunningJob) {
 	if h.End < r.At {
 		return
@@ -105,8 +105,8 @@ func (r *reservation) Ended(h RunningJob) {
 	r.made = r.made && r.short > 0
 }
 
-// Began updates the reservation for a job that starts. The reservation becomes invalid if the job delays it, which
-// happens if the job ranked before the reserved one.
+// Began updates the reservation for a job that starts. The reservation becomes invalid if the job delays the reserved job, which
+// is possible only if the job ranks before the reserved job.
 func (r *reservation) Began(h RunningJob) {
 	if h.End < r.At {
 		return

@@ -142,9 +142,9 @@ func TestTheReservationsPlaceNeverMovesBackAndItsJobKeepsItUntilItStarts(t *test
 	})
 }
 
-// The bound: a job that may start at any time and fits the machine starts at most this many of the longest requested
-// times after it is due: the number of jobs that wait then and were due before it, plus two. One is for the jobs that
-// run at that time, one for the time until the next call.
+// A job that may start at any time and fits the machine starts within a bound after it is due. Let n be the number of jobs that
+// wait then and were due before it. The bound is n+2 times the longest requested time: n for these jobs, one for the jobs that
+// run at that time, and one for the time until the next call.
 func TestNoJobStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, func(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {

@@ -40,7 +40,7 @@ func (s *easyState) backfillView(now core.Time, list *waitingList, from int, int
 	return into
 }
 
-// room reports whether the nodes are free from now on for the length.
+// room reports whether the nodes are free from now on for `length` seconds.
 func (s *easyState) room(now core.Time, nodes int32, length core.Time) bool {
 	if len(s.stairs) == 0 {
 		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])

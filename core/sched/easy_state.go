@@ -11,15 +11,15 @@ import (
 // easyState is the state of EASY and Patient. It starts the same jobs as the definition (reference), and checks as
 // few jobs as it can.
 //
-// As long as only rectangles run and wait and there is one reservation, it needs no view. The occupation then only
-// falls over time, so free and place are enough to know which jobs start. The first job of another kind makes it
-// build a view. Three facts then save work:
+// As long as all jobs are rectangles and there is one reservation, the state needs no view. The occupation by running rectangles
+// never rises later, so free and place are enough to know which jobs start. When the first job of another kind is added, the
+// state builds a view. Two facts then save work.
 //
-// A rectangle that found no room finds none later, until a promise ends or shrinks or a job ends early. The
-// occupation only grows until then. For any other job shaped.retryAt says how long one of its steps lacks room at
-// least. So if only submissions happened since the last pass, only the new jobs are tried.
+// A rectangle that found no room finds none until a promise ends or shrinks or a job ends early, because the occupation only
+// grows until then. For any other job, shaped.retryAt is a time before which one of its steps lacks room. So if only submissions
+// happened since the last pass, only the new jobs are tried.
 //
-// The staircase of the fewest nodes free from now until t rules out most jobs, eight at once.
+// The staircase of the smallest number of nodes free from now until t rules out most jobs, in blocks of eight jobs.
 //
 // Unless stale, view is the occupation from asOf on by the running jobs and the reservations in places.
 type easyState struct {
@@ -27,16 +27,16 @@ type easyState struct {
 	free  int         // nodes that no rectangle holds at asOf; negative when nodes were lost
 	place reservation // used while there is no view
 
-	view      *profile.Profile // nil: there are only rectangles
+	view      *profile.Profile // nil as long as there are only rectangles
 	chooser   moldable.Chooser
-	reference *reference // set once a job needs the definition
+	reference *reference // set once a job needs it (useReference)
 
 	others  []Active    // running jobs that are not rectangles, in the order in which they were added
 	nexts   []core.Time // when each of others changes next
 	delayed int         // number of submitted jobs that had a later Begin
 
 	places  []core.Planned // the reservations, in the order of due
-	several bool           // a reservation's job has several profiles
+	several bool           // at least one job with a reservation has several profiles
 	begin   core.Time      // the earliest start of the last reservation's job
 	only    [1]core.EP     // reused memory
 
@@ -44,7 +44,7 @@ type easyState struct {
 	freed    bool            // nodes were released early since the last pass
 	releases uint32          // number of passes that found nodes released early
 	retryAt  core.Time       // no job that was checked starts before this, unless nodes are released
-	stairs   []profile.Stair // as of the last pass; empty: not yet built
+	stairs   []profile.Stair // as of the last pass; empty if not yet built
 	changing []Active        // reused memory
 }
 
@@ -68,7 +68,7 @@ func (s *easyState) useView() {
 	}
 }
 
-// useReference makes the state use the definition, because a job needs what only that supports.
+// useReference makes the state use the reference, because a job needs a feature that only the reference supports.
 func (s *easyState) useReference() {
 	if s.reference == nil {
 		s.reference = s.easyQueue.asReference()
@@ -196,7 +196,7 @@ func (s *easyState) Next(now core.Time) core.Time {
 	}
 	next := min(s.runs.Next(now), s.firstBegin)
 	if s.view == nil {
-		return next // the reservation begins when a job ends
+		return next // a reservation without a view begins only when a job ends
 	}
 	for i, at := range s.nexts {
 		if at <= now {

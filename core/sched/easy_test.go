@@ -50,8 +50,7 @@ func rectangles(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return core.Job{ID: id, Submit: now, Choices: []core.EP{drawEasyEP(t, 1, nodes)}}
 }
 
-// late draws jobs of which some have an earlier submission time, so that they are due before jobs that were added
-// earlier.
+// late draws jobs, some of which have an earlier submission time. These become due before jobs that were added earlier.
 func late(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := drawEasyJob(t, id, now, nodes)
 	j.Submit -= max(0, rapid.Int64Range(-20, 20).Draw(t, "late"))
@@ -83,7 +82,7 @@ func drawStory(t *rapid.T, job func(*rapid.T, core.JobID, core.Time, int) core.J
 type event struct {
 	now    core.Time
 	submit *core.Job
-	end    core.JobID // 0: none
+	end    core.JobID // the job that ended; 0 if none
 }
 
 // play runs the story. At each event it calls ask, starts what ask returns, and continues at the returned time.

@@ -10,7 +10,7 @@ import (
 type waitingJob struct {
 	Length core.Time // requested
 	ID     core.JobID
-	Nodes  int32  // less than hole
+	Nodes  int32  // number of nodes, always less than hole
 	Seq    uint32 // submission number
 }
 
@@ -21,8 +21,8 @@ type waitingJob struct {
 type waitingList struct {
 	All   []waitingJob // with holes; read only
 	Least []blockLeast // one for each block; read only
-	First int          // index of the first job, if Jobs is not 0; read only
-	Jobs  int          // number of jobs without holes; read only
+	First int          // index of the first job; valid if Jobs is not 0; read only
+	Jobs  int          // number of jobs, which excludes holes; read only
 }
 
 // A block has 1 << blockBits jobs.
@@ -70,7 +70,7 @@ func (l *waitingList) Push(w waitingJob) {
 	l.Jobs++
 }
 
-// Insert adds a job behind all jobs that it does not go before. It may change all indexes.
+// Insert adds a job at the first position at which it goes before the job there. Insert may change all indexes.
 func (l *waitingList) Insert(w waitingJob, before func(a, b waitingJob) bool) {
 	l.Pack()
 	i, _ := slices.BinarySearchFunc(l.All, w, func(a, b waitingJob) int {
@@ -113,8 +113,8 @@ func (l *waitingList) Tidy() {
 	}
 }
 
-// Pack removes all holes. The loop has no branch, because the processor would mispredict it often: the next job
-// overwrites whatever is behind the jobs kept so far.
+// Pack removes all holes. The loop copies every entry behind the jobs kept so far, and the next entry overwrites a hole. It
+// needs no branch, which the processor would often mispredict.
 func (l *waitingList) Pack() {
 	kept := 0
 	for _, w := range l.All[l.First:] {

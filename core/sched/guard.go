@@ -10,24 +10,24 @@ import (
 	"accordion/core/profile"
 )
 
-// A guardView keeps waiting jobs from delaying each other where some have a guard (core.Job): an overrun allowance
-// that they may use or not. Nothing is known about when in its guard such a job ends. So the starts of jobs that wait
-// for its nodes are unknown too. The plan's view counts all guards as used. A job without a guard that is fitted into
-// that view could start in the guard of a running job and end after it. It would then delay the job that should get
-// these nodes. Even its reservation could do so, long before it starts.
+// A guardView keeps waiting jobs from delaying each other if some jobs have a guard (core.Job): an overrun allowance that a job
+// may use or not. It is unknown when in its guard a job ends. So the starts of the jobs that wait for its nodes are unknown too.
+// The plan's view counts all guards as used. Suppose that a job without a guard is fitted into this view. It could start in the
+// unused guard of a job and end after that guard, and so delay the job that should get these nodes. Even the reservation of a job
+// without a guard could delay other jobs in this way, long before it starts.
 //
-// So a waiting job with a guard is placed twice: at the latest in the plan's view and at the earliest in early. In
-// taken it occupies its nodes from the earliest start to the latest end. A job without a guard is fitted into taken.
-// At every instant taken is at least view and at least early.
+// So a waiting job with a guard is placed twice: with its latest start in the plan's view and with its earliest start in early.
+// In the profile taken it occupies its nodes from the earliest start to the latest end. A job without a guard is fitted into
+// taken. At every instant taken has at least as many used nodes as view and as early.
 //
 // Call Renew before the first use. The methods Room, Best, Occupy and Clone also work on nil, for a plan in which no
 // job has a guard.
 type guardView struct {
-	early     *profile.Profile // as if no guard were used
-	taken     *profile.Profile // with the nodes that jobs with a guard take at any possible time
+	early     *profile.Profile // the occupation if no guard is used
+	taken     *profile.Profile // the occupation if jobs with a guard take their nodes at every possible time
 	firm      *profile.Profile // taken without the waiting jobs that have no guard
 	waiting   bool             // a waiting job has a guard
-	chooser   moldable.Chooser // finds room for a job by its limit; never expands steps
+	chooser   moldable.Chooser // finds room for a job with its time limit; never expands steps
 	unclaimed []stretch        // guards of running jobs that no waiting job claims yet; disjoint and in order
 }
 
@@ -37,7 +37,7 @@ type stretch struct {
 	nodes    int
 }
 
-// Renew starts again with the running jobs, and reuses memory. view is their occupation, with all guards.
+// Renew starts again with the running jobs, and reuses memory. view is the occupation by these jobs, with all guards.
 func (o *guardView) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
 	if o.early == nil {
 		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)
@@ -109,8 +109,7 @@ func (o *guardView) Clear(p core.Planned, margin core.Time) (core.Time, bool) {
 	return start, ok
 }
 
-// byLimit returns what the batch system believes a job to take by its time limit: it never releases a node before the
-// end.
+// byLimit returns the occupation by a job as the batch system sees it: the job releases no node before its time limit.
 func byLimit(ep core.EP, margin core.Time) core.EP {
 	var all core.EP
 	for _, step := range ep {
@@ -159,8 +158,8 @@ func (o *guardView) Occupy(view *profile.Profile, p *core.Planned, notBefore cor
 	}
 }
 
-// occupy enters the place of a job with a guard. If the job starts before its latest start, because an earlier job
-// does not use its guard, it takes that job's nodes. Together the two take no more than the larger of them.
+// occupy enters the place of a job with a guard. The job starts before its latest start only if an earlier job does not use its
+// guard. It then takes that job's nodes, so that both together never take more nodes than the larger of the two jobs.
 func (o *guardView) occupy(p *core.Planned, notBefore core.Time) {
 	step := p.EP[0]
 	needs := max(step.Duration-p.Guard, 1)
@@ -179,7 +178,7 @@ func (o *guardView) occupy(p *core.Planned, notBefore core.Time) {
 	o.waiting = true
 }
 
-// claim claims the guards in [from, to), up to the given nodes at every instant, and returns what it claimed.
+// claim claims unclaimed guards in [from, to), at every instant up to the given number of nodes. It returns what it claimed.
 func (o *guardView) claim(from, to core.Time, nodes int) []stretch {
 	var used []stretch
 	i, _ := slices.BinarySearchFunc(o.unclaimed, from, func(g stretch, t core.Time) int { return cmp.Compare(g.to, t+1) })

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ordinary returns a job that lasts at most limit, and may last for its guard longer.
+// ordinary returns a job that lasts at most limit plus its guard.
 func ordinary(id core.JobID, nodes int, limit, guard core.Time) core.Job {
 	return core.Job{ID: id, Choices: []core.EP{{{Duration: limit + guard, Nodes: nodes}}}, Guard: guard}
 }
@@ -27,7 +27,7 @@ func TestJobDoesNotDelayJobsThatMayStartInAGuard(t *testing.T) {
 		nodes   int
 		running []core.Allocation
 		before  []core.Job
-		want    core.Time // start of a job of one node for 14 s that comes after them
+		want    core.Time // start of a job of one node for 14 s that comes after all others
 	}{
 		{"it is over before", 3, []core.Allocation{{Job: 9, EP: epOf("1x50"), Guard: 30}}, []core.Job{waits}, 0},
 		{"it would begin in the guard", 3, []core.Allocation{holds}, []core.Job{waits}, 40 + 85},
@@ -64,7 +64,7 @@ func drawGuarded(t *rapid.T, now core.Time, nodes int) (running []core.Allocatio
 	return running, jobs
 }
 
-// unused returns the rest of an allocation from now on if its guard is not used.
+// unused returns the part of an allocation from now on, without its guard.
 func unused(a core.Allocation, now core.Time) core.Allocation {
 	end := max(a.End()-a.Guard, now)
 	b := core.Allocation{Job: a.Job, Start: a.Start}
@@ -75,8 +75,8 @@ func unused(a core.Allocation, now core.Time) core.Allocation {
 	return b
 }
 
-// guardedPlan computes the plan of jobs with guards in three arrays of seconds: the occupation at the latest, at the
-// earliest, and taken.
+// guardedPlan computes the plan of jobs with guards in three arrays of seconds: the occupation with the latest starts, with the
+// earliest starts, and from the earliest start to the latest end of each job (taken).
 func guardedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.Allocation, jobs []core.Job) core.Plan {
 	late, early, taken, firm := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...), newDumb(nodes, running...)
 	ordinary := false // a waiting job has a guard
@@ -141,7 +141,7 @@ func guardedPlan(policy sched.Repeated, nodes int, now core.Time, running []core
 	return plan
 }
 
-// counts reports whether a job may start at a second if each of its nodes counts until its limit.
+// counts reports whether a job may start at second `at` if each of its nodes counts as used until its time limit.
 func (d *dumb) counts(ep core.EP, margin, at core.Time) bool {
 	most := 0
 	for t := range ep.Total() + margin {
@@ -182,9 +182,8 @@ func unfit(nodes int, now core.Time, running []core.Allocation) bool {
 	return !d.Free(0, now, horizon-1)
 }
 
-// Jobs with a guard run one after the other, each as soon as it fits: once in a world in which no guard is used, and
-// once in one in which all running jobs use theirs. Jobs without a guard behind them start as planned, and never
-// delay them.
+// Jobs with a guard run one after the other, each as soon as it fits. This happens twice: once no guard is used, and once all
+// running jobs use their guards. Later jobs without a guard start as planned, and never delay the jobs with a guard.
 func TestLaterJobsDelayNoOrdinaryJobWhetherGuardsAreUsedOrNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const now = 0
@@ -265,7 +264,7 @@ func TestMarginOfAJobDelaysNoOrdinaryJob(t *testing.T) {
 	}
 }
 
-// A batch system counts each node of a job until the job's limit, and gives ordinary jobs their places one after the
+// A batch system counts each node of a managed job as used until the job's time limit, and places ordinary jobs one after the
 // other. Each ordinary job gets the same place as if the managed job did not exist.
 func TestNoOrdinaryJobIsPlannedLaterForOneBehindItThatCountsUntilItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

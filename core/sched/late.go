@@ -2,9 +2,9 @@ package sched
 
 import "accordion/core"
 
-// PlanWithoutLate returns s.Plan without the jobs that would start after their latest second (core.Job.Latest). It
-// removes these jobs from the queue and returns their IDs: they have no reservation and delay no other job. latest
-// has the latest second of each job that has one.
+// PlanWithoutLate returns s.Plan without the jobs that would start after their latest start (core.Job.Latest). It removes these
+// jobs from the queue and returns their IDs. They have no reservation and delay no other job. latest has the latest start of each
+// job that has a limit.
 //
 // Removing a job can make room for a late job behind it. So only the first late job is removed at first, then two,
 // four and so on. A queue of n late jobs is planned about log n times.

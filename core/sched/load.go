@@ -22,24 +22,24 @@ type SystemLoad struct {
 	machine int
 
 	members    jobTable[*member]
-	came       int               // jobs submitted so far
+	came       int               // number of jobs submitted so far
 	queue      []*member         // jobs that wait and could start, in order of submission
 	waiting    []*sizing.Sizes   // the sizes of the jobs in queue
 	ineligible []*member         // jobs that start later or exceed the machine
 	running    []*member         // in no order
 	changing   []core.Allocation // allocations that run or start later and have several sizes
-	demand     sizing.Demand     // of queue and running
+	demand     sizing.Demand     // sums over queue and running
 	world      sizing.World      // reused memory
 
 	learns  bool // the sizing needs a forecast
 	tally   sizing.Tally
 	learned *sizing.Forecast
-	half    core.Time // the half hour in which learned was computed
+	half    core.Time // number of the half hour in which learned was computed
 }
 
 // member is a job of the load.
 type member struct {
-	sizes *sizing.Sizes // nil: unknown
+	sizes *sizing.Sizes // nil if unknown
 	came  int
 	begin core.Time // earliest start
 	state memberState
@@ -47,7 +47,7 @@ type member struct {
 	begun     core.Time // when it started
 	nodes     int       // nodes that it holds
 	end       core.Time // requested end
-	reference int       // its contribution to the mean size
+	reference int       // the job's contribution to the mean reference (sizing.Demand)
 	at        int       // index in running
 }
 
@@ -69,8 +69,8 @@ func NewSystemLoad(m core.Machine, s sizing.Sizing, f sizing.Floor) *SystemLoad 
 	}
 }
 
-// Submit adds a waiting job and returns its sizes, or nil if none can run. A job that starts later or exceeds the
-// machine has no demand before.
+// Submit adds a waiting job and returns its sizes, or nil if none of them can run. A job counts for the demand only from the time
+// on at which it could start, and only if it fits the machine.
 func (c *SystemLoad) Submit(now core.Time, j core.Job) *sizing.Sizes {
 	s := sizing.New(j, c.floor)
 	c.Enter(now, j, s)
@@ -95,7 +95,7 @@ func (c *SystemLoad) Enter(now core.Time, j core.Job, s *sizing.Sizes) {
 	}
 }
 
-// admits adds a job to the queue if it could start.
+// admits adds a job to the queue if the job could start now. It reports whether it did.
 func (c *SystemLoad) admits(now core.Time, m *member) bool {
 	if m.begin > now || m.sizes.Steps[0].Nodes > c.machine {
 		return false
@@ -125,7 +125,7 @@ func (c *SystemLoad) admit(now core.Time) {
 // Nodes changes the number of nodes.
 func (c *SystemLoad) Nodes(m core.Machine) {
 	c.machine = m.Nodes
-	for _, m := range c.queue { // some may exceed it now
+	for _, m := range c.queue { // some jobs may exceed the machine now
 		m.state = ineligible
 		c.demand.Waits(m.sizes, -1)
 	}
@@ -223,7 +223,7 @@ func (c *SystemLoad) unqueue(m *member) {
 	c.queue, c.waiting = slices.Delete(c.queue, i, i+1), slices.Delete(c.waiting, i, i+1)
 }
 
-// World returns what a sizing rule looks at, at the given time.
+// World returns the information on which a sizing rule decides at the given time.
 func (c *SystemLoad) World(now core.Time) *sizing.World {
 	if len(c.ineligible) > 0 {
 		c.admit(now)

@@ -19,11 +19,11 @@ type record struct {
 	job       core.Job
 	runs      bool
 	allocated core.Allocation
-	listed    bool // its sizes are known
-	tocome    bool // it had not begun when it was reported
+	listed    bool // the job's sizes are known
+	tocome    bool // the job had not begun when it was reported
 }
 
-// loadWorld counts everything from the start.
+// loadWorld computes the demand again from a list of all jobs.
 func loadWorld(all []record, now core.Time, machine int) sizing.Demand {
 	var d sizing.Demand
 	for _, r := range all {

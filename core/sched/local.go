@@ -5,13 +5,14 @@ import "accordion/core"
 // Local describes what one cluster has of its own for a planner of several clusters (core/delegated): the jobs that run there with their
 // promises, guards and reservations, and the jobs that wait. Such a planner adds the requests of its applications to that.
 type Local struct {
-	// State has everything that runs, and no waiting job. Who gets a Local does not change it, but clones it.
+	// State has all running jobs and reservations, and no waiting job. The receiver of a Local must clone the State before
+	// changing it.
 	State Viewer
 	// Waiting are the waiting jobs in the order of their ranks, lowest first.
 	Waiting []Ranked
-	// Windows lists when hosts are free by name. nil means that the number of free hosts is enough to know. Where certain hosts are
-	// planned for later, enough hosts may be free in each second although no host is free for the whole time of a request. State counts
-	// hosts and does not know their names.
+	// Windows lists when individual hosts are free. nil means that the number of free hosts is enough to know. If certain hosts
+	// are planned for later, enough hosts may be free in each second although no host is free for the whole time of a request.
+	// State does not show this, because it only counts hosts.
 	Windows []Window
 }
 

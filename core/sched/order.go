@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Order is the order in which the jobs of a queue rank. Equal jobs rank in order of submission.
+// Order is the order of the jobs in a queue. Jobs that are equal in this order rank in order of submission.
 type Order uint8
 
 // The orders.

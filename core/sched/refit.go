@@ -10,7 +10,7 @@ import (
 // nodes past its limit, or the job itself is late.
 type Remainder struct {
 	Job   core.JobID
-	Nodes int       // held now, and in the current step until the next begins
+	Nodes int       // nodes that the job holds now, and until its next step begins
 	Left  core.Time // seconds that the current step still needs; at least 1
 	Next  core.EP   // the later steps, as requested; nil in the last step
 }
@@ -18,19 +18,19 @@ type Remainder struct {
 // Refit makes new promises, from now on, for running jobs whose promises cannot be kept. It is the scheduling
 // algorithm "re-run with updated information" (Klein & Pérez, CoreGRID 2011, section 6) under the rules of its
 // section 4.2 for what an application can do. The current step keeps its nodes, because a job never migrates. All
-// steps may be expanded without limit, because a running application would rather wait than end. Each step starts at
-// the earliest time at which it fits. fixed are the promises of other jobs and whatever else occupies the machine.
-// They do not change.
+// steps may be expanded without limit, because for a running application waiting is better than ending. Each step starts at
+// the earliest time at which it fits. fixed has the promises of other jobs and whatever else occupies the machine. These do
+// not change.
 //
-// The result has one allocation for each remainder, in the same order, that starts now. Its EP has the current step,
-// then the later steps, each with its new length. A remainder may be unable ever to continue, because its next steps
-// exceed the machine or because jobs wait for each other's nodes. It then keeps its nodes without end: its EP is one
-// step to core.Forever. Only its end or more nodes resolve this.
+// The result has one allocation for each remainder, in the same order. It starts now, and its EP has the current step and then
+// the later steps, each with its new length. A remainder may be unable ever to continue, because its next steps exceed the
+// machine or because jobs wait for each other's nodes. It then keeps its nodes without end: its EP is one step to core.Forever.
+// This changes only when the job ends or the machine gets more nodes.
 //
-// Earlier remainders in the list choose first. No remainder is promised nodes that another may still have to hold.
-// First Refit fits those that can continue while all others keep their nodes forever, then the others next to these,
-// as in the banker's algorithm. Then each, in list order, takes what the others turn out to leave. So whenever fixed
-// and all present holdings fit the machine, the new promises fit it too.
+// Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to hold. Refit first
+// fits the remainders that can continue while all others keep their nodes forever, then the others around these, as in the
+// banker's algorithm. Finally each remainder, in list order, is fitted again with the final promises of all others. So whenever
+// fixed and all present holdings fit the machine, the new promises fit it too.
 func Refit(now core.Time, m core.Machine, fixed []core.Allocation, broken []Remainder) []core.Allocation {
 	r := newRefitting(now, m, fixed, broken)
 	for r.grant(r.strict, len(broken)) || r.grant(r.squeezed, 1) {
@@ -48,7 +48,7 @@ func Refit(now core.Time, m core.Machine, fixed []core.Allocation, broken []Rema
 type refitting struct {
 	now      core.Time
 	view     *profile.Profile
-	wanted   []core.EP         // of each remainder: its current step, then the later ones
+	wanted   []core.EP         // for each remainder: its current step, then the later steps
 	promised []core.Allocation // one step without end until the remainder is done
 	done     []bool
 	fitter   ep.Fitter
@@ -78,8 +78,8 @@ func newRefitting(now core.Time, m core.Machine, fixed []core.Allocation, broken
 	return r
 }
 
-// grant fits up to most remainders, in order, that can continue next to the present promises of all others. It
-// reports whether there were any.
+// grant fits up to `most` remainders, in order, that can continue with the present promises of all others. It reports whether
+// there were any.
 func (r *refitting) grant(fit func(i int) (core.EP, bool), most int) bool {
 	granted := 0
 	for i := 0; i < len(r.wanted) && granted < most; i++ {
@@ -91,9 +91,9 @@ func (r *refitting) grant(fit func(i int) (core.EP, bool), most int) bool {
 	return granted > 0
 }
 
-// improve fits a remainder again, next to the final promises of all others. The result is never worse: its present
-// place is still free, and an earlier one may be. Only a place on a machine that is exceeded (squeezed) is replaced
-// by a free one.
+// improve fits a remainder again, with the final promises of all others. The result is never worse, because the remainder's
+// present place is still free, and an earlier place may be free now. A place that exceeds the machine (squeezed) is replaced by
+// a free place.
 func (r *refitting) improve(i int) { r.try(i, r.strict) }
 
 // try removes a remainder's promise from the view and adds a new one, or the old one if it fits nowhere.
@@ -113,8 +113,8 @@ func (r *refitting) strict(i int) (core.EP, bool) {
 	return r.fitter.Resume(r.wanted[i], r.view, ep.Unlimited, r.now)
 }
 
-// squeezed fits a remainder although its nodes and fixed together exceed the machine. The job cannot release nodes.
-// So the nodes that it holds count as its own, and only a growth beyond them must fit next to the others.
+// squeezed fits a remainder although its nodes and fixed together exceed the machine. The job cannot release nodes. So it keeps
+// the nodes that it holds in any case, and only a growth beyond these must fit the machine.
 func (r *refitting) squeezed(i int) (core.EP, bool) {
 	view := profile.New(r.view.Nodes())
 	most := max(0, view.Nodes()-r.wanted[i][0].Nodes)

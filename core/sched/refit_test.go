@@ -130,7 +130,7 @@ func checkRemainder(t *rapid.T, b sched.Remainder, a core.Allocation) {
 		t.Fatalf("%+v became %+v", b, a)
 	}
 	if len(a.EP) == 1 && len(b.Next) > 0 && a.End() >= core.Forever {
-		return // it never continues
+		return // the remainder never continues
 	}
 	if len(a.EP) != 1+len(b.Next) {
 		t.Fatalf("%+v became %+v", b, a)
@@ -152,7 +152,7 @@ func TestALoneRemainderIsFittedAsEarlyAsArraysOfSecondsSay(t *testing.T) {
 		wanted := append(core.EP{{Duration: max(b.Left, 1), Nodes: b.Nodes}}, b.Next...)
 		_, want, ok := d.Fit(wanted, ep.Unlimited, now, true, false)
 		if !ok {
-			return // it holds more than is free; the table in TestRefit covers that
+			return // the remainder holds more nodes than are free; the table in TestRefit covers that
 		}
 		got := sched.Refit(now, core.Machine{Nodes: nodes}, fixed, []sched.Remainder{b})
 		if d := cmp.Diff(want, got[0].EP); d != "" {

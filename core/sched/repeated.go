@@ -12,28 +12,27 @@ import (
 )
 
 // Repeated is repeated back-filling: the scheduling algorithm of RR-7389, Figure 5, for rigid, moldable and evolving
-// jobs alike. It goes through the queue in order. Each job gets its earliest completion in the view that remains
-// after the running jobs, with their promises, and the jobs planned so far. Of several choices that complete together
-// a job gets the one with the fewest nodes (at its peak), then the one listed first.
+// jobs alike. It goes through the queue in order. Each job gets its earliest completion on the nodes that the running jobs, with
+// their promises, and the jobs planned so far leave free. Of several choices that complete together a job gets the one with the
+// fewest nodes (at its peak), then the one listed first.
 //
-// A waiting job's start is not guaranteed. Whenever something changes, everything is planned again, and a job may
-// move back when an earlier job gains. But no later submission delays or expands it, and a job that has started keeps
+// A waiting job's start is not guaranteed. Whenever something changes, everything is planned again, and a job may be planned
+// later because an earlier job starts sooner. But no later submission delays or expands a job, and a job that has started keeps
 // its promise.
 //
-// Jobs with a guard (core.Job) keep their order among each other. A job without a guard starts where it delays none
-// of them, whether or not they and the jobs before them use their guards. Its margin alone delays none of them
-// either.
+// Jobs with a guard (core.Job) keep their order among each other. A job without a guard starts only if neither it nor its margin
+// delays an earlier job with a guard, whether or not guards are used.
 //
 // With a Sizing a moldable job gets its earliest completion over the sizes from its floor to its target. The targets
 // and the plan are computed again when a job was submitted, started or ended, but not because time passes.
 //
 // The zero value never expands a step and improves nothing.
 type Repeated struct {
-	Limit      ep.Limit      // how many times its duration a step may last
-	Compact    bool          // start as late as the completion allows, where a step would wait
-	LeastWaste bool          // wait where it wastes least (ep.Fitter.LeastWaste); takes precedence over Compact
-	Order      Order         // of the queue; with an order other than FirstCome a job delays those that it outranks
-	Sizing     sizing.Sizing // the sizes of moldable jobs; nil: all that they list
+	Limit      ep.Limit      // expansion limit of steps
+	Compact    bool          // if a step would wait, start the job as late as its completion allows
+	LeastWaste bool          // choose the schedule that wastes least (ep.Fitter.LeastWaste); takes precedence over Compact
+	Order      Order         // order of the queue; with an order other than FirstCome a job delays earlier jobs that rank after it
+	Sizing     sizing.Sizing // the rule for the sizes of moldable jobs; nil permits all sizes that they list
 }
 
 // algorithm returns how one job is placed.
@@ -70,7 +69,7 @@ type repeated struct {
 	machine   core.Machine
 	queue     []queued
 	multiStep int       // number of jobs in queue with a choice of several steps
-	begin     core.Time // the latest Begin in queue, or later
+	begin     core.Time // no job in queue has a later Begin
 	running   runningJobs
 
 	view    *profile.Profile
@@ -78,11 +77,11 @@ type repeated struct {
 	seen    int
 	later   core.Time
 	asOf    core.Time     // when view was built
-	front   profile.Front // of view, while no job has a guard
+	front   profile.Front // results of searches in view; used while no job has a guard
 	memory  *profile.Profile
 	chooser moldable.Chooser
 
-	guards *guardView // next to view, once a job had a guard; nil until then
+	guards *guardView // nil until a job has a guard
 
 	load  *SystemLoad   // nil without a sizing
 	world *sizing.World // load when view was built
@@ -91,7 +90,7 @@ type repeated struct {
 // slot is the place of a waiting job in the plan.
 type slot struct {
 	core.Planned
-	ok bool // it has a place
+	ok bool // the job has a place
 }
 
 // Submit implements State. A job without choices, or of which no choice fits the machine, waits and is in no plan.
@@ -133,7 +132,7 @@ func (s *repeated) End(now core.Time, id core.JobID) {
 		s.load.End(now, id)
 		s.view = nil
 	}
-	// A job that ends as promised has left the view already.
+	// A job that ends as promised no longer occupies the view.
 	if i := s.running.find(id); i >= 0 && s.running.all[i].Allocation.End() <= now {
 		s.running.end(i)
 		return
@@ -183,7 +182,7 @@ func (s *repeated) Starts(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// removeStarted removes the jobs that have started from the queue. The view does not change: they occupy their
+// removeStarted removes the jobs that have started from the queue. The view does not change, because these jobs occupy their
 // planned places.
 func (s *repeated) removeStarted(now core.Time) {
 	kept := 0

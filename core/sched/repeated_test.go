@@ -154,7 +154,7 @@ func (w *world) carryOut(t *rapid.T, now core.Time) {
 	}
 }
 
-// fresh returns a new state that learns everything at this second.
+// fresh returns a new state to which all running and waiting jobs are added at this second.
 func (w *world) fresh(now core.Time) sched.State {
 	s := w.policy.New(core.Machine{Nodes: w.nodes})
 	for _, a := range w.runs {
@@ -193,7 +193,7 @@ func TestTheMachineIsNeverExceededAndEveryPromiseIsKept(t *testing.T) {
 				}
 			}
 			w.carryOut(t, now)
-			// The state kept from earlier seconds plans what a restarted planner would.
+			// The state that was kept from earlier seconds makes the same plan as a restarted planner.
 			if d := cmp.Diff(w.fresh(now).Plan(now), w.state.Plan(now), cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("second %d: (-planned afresh +kept)\n%s", now, d)
 			}
@@ -223,7 +223,7 @@ func TestUnusualInputDoesNoHarm(t *testing.T) {
 		name  string
 		nodes int
 		odd   func(sched.State)
-		want  string // the plan at second 0 for job 7, of 2 nodes for 5 seconds
+		want  string // the plan at second 0 for job 7, which needs 2 nodes for 5 seconds
 	}{
 		{"nothing odd", 4, func(sched.State) {}, "0+5"},
 		{"nodes were lost", 4, func(s sched.State) {

@@ -8,10 +8,10 @@ import (
 	"accordion/core/profile"
 )
 
-// runningJobs are the running jobs next to a queue that is planned as a whole.
+// runningJobs are the running jobs of a Repeated.
 type runningJobs struct {
 	all          []Active          // in the order in which they were added
-	holds        []profile.Holding // of the jobs with one size that had started when they were added, by end
+	holds        []profile.Holding // nodes of the jobs that have one size and had started when they were added, by end
 	since        core.Time         // all jobs in holds had started by then
 	asOf         core.Time         // the latest time of any call
 	clockSetBack bool              // the clock was set back: holds is not reliable any more

@@ -7,15 +7,15 @@ import (
 	"accordion/core/profile"
 )
 
-// RunningByEnd lists running jobs by requested end. The soonest end is last, because most jobs that start or end are
-// near it. The zero value is empty.
+// RunningByEnd lists running jobs by requested end. The job that ends soonest is last, because most jobs that start or end are
+// near the end of this list. The zero value is empty.
 type RunningByEnd struct {
 	List    ByEnd          // jobs whose requested end is in the future, the latest first; read only
 	overdue []RunningJob   // jobs whose requested end has passed, by end
-	spans   jobTable[span] // of both lists
+	spans   jobTable[span] // start and end of each job in both lists
 }
 
-// RunningJob is a running job. It requested its nodes until End.
+// RunningJob is a running job with its nodes and its requested end.
 type RunningJob struct {
 	End   core.Time
 	ID    core.JobID
@@ -65,7 +65,7 @@ func later(list []RunningJob, at core.Time) int {
 	low := 0
 	for n := len(list); n > 0; {
 		half := (n + 1) >> 1
-		low += half & int((at-list[low+half-1].End)>>63) // if it ends later
+		low += half & int((at-list[low+half-1].End)>>63) // adds half if that job ends later
 		n -= half
 	}
 	return low
@@ -106,7 +106,7 @@ func (r *RunningByEnd) remove(id core.JobID, end core.Time) RunningJob {
 	return h
 }
 
-// Pass moves the jobs whose requested end has passed to overdue, and returns their nodes.
+// Pass moves the jobs whose requested end has passed to overdue, and returns the sum of their nodes.
 func (r *RunningByEnd) Pass(now core.Time) (nodes int) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].End <= now; i-- {
 		nodes += r.List[i].Nodes
@@ -116,7 +116,7 @@ func (r *RunningByEnd) Pass(now core.Time) (nodes int) {
 	return nodes
 }
 
-// Back undoes Pass for all overdue jobs, and returns their nodes.
+// Back undoes Pass for all overdue jobs, and returns the sum of their nodes.
 func (r *RunningByEnd) Back() (nodes int) {
 	for _, h := range slices.Backward(r.overdue) {
 		r.List = append(r.List, h)

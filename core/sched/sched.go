@@ -1,8 +1,8 @@
 // Package sched decides for one machine when each job of a queue starts, and with how many nodes.
 //
-// Every policy implements Policy, and every world (replay, embedded, real) calls it. A policy decides how many nodes
-// a job has in each second. Package place decides which nodes. A policy carries nothing out: the caller calls Starts
-// at each time at which something may have changed, and does what Starts returns.
+// Every policy implements Policy. The replay, the embedded cluster and the sidecar of a real cluster all use this interface. A
+// policy decides how many nodes a job has in each second. Package place decides which nodes. A policy only decides: the caller
+// calls Starts at each time at which something may have changed, and carries out what Starts returns.
 //
 //	state := sched.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: 100})
 //	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}}})
@@ -46,11 +46,11 @@ type State interface {
 	End(now core.Time, id core.JobID)
 	// Nodes changes the number of nodes.
 	Nodes(now core.Time, m core.Machine)
-	// Starts appends what starts, grows or shrinks now. What starts counts as running from then on.
+	// Starts appends the jobs that start, grow or shrink now. A job that starts counts as running from then on.
 	Starts(now core.Time, into []core.Start) []core.Start
-	// Next returns the first time after now at which Starts may have something to report without another call before:
-	// a start or a resize is due, or a job's requested time ends. It returns Forever when there is none. now is the
-	// time of the last call of Starts.
+	// Next returns the first time after now at which Starts may have something to report if no other method is called before:
+	// a start or a resize is due, or a job's requested time ends. It returns Forever if there is no such time. now is the time
+	// of the last call of Starts.
 	Next(now core.Time) core.Time
 	// Plan returns when each waiting job would start. It is computed only on demand.
 	Plan(now core.Time) core.Plan
@@ -67,8 +67,8 @@ type Promiser interface {
 // Resizer is a State whose running malleable jobs change their size at resize points.
 type Resizer interface {
 	State
-	// Point returns how many nodes a malleable job is to hold from now on, at one of its resize points. Its next point is at next.
-	// The job releases nodes when its resize has ended. Point returns 0 for a job that the State does not know as
-	// malleable.
+	// Point is called at a resize point of a malleable job. It returns how many nodes the job should hold from now on. next is the
+	// time of the job's next resize point. The job releases nodes when its resize has ended. Point returns 0 for a job that the
+	// State does not know as malleable.
 	Point(now core.Time, id core.JobID, next core.Time) (nodes int)
 }

@@ -7,15 +7,15 @@ import (
 
 // Sizer is a State that sizes moldable jobs by a rule of package sizing.
 type Sizer interface {
-	// Load returns the running and waiting jobs as the rule sees them, so that a caller who knows better can change
-	// it. It returns nil if there is no rule.
+	// Load returns the running and waiting jobs as the sizing rule sees them. A caller with better information can change
+	// this load. Load returns nil if there is no rule.
 	Load() *SystemLoad
 }
 
 var _ Sizer = (*repeated)(nil)
 
-// Explainer is a Sizer in which a job's size does not depend only on its own factor and the present load, because
-// some jobs start before it.
+// Explainer is a Sizer that can explain sizes. In its plans a job's size does not depend only on its own factor and the present
+// load, because some jobs start before it.
 type Explainer interface {
 	Sizer
 	// Explain calls tell for each waiting job with the reasons for its size in Plan, after the jobs before it have
@@ -27,11 +27,11 @@ type Explainer interface {
 type SizeBasis struct {
 	Job       core.JobID
 	Sizes     *sizing.Sizes
-	World     *sizing.World // what the sizing rule looked at; valid during the call only
+	World     *sizing.World // the information on which the rule decided; valid during the call only
 	Head      core.JobID    // the job whose factor applies: itself or the head of the queue
 	HeadSizes *sizing.Sizes // the sizes of Head
-	MinSize   int           // index of the smallest permitted size, on which it already found a place; 0: any
-	MaxNodes  int           // nodes of the machine that it may use; 0: any
+	MinSize   int           // index of the smallest permitted size: an earlier pass found a place for this size; 0 permits all
+	MaxNodes  int           // number of nodes that the job may use; 0 means all
 }
 
 // Range returns the indexes of the sizes that the job may have with a factor, on a machine of the given nodes. If
@@ -74,7 +74,7 @@ func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
 	return p, ok
 }
 
-// started records that a job starts. The targets of the other jobs change with it.
+// started records that a job starts, which changes the targets of the other jobs.
 func (s *repeated) started(now core.Time, p *slot) {
 	if s.load == nil {
 		return

@@ -7,18 +7,18 @@ import (
 	"accordion/core/profile"
 )
 
-// Starts does not need a place for every waiting job. As long as no running job ends, a job for which there is no
-// room now does not start. So if nothing asks for the plan, the jobs at the end of a long queue rarely need a place.
+// Starts does not need a place for every waiting job: a job for which there is no room now does not start until a running job
+// ends. So as long as Plan is not called, the jobs at the end of a long queue rarely need a place.
 
 // tooMany exceeds the nodes of every machine. It is the need of a job that has no valid profile.
 const tooMany = math.MaxInt32 - 1
 
-// queued is a waiting job with its smallest need: it can start only where the nodes are free for the seconds.
+// queued is a waiting job with its smallest need: it can start only if this number of nodes is free for these seconds.
 type queued struct {
 	core.Job
 	nodes     int
 	seconds   core.Time
-	multiStep int // 1 if it has a choice of several steps, for which the smallest need is not exact
+	multiStep int // 1 if the job has a choice of several steps, for which the smallest need is only a lower bound
 }
 
 func newQueued(j core.Job) queued {
@@ -66,8 +66,8 @@ func (s *repeated) complete() {
 type freeNow struct {
 	view  *profile.Profile
 	now   core.Time
-	nodes int       // the nodes of the last query
-	until core.Time // when fewer than these are free
+	nodes int       // number of nodes in the last query
+	until core.Time // first time at which fewer than these nodes are free
 }
 
 // has reports whether a job's smallest need is free now.

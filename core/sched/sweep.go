@@ -11,10 +11,9 @@ import (
 
 // sweep goes through the waiting jobs once and moves each to an earlier place if there is one.
 //
-// It need not take a rectangle out of the view for that. The job's own nodes are free for it in its present place. So
-// it can start at t, before its present start s, exactly if its nodes are free from t for its length or until s,
-// whichever is shorter. If that ends at s it slides, otherwise it leaps to a place that does not overlap the present
-// one.
+// A rectangle need not be removed from the view for that, because it can always use the nodes of its present place. So it can
+// start at t, before its present start s, if and only if enough nodes are free from t on until its end or until s, whichever is
+// earlier. A rectangle whose new place reaches s slides. Otherwise it leaps to a place that does not overlap its present place.
 func (s *conservative) sweep(now core.Time) {
 	s.memo.begin(s.waiting)
 	for i := range s.waiting {
@@ -43,7 +42,7 @@ func (s *conservative) leap(now core.Time, r *reserved, slides bool) bool {
 		return false
 	}
 	s.view.Change(at, at+r.length, r.nodes)
-	if old := r.start; old < core.Forever { // otherwise it had no place
+	if old := r.start; old < core.Forever { // otherwise the rectangle had no place
 		s.view.Change(old, old+r.length, -r.nodes)
 		s.memo.freed(s.view, old, old+r.length, r.nodes)
 	}
@@ -51,7 +50,7 @@ func (s *conservative) leap(now core.Time, r *reserved, slides bool) bool {
 	return true
 }
 
-// slide moves a rectangle forward as far as its nodes are free.
+// slide moves a rectangle to an earlier start, as far as its nodes are free.
 func (s *conservative) slide(now core.Time, r *reserved) {
 	old := r.start
 	if r.start = s.view.Slide(r.nodes, r.length, old, now); r.start < old {
@@ -84,22 +83,21 @@ func (s *conservative) sweepShape(now core.Time, r *reserved) {
 
 // memo avoids nearly all searches of a sweep without changing its results.
 //
-// Whenever a waiting rectangle was placed or checked, it had no earlier place. If it has one now, there are two
-// cases:
+// When a waiting rectangle was last placed or checked, it had no earlier place. If it has an earlier place now, there are two
+// cases.
 //
-// It slides forward by less than its length. The nodes right before its start were not all free then, so nodes were
-// released there since.
+// In the first case it slides to a start that is earlier by less than its length. The nodes directly before its start were not
+// all free at the last check, so nodes were released there since.
 //
-// Or it leaps to a place that ends before the present one starts, and where the nodes are free for its whole length.
-// This place overlaps a time in which nodes were released since. After the last of these releases that mattered, the
-// place was inside the room that the release had made (profile.Rooms). On a machine with a queue few rooms are wide
-// and early enough for a waiting job.
+// In the second case it leaps to a place that ends before the present place starts. This place overlaps a time in which nodes
+// were released since the last check. After the last of these releases that mattered, the place was inside the room that the
+// release had made (profile.Rooms). On a machine with a queue few rooms are wide and early enough for a waiting job.
 //
-// All rectangles with the same nodes and length form a class, and share what is known of leaps. Users submit many
-// such jobs.
+// All rectangles with the same nodes and length form a class, and share the information about leaps. Users submit many equal
+// jobs.
 type memo struct {
 	changes uint64        // number of releases so far
-	last    [spans]uint64 // the last release that reached each span of time; spans a multiple of `spans` apart share an entry
+	last    [spans]uint64 // number of the last release in each span of time; spans a multiple of `spans` apart share an entry
 	classes []class       // some have no jobs and are reused
 	idle    []int32       // classes without jobs
 	recent  [1 << 8]int32 // classes by a hash of nodes and length
@@ -108,8 +106,8 @@ type memo struct {
 	rooms   []profile.Room // reused memory
 }
 
-// The table of spans covers 24 days in spans of 17 minutes. Most jobs that a release did not reach have a span
-// without releases.
+// The table of spans covers 24 days in spans of 17 minutes. The spans are so short that a job whose place no release reached is
+// usually in a span without releases.
 const (
 	spanBits = 10 // log2 of the seconds in a span
 	spans    = 1 << 11
@@ -121,14 +119,14 @@ type class struct {
 	nodes    int
 	length   core.Time
 	jobs     int
-	latest   core.Time // an upper bound of their starts
+	latest   core.Time // an upper bound of the starts of its rectangles
 	from, to core.Time
 }
 
-// lane is the classes whose node counts have the same number of bits, the shortest first.
+// lane is a list of the classes whose node counts have the same number of bits, the class with the shortest length first.
 type lane struct {
 	classes []int32
-	latest  core.Time // an upper bound of their starts
+	latest  core.Time // an upper bound of the starts of their rectangles
 }
 
 // none records that there is no place to leap to.
@@ -141,7 +139,8 @@ func (m *memo) renew() {
 	}
 }
 
-// enter adds a waiting rectangle that has its place. It may make a second class with the same nodes and length.
+// enter adds a waiting rectangle that has its place. It may make a second class with the same nodes and length, which does no
+// harm.
 func (m *memo) enter(r *reserved) {
 	recent := &m.recent[(uint64(r.nodes)*0x9e3779b97f4a7c15+uint64(r.length)*0xbf58476d1ce4e5b9)>>56]
 	i, l := *recent, &m.lanes[bits.Len(uint(r.nodes))]
@@ -240,7 +239,7 @@ func (m *memo) offer(l *lane, r *profile.Room, from, to core.Time) {
 	}
 }
 
-// slides reports whether a rectangle that has a place may be able to slide forward.
+// slides reports whether a rectangle that has a place may be able to slide to an earlier start.
 func (m *memo) slides(r *reserved) bool {
 	return m.last[r.start>>spanBits&(spans-1)] > r.seen && r.start < core.Forever
 }

@@ -9,7 +9,7 @@ import (
 	"accordion/core/sched"
 )
 
-// The view shows the place that another rigid job without a guard would get. Reading it changes no plan.
+// The view shows the place that another rigid job without a guard would get. A call of View changes no plan.
 func TestAFurtherJobBeginsWhereTheViewHasRoomFirst(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(41, seed))

@@ -60,7 +60,7 @@ func TestInvalidStatisticsFileIsRefused(t *testing.T) {
 	}
 }
 
-// As many jobs arrive in any period by the given clock as in the same period by the other clock.
+// In any period the same number of jobs arrives by both clocks.
 func TestShiftedStatisticsTellTheSameOfAnotherClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, by := drawn(t), rapid.Int64Range(-200_000, 2_000_000_000).Draw(t, "by")

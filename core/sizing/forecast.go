@@ -28,9 +28,9 @@ func (s *Statistics) Forecast() *Forecast {
 	return f
 }
 
-// overlap returns the job-seconds, within span seconds from now, of the jobs of a class that arrive in this time and
-// each run `lasts` seconds. lasts is at most span. With A(t) arrivals until t this is the sum of min(lasts, span − t)
-// over the arrivals: the integral of A over the last `lasts` seconds, less A(0) for as long.
+// overlap returns the job-seconds of the jobs of a class that arrive in the next span seconds and run `lasts` seconds each, as far
+// as they run within this time. lasts is at most span. This is the sum of min(lasts, span − t) over all arrival times t. With A(t)
+// arrivals until t, it is the integral of A(t) − A(0) over the last `lasts` seconds of this time.
 func (f *Forecast) overlap(c Class, now core.Time, span, lasts float64) float64 {
 	at := float64((now%Day + Day) % Day)
 	before, _ := f.to(c, at)
@@ -39,8 +39,8 @@ func (f *Forecast) overlap(c Class, now core.Time, span, lasts float64) float64 
 	return max(0, upper-lower-before*lasts)
 }
 
-// to returns the number of jobs that arrive from the beginning of a day to a second of it, or of a later day, and the
-// integral of that number.
+// to returns the number of jobs that arrive from the beginning of a day until the given second, which may be on a later day. It
+// also returns the integral of that number over time.
 func (f *Forecast) to(c Class, second float64) (arrivals, area float64) {
 	const day = float64(Day)
 	days := float64(int64(second / day))

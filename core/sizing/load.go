@@ -10,12 +10,12 @@ import (
 // all jobs still to arrive had a common factor times their references: Figure 2 of Barsanti and Sodan, "Adaptive Job
 // Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It differs from the figure in two ways. All sizes
 // stay, unrounded, between their floor and the largest listed size, also when the load is computed. And when a factor
-// meets the ideal load, that factor is used, not the one before it.
+// meets the ideal load, Load uses this factor, and not the previous factor that was tried.
 type Load struct {
-	Ideal  float64   // load of the machine
+	Ideal  float64   // load of the machine at which the search aims
 	Delta  float64   // the largest difference from Ideal that ends the search
 	Bad    int       // how many factors in a row without a better load end the search
-	Known  *Forecast // forecast of jobs to come; nil: World.Learned
+	Known  *Forecast // forecast of jobs to come; if nil, World.Learned is used
 	Beyond bool      // without a forecast, a job may still get more than its reference
 	Blind  bool      // ignores jobs to come
 
@@ -25,7 +25,7 @@ type Load struct {
 // Reading selects an interpretation of the paper where it is ambiguous and sizes depend on it. The zero value is the
 // interpretation described above.
 type Reading struct {
-	Own       bool // a back-filled job uses its own factor, not that of the head of the queue
+	Own       bool // a back-filled job uses its own factor, not the factor of the head of the queue
 	Unbounded bool // sizes have no bounds in the load, so that the factor can grow without limit
 }
 
@@ -69,8 +69,8 @@ func (l Load) forecast(w *World) *Forecast {
 	return w.Learned
 }
 
-// Search calls tell for each factor that it tries. The last better one is the result. Without a forecast no factor
-// exceeds 1, unless Beyond is set. Otherwise an empty machine would give one job so many nodes that the next jobs
+// Search calls tell for each factor that it tries. The last trial with Better set is the result. Without a forecast no factor
+// exceeds 1, unless Beyond is set. With a larger factor, one job would get so many nodes of an empty machine that the next jobs
 // find no room.
 func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	f := l.forecast(w)
@@ -132,13 +132,13 @@ func stretched(factor float64) float64 {
 	return .65 / (.65 + .15*(factor-1))
 }
 
-// work returns the node-seconds, within span seconds from now, of the jobs that arrive in this time. Each job gets
-// from half to twice its reference.
+// work returns the node-seconds, within span seconds from now, of the jobs that arrive in this time. At the factor, each job gets
+// at least half and at most twice its reference.
 func (f *Forecast) work(now core.Time, span, factor float64) float64 {
 	return f.unbounded(now, span, max(.5, min(factor, 2)))
 }
 
-// unbounded does the same for any factor.
+// unbounded does what work does, without bounds of the sizes.
 func (f *Forecast) unbounded(now core.Time, span, factor float64) float64 {
 	stretch := stretched(factor)
 	work := 0.

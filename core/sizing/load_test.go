@@ -169,11 +169,11 @@ func TestJobsToComeCountFromTheirArrivalToTheEndOfTheJob(t *testing.T) {
 		at   core.Time
 		want float64
 	}{
-		{0, .2 + 2*10*600./360_000},                 // both, completely
-		{900, .2 + 10*600./360_000},                 // one, on average
-		{1800, .2},                                  // no more
-		{sizing.Day - 3600, .2},                     // none yet
-		{sizing.Day - 1800, .2 + 2*10*500./360_000}, // the next day's; the last third is cut: 300 s on average
+		{0, .2 + 2*10*600./360_000},                 // both jobs count completely
+		{900, .2 + 10*600./360_000},                 // one job still arrives, on average
+		{1800, .2},                                  // no job arrives any more on this day
+		{sizing.Day - 3600, .2},                     // no job arrives before the sized job ends
+		{sizing.Day - 1800, .2 + 2*10*500./360_000}, // both jobs of the next day; a third of them is cut, by 300 s on average
 	} {
 		if got := first(c.at); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("at second %d of the day the load is %v, want %v", c.at, got, c.want)
@@ -197,7 +197,7 @@ func TestWhatIsLearnedIsWhatArrivedAndEnded(t *testing.T) {
 	if !enough {
 		t.Fatal("two days are not enough")
 	}
-	// The sixth half hour passed three times with 4 short jobs, the seventh twice with one long job.
+	// The sixth half hour of the day has passed three times, with 4 short jobs in all, and the seventh twice, with one long job.
 	if got := s.Arrivals[5][sizing.Short]; math.Abs(got-4./3) > 1e-12 {
 		t.Errorf("%v short jobs arrive in the sixth half hour, want 4/3", got)
 	}

@@ -2,10 +2,10 @@ package sizing
 
 // Parts are the parts of the machine's load during a job's run time, as fractions of 1.
 type Parts struct {
-	Own     float64 // running jobs
-	Running float64 // other waiting jobs
-	Waiting float64 // jobs to come, as far as known
-	Future  float64 // jobs to come, as far as they are known
+	Own     float64 // the job itself
+	Running float64 // running jobs
+	Waiting float64 // other waiting jobs
+	Future  float64 // jobs to come, as far as a forecast exists
 }
 
 // Parts returns the parts of the load at a factor that was tried. Like Search it is for output to people.

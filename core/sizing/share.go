@@ -2,9 +2,9 @@ package sizing
 
 import "math"
 
-// Share gives a job its part of the machine by the square root of its reference. The demand D is what running jobs
-// hold plus the references of the waiting jobs. M is the mean of all these references, and s = machine / D. A job of
-// reference N may get
+// Share gives a job its part of the machine by the square root of its reference. The demand D is the sum of the nodes that running
+// jobs hold and the references of the waiting jobs. M is the mean reference of these jobs, and s = machine / D. A job of reference
+// N may get
 //
 //	N · min(s·√(M / 2N), max(1, s/3))
 //

@@ -24,12 +24,12 @@ const (
 // it here.
 type Sizes struct {
 	Choices []core.EP   // sorted by nodes; durations never increase
-	Steps   []core.Step // the same, as one step each
+	Steps   []core.Step // Choices, as one step each
 	Nodes   int         // the reference's nodes (N)
 	Seconds core.Time   // the reference's duration (T), without the job's pause
 	Several bool        // the job has a profile of several steps
 
-	index []int32 // index in the job's choices of each of Choices; nil: first, first+1, …
+	index []int32 // index[i] is the index of Choices[i] in the job's choices; if nil, that index is first+i
 	first int
 	ref   int  // index of the reference in Steps
 	floor int  // index of the smallest size that is not below the floor
@@ -84,7 +84,7 @@ func (s *Sizes) At(i int) *Sizes {
 	}
 }
 
-// runs returns how many of the seconds in which a job has its nodes it actually runs.
+// runs returns how many seconds a job runs if it holds its nodes for `has` seconds: all but its pause.
 func runs(has, pause core.Time) core.Time { return max(has-max(pause, 0), min(has, 1)) }
 
 // whole reads a job with several steps.
@@ -195,7 +195,7 @@ const (
 	Up
 )
 
-// Of converts a factor for Range, which rounds half up, so that the target is rounded in this way.
+// Of changes a factor so that Range, which rounds half up, rounds the target in the way of r.
 func (r Rounding) Of(factor float64, s *Sizes) float64 {
 	n := float64(s.Nodes)
 	switch r {
@@ -215,7 +215,7 @@ func (s *Sizes) UpTo(nodes int) int {
 	return s.upTo(nodes)
 }
 
-// upTo does the same for fewer nodes than the largest size has.
+// upTo does what UpTo does, for fewer nodes than the largest size has.
 func (s *Sizes) upTo(nodes int) int {
 	if s.dense {
 		return max(nodes-s.Steps[0].Nodes, -1)
@@ -231,8 +231,8 @@ func (s *Sizes) upTo(nodes int) int {
 	return lo
 }
 
-// Lasts returns how long the job runs on a possibly fractional number of nodes, in seconds. Its speed, 1/T, is linear
-// between listed sizes. More or fewer nodes than listed change nothing.
+// Lasts returns how long the job runs on a possibly fractional number of nodes, in seconds. The job's speed, 1/T, is linear between
+// listed sizes. Outside of the listed sizes, the job runs as on the smallest or the largest size.
 func (s *Sizes) Lasts(nodes float64) float64 {
 	last := len(s.Steps) - 1
 	if nodes >= float64(s.Steps[last].Nodes) {
@@ -244,7 +244,7 @@ func (s *Sizes) Lasts(nodes float64) float64 {
 	return s.between(nodes)
 }
 
-// between does the same for nodes between the smallest and the largest size.
+// between does what Lasts does, for nodes between the smallest and the largest size.
 func (s *Sizes) between(nodes float64) float64 {
 	i := s.upTo(int(nodes))
 	a, b := &s.Steps[i], &s.Steps[i+1]
@@ -256,7 +256,7 @@ func (s *Sizes) between(nodes float64) float64 {
 	return x * y / (y + part*(x-y))
 }
 
-// bounds returns the nodes of the floor, and of the largest size on a machine, which is at least the floor.
+// bounds returns the nodes of the floor, and the nodes of the largest size that fits a machine, which is at least the floor.
 func (s *Sizes) bounds(machine int) (least, most float64) {
 	floor := s.Steps[s.floor].Nodes
 	return float64(floor), float64(max(floor, min(s.Steps[len(s.Steps)-1].Nodes, machine)))

@@ -2,11 +2,11 @@
 //
 //	sizes := sizing.New(job, sizing.HalfReference)
 //	factor := sizing.Share{}.Factor(&world, sizes)
-//	lo, hi, ok := sizes.Range(factor, world.Machine) // it may have sizes.Steps[lo], up to sizes.Steps[hi]
+//	lo, hi, ok := sizes.Range(factor, world.Machine) // the job may have sizes.Steps[lo] to sizes.Steps[hi]
 //
-// The package has no state and no clock. Its caller passes what runs and what waits (sched.SystemLoad counts them),
-// with memory for sums over them (World.Settle). core/sched and core/sizing/easy decide when a job starts, and on
-// which of these sizes.
+// The package has no state and no clock. Its caller passes the running and waiting jobs in a World, which sched.SystemLoad makes.
+// A World also has memory for sums over these jobs (World.Settle). core/sched and core/sizing/easy decide when a job starts, and
+// on which of its permitted sizes.
 //
 // sizes.go has the sizes of one job. share.go and load.go are the rules that look at all jobs. sums.go adds up
 // running and waiting jobs for Load. statistics.go and forecast.go describe jobs that are still to come, and
@@ -21,7 +21,7 @@ import (
 
 // Sizing is a rule for the sizes of moldable jobs.
 type Sizing interface {
-	// Factor returns how many times its reference a job may get now. 0 means its floor, +Inf all that it listed.
+	// Factor returns how many times its reference a job may get now. 0 means its floor, +Inf means any size that it listed.
 	Factor(w *World, s *Sizes) float64
 	// Filling returns the sizes at which jobs are back-filled.
 	Filling() Filling
@@ -43,10 +43,10 @@ type World struct {
 	Machine int // nodes
 	Demand
 	Running []Holding
-	Waiting []*Sizes  // in order of submission
-	Learned *Forecast // forecast of jobs to come; nil: none
+	Waiting []*Sizes  // sizes of the waiting jobs, in order of submission
+	Learned *Forecast // forecast of jobs to come; nil if there is none
 
-	sums *sums // reused by the calls after Settle; nil: no reuse
+	sums *sums // reused by the calls after Settle; nil before the first Settle
 }
 
 // Holding is the nodes that a running job holds until its requested end.
@@ -55,12 +55,12 @@ type Holding struct {
 	End   core.Time
 }
 
-// Demand has the sums of what running and waiting jobs hold and request.
+// Demand has sums over the running and waiting jobs: the nodes that they hold, and their references.
 type Demand struct {
-	Held       int64 // nodes of running jobs
-	Wanted     int64 // references of waiting jobs
+	Held       int64 // sum of the nodes of running jobs
+	Wanted     int64 // sum of the references of waiting jobs
 	Jobs       int64 // number of running and waiting jobs
-	References int64 // of all these jobs; a running job whose reference is unknown counts the nodes that it holds
+	References int64 // sum of the references of all these jobs; if a reference is unknown, the nodes that the job holds count
 }
 
 // Waits adds (by = 1) or removes (by = -1) a waiting job.

@@ -20,7 +20,7 @@ func job(t *testing.T, text string) core.Job {
 	return core.Job{Choices: choices}
 }
 
-// The second column was found by hand: the least nodes x seconds^2, of equals the fewest nodes.
+// The second column was computed by hand: the size with the least nodes x seconds^2, or of several the one with the fewest nodes.
 func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T) {
 	for _, c := range []struct {
 		list    string
@@ -94,7 +94,7 @@ func TestFromTheFloorToTheTargetAJobMayChoose(t *testing.T) {
 		floor    sizing.Floor
 		factor   float64
 		machine  int
-		from, to int // nodes; 0: it cannot run
+		from, to int // nodes; 0 if the job cannot run
 	}{
 		{list, sizing.HalfReference, 1, 100, 4, 8},
 		{list, sizing.AsListed, 1, 100, 2, 8},

@@ -36,15 +36,15 @@ const (
 	Day                 = HalfHours * HalfHour
 )
 
-// HalfHourOf returns the half hour of the day that contains a second, from 0.
+// HalfHourOf returns the index of the half hour of the day that contains a second; the first one is 0.
 func HalfHourOf(at core.Time) int { return int((at%Day + Day) % Day / HalfHour) }
 
 // Statistics describe the jobs that users will submit (section 4.3 of the paper): how many of each class arrive, by
 // half hour of the day, and their means.
 type Statistics struct {
 	Arrivals [HalfHours][Classes]float64 // mean number of jobs in that half hour of a day
-	Nodes    [Classes]float64            // mean nodes of their references
-	Seconds  [Classes]float64            // mean run time on these nodes
+	Nodes    [Classes]float64            // mean nodes of the jobs' references
+	Seconds  [Classes]float64            // mean run time on the reference
 }
 
 // Tally counts jobs for Statistics when they are submitted and when they end. The zero value is ready to use.
@@ -73,8 +73,8 @@ func (t *Tally) Ends(s *Sizes, seconds float64) {
 	t.seconds[s.Class()] += seconds
 }
 
-// Statistics returns the statistics of what was counted until now. It returns false before a whole day has passed,
-// because some half hours are unknown until then.
+// Statistics returns the statistics of the jobs counted until now. It returns false before a whole day has passed, because some
+// half hours of the day are unknown until then.
 func (t *Tally) Statistics(now core.Time) (Statistics, bool) {
 	now = max(now, t.to)
 	if !t.begun || now-t.from < Day {

@@ -7,18 +7,18 @@ import (
 	"sort"
 )
 
-// sums adds up for Load over the jobs of a world. Its tables serve several jobs and factors. If all numbers are whole
-// they are added up beforehand, otherwise one by one. The result is the same to the last bit.
+// sums computes the sums over the jobs of a world that Load needs. Its tables are used for several jobs and factors. If all numbers
+// are whole, they are added up in advance in tables, otherwise one by one. The result is the same to the last bit.
 type sums struct {
-	world  *World // nil: it has changed since
-	asked  int    // number of queries about it
+	world  *World // nil if the world has changed since the sums were computed
+	asked  int    // number of queries about this world
 	bounds []bounds
 
 	indexed   bool            // the fields below match the world
-	waits     map[*Sizes]bool // the jobs in bounds
-	low, high float64         // for factors up to low all jobs are on their smallest size, from high on all on their largest
+	waits     map[*Sizes]bool // the waiting jobs whose bounds are computed
+	low, high float64         // at factors up to low all jobs have their smallest size, from high on all have their largest size
 	running   table
-	waiting   [3]table // at their references, on their smallest and on their largest sizes
+	waiting   [3]table // waiting jobs on their references, on their smallest sizes and on their largest sizes
 }
 
 // bounds are the smallest and the largest size of a waiting job.
@@ -26,11 +26,11 @@ type bounds struct {
 	sizes             *Sizes
 	reference         float64 // nodes
 	least, most       float64 // nodes
-	longest, shortest float64 // run times on these, in seconds
+	longest, shortest float64 // run times on the smallest and on the largest size, in seconds
 }
 
-// Settle promises that the world does not change until the next call of Settle. Load then reuses what it computes for
-// one job for the others.
+// Settle promises that the world does not change until the next call of Settle. Load then reuses sums that it computed for one job
+// when it sizes other jobs.
 func (w *World) Settle() {
 	if w.sums == nil {
 		w.sums = new(sums)
@@ -38,8 +38,8 @@ func (w *World) Settle() {
 	w.sums.world = nil
 }
 
-// ready returns the sums of the world for a query. It builds tables only for the second query, because they do not
-// pay for one.
+// ready returns the sums of the world for a query. It builds tables only at the second query about a world, because for a single
+// query tables take longer than adding.
 func (w *World) ready() *sums {
 	a := w.sums
 	if a == nil {
@@ -160,14 +160,14 @@ func (a *sums) others(work float64, s *Sizes, factor, span float64) float64 {
 	return work
 }
 
-// near exceeds any relative rounding error here.
+// near is larger than any relative rounding error in this file.
 const near = 1e-12
 
 // exact is the limit below which whole numbers are added and multiplied without rounding, so that their order does
 // not matter.
 const exact = 1 << 53
 
-// added returns the work by the tables. It returns exact or more if the tables do not have it.
+// added returns the work by the tables. It returns the limit exact, or more, if the tables cannot give the work exactly.
 func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
 	t := a.table(factor)
 	if t == nil || !isWhole(own) || !isWhole(span) {
@@ -220,7 +220,7 @@ type table struct {
 // row is a job in a table.
 type row struct {
 	seconds float64
-	nodes   float64 // its own, plus those of all longer jobs
+	nodes   float64 // the job's nodes, plus the nodes of all longer jobs
 	before  float64 // node-seconds of all earlier rows
 }
 

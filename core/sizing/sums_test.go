@@ -117,8 +117,8 @@ func crowded(r *rand.Rand) *World {
 	return w
 }
 
-// A settled world changes repeatedly, and all its waiting jobs and one other job are sized. Each factor that is
-// tried, and each load, equals that of the definition to the last bit. Most are found by tables.
+// A world changes repeatedly and is settled each time. Then all its waiting jobs and one other job are sized. Each factor that is
+// tried, and each load, equals the result of the definition to the last bit. Most loads come from tables.
 func TestASettledWorldGivesEachLoadToTheLastBit(t *testing.T) {
 	known := &Statistics{Nodes: [Classes]float64{4, 4, 8}, Seconds: [Classes]float64{30, 600, 7200}}
 	known.Arrivals[3][Medium], known.Arrivals[20][Long] = 5, 1
@@ -181,7 +181,7 @@ func TestACopyOfASettledWorldHasSumsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Once its memory is allocated, a world needs no more, whatever the queue.
+// Once the memory of a world is allocated, sums over any other queue allocate no more.
 func TestSumsOfTheNextWorldNeedNoMemory(t *testing.T) {
 	w := queueOf(40, 256)
 	ask := func() {
@@ -215,8 +215,8 @@ func queueOf(jobs, machine int) *World {
 	return w
 }
 
-// BenchmarkFactors sizes each of 2,000 waiting jobs: on a machine of which they want many times the nodes, and on
-// larger ones, where sizes are between the smallest and the largest listed. docs/performance.md has the figures.
+// BenchmarkFactors sizes each of 2,000 waiting jobs: on a machine with a small fraction of the nodes that the jobs request, and on
+// larger machines, where sizes are between the smallest and the largest listed size. docs/performance.md has the figures.
 func BenchmarkFactors(b *testing.B) {
 	for _, machine := range []int{1024, 4096, 16384} {
 		w := queueOf(2000, machine)

@@ -1,4 +1,4 @@
-// Package advise finds jobs of the past that would have gained from an evolution profile, and writes the line that they could have carried.
+// Package advise finds jobs of the past that would have gained from an evolution profile, and writes the #EP request for their scripts.
 // It is pure: the same input gives the same advice.
 //
 //	report := advise.Make(runs, advise.Options{}) // runs: finished jobs with their steps, from the accounting
@@ -25,12 +25,12 @@ type Run struct {
 	User, Account, Partition, Name string
 	Submit, Start, End             core.Time // Unix seconds, Start < End
 	Requested                      int       // nodes that the job asked for
-	Limit                          core.Time // requested seconds; 0: none, or unknown
+	Limit                          core.Time // requested seconds; 0 if there is no limit or it is unknown
 	Held                           int       // nodes that the job had during its whole life
 	Completed                      bool      // the job ended by itself: its last step was not cut off
 	Exact                          bool      // runs of the same job have exactly this name; otherwise digits are ignored
-	Script                         int32     // node of the batch script, numbered as in Step.Nodes; negative: no script
-	Steps                          []Step    // started with srun, in order of their starts
+	Script                         int32     // node of the batch script, numbered as in Step.Nodes; negative if there is no script
+	Steps                          []Step    // job steps started with srun, in order of their starts
 }
 
 // Step is a job step: a program that ran on some of the job's nodes.
@@ -42,11 +42,11 @@ type Step struct {
 
 // Options are the parameters of advice. The zero value has the defaults of the command.
 type Options struct {
-	Shortest core.Time // shortest step of a profile in seconds; 0: 60, or 2 % of the job if that is more
-	Quantile float64   // share of the runs whose steps must not be longer than the line's, above 0 and up to 1; 0: 0.9
-	Margin   float64   // share of a duration that is added to it: 0.1 is a tenth; negative: nothing; 0: 0.1
-	Runs     int       // minimum number of runs of a group; 0: 3
-	Period   core.Time // seconds in which the runs were submitted; below a day: from the first start to the last end, but at least a day
+	Shortest core.Time // shortest step of a profile in seconds; 0 means 60, or 2 % of the job if that is more
+	Quantile float64   // share of the runs whose steps must fit into the line's durations, above 0 and up to 1; 0 means 0.9
+	Margin   float64   // share by which durations are lengthened, such as 0.1 for a tenth; a negative value means none, 0 means 0.1
+	Runs     int       // minimum number of runs of a group; 0 means 3
+	Period   core.Time // seconds in which the runs were submitted; below a day, the time from the first start to the last end is used
 }
 
 // Defaults of Options, and constants without an option.
@@ -61,8 +61,8 @@ const (
 	growSeconds     core.Time = 2 // seconds of a resize, during which the job holds the larger size without using it (docs/performance.md)
 	shrinkSeconds   core.Time = 1
 	maxSteps                  = 12   // maximum number of steps of a line: users write no longer ones, and longer sequences seldom repeat
-	minSaving                 = 0.05 // a line must save at least this share of what its group held
-	minAlike                  = 0.8  // a line needs at least this share of its runs to have the same shape
+	minSaving                 = 0.05 // a line must save at least this share of the area that its group held
+	minAlike                  = 0.8  // at least this share of the runs of a line must have the same shape
 )
 
 func (o Options) filled(runs []Run) Options {
@@ -97,7 +97,7 @@ type Kind string
 const (
 	Evolving  Kind = "evolving" // use the line, an evolution profile
 	Smaller   Kind = "smaller"  // ask for fewer nodes: some were never used
-	LeftAlone Kind = "left"     // no line, although nodes are wasted: Advice.Why has the reason
+	LeftAlone Kind = "left"     // no line, although nodes are wasted; Advice.Why has the reason
 )
 
 // Advice is the advice for a group of runs, or for those runs of the group that have the same sequence of sizes. Areas are in node-seconds.
@@ -112,14 +112,14 @@ type Advice struct {
 	// nodes". Of is the number of all runs of the group. Sequence is "" if the advice is about all runs, or about the rest of them.
 	Sequence string
 	Of       int
-	shape    string // shape of these runs; "": runs whose shape has no advice of its own
+	shape    string // shape of these runs; "" stands for all runs whose shape has no advice of its own
 
 	Runs    int    // runs that ended by themselves and have steps
 	Checked int    // the last third of Runs, which the line was not computed from
 	OnTime  int    // runs of Checked that would have kept to the line in each step
-	Held    int64  // by all runs
-	Used    int64  // by the steps of all runs
-	Saved   int64  // if all runs that fit the line had used it; for LeftAlone: what was wasted
+	Held    int64  // area that all runs held
+	Used    int64  // area that the steps of all runs used
+	Saved   int64  // area that would be saved if all runs that fit the line had used it; for LeftAlone the wasted area
 	Latest  string // ID of the run that Boundaries is about
 }
 
@@ -130,9 +130,10 @@ func (a *Advice) Waste() int64 { return a.Held - a.Used }
 type Report struct {
 	Advice   []Advice  // sorted by what the user gains, then by what the line saves; LeftAlone comes last
 	Sizes    []Sizing  // jobs that ran on several sizes, those with most runs first
-	Period   core.Time // seconds in which the lines save what they save
+	Period   core.Time // seconds to which Advice.Saved refers
 	NoAdvice NoAdvice
-	// Node-seconds that all runs held, and that part of it which was held by runs without steps or in groups with too few runs.
+	// Held is the number of node-seconds that all runs held. Unknown is the part held by runs without steps, or in groups with too few
+	// runs.
 	Held, Unknown int64
 }
 

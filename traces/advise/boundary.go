@@ -6,12 +6,12 @@ import "accordion/core"
 // no such step exists.
 type Boundary struct {
 	After, Before string // names of steps
-	AfterStep     int    // index of that step in the run; −1: none
+	AfterStep     int    // index of the step After in the run; −1 if there is none
 	BeforeStep    int
 	At            core.Time // seconds since the job's start
 }
 
-// boundaryAt returns the place of the second at in the script of a run.
+// boundaryAt returns the boundary in the script of a run at second `at` of the run.
 func boundaryAt(r *Run, at core.Time) Boundary {
 	w := Boundary{AfterStep: -1, BeforeStep: -1, At: at - r.Start}
 	var ended, begins core.Time

@@ -14,8 +14,8 @@ import (
 // A Request is a user's request: an evolution profile, alternative profiles, or moldable configurations.
 type Request struct {
 	Word    string    // "ep" or "mold"
-	Text    string    // in the form that sbatch and oarsub accept
-	Choices []core.EP // parsed: one profile, or one step per configuration
+	Text    string    // the request in the form that sbatch and oarsub accept
+	Choices []core.EP // the parsed request: profiles, or one step for each configuration
 	Loose   bool      // the user wrote another form, which sbatch and oarsub refuse
 }
 
@@ -92,7 +92,7 @@ func check(what, word, text string, column, nodes int) (Request, []error) {
 	if all := mistakes(what, word, text, column, nodes); len(all) > 0 {
 		return r, all
 	}
-	if r.Choices == nil { // wrong as a whole: too long, or too many steps
+	if r.Choices == nil { // no single step is wrong, but the request is too long or has too many steps
 		return r, []error{err}
 	}
 	if word == "mold" && strings.Contains(r.Text, "=") { // a model stays as the user wrote it

@@ -54,7 +54,7 @@ func TestRequestIsParsedInEveryForm(t *testing.T) {
 	}
 }
 
-// Texts of which job_submit.lua and the rules of OAR judge the same, except for loose forms, which those refuse.
+// job_submit.lua and OAR's admission rules judge the same texts in the same way, except that they refuse loose forms.
 func TestRandomTextsAreCheckedAsThePlannerParsesThem(t *testing.T) {
 	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
 		parse := moldable.ParseProfiles

@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Draw draws a profile with characters: time to the right, nodes upward, in at most rows rows. A row stands for the number of nodes at its
-// left and all numbers down to the one of the row below.
+// Draw draws a profile with characters, time to the right and nodes upward, in at most `rows` rows. A row stands for the number of nodes
+// at its left, and for all smaller numbers down to that of the next row.
 //
 //	16 |      ######
 //	 4 |  ##########
@@ -53,7 +53,8 @@ func Draw(ep core.EP, columns, rows int) string {
 	return b.String()
 }
 
-// levelsOf returns the sizes of a profile, the largest first. If there are more than rows sizes, it returns some of them at equal distances.
+// levelsOf returns the sizes of a profile, the largest first. If a profile has more than `rows` sizes, levelsOf returns some of them at
+// equal distances.
 func levelsOf(ep core.EP, rows int) []int {
 	var levels []int
 	for _, s := range ep {

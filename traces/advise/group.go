@@ -9,8 +9,8 @@ import (
 // Group identifies runs of the same job.
 type Group struct {
 	User, Account, Partition string
-	Name                     string // of the job, with # for each number
-	Requested                int    // nodes; 0 in a Sizing
+	Name                     string // name of the job, with # for each number
+	Requested                int    // requested nodes; 0 in a Sizing
 }
 
 func (g Group) compare(other Group) int {

@@ -6,9 +6,9 @@ import (
 	"accordion/core"
 )
 
-// joinShort joins stretches that are shorter than shortest with a neighbor. Both get the nodes of the larger one, so that the profile never has
-// fewer nodes than the job used. It joins the shortest stretch first, with the neighbor for which that adds less area. A step begins where
-// the script says so: therefore a short peak cannot be moved into a part of its neighbor.
+// joinShort joins each stretch that is shorter than `shortest` with a neighbor. Both get the nodes of the larger stretch, so that the
+// profile never has fewer nodes than the job used. It joins the shortest stretch first, with the neighbor for which this adds less area.
+// It does not lengthen a short peak by only a part of its neighbor, because a step can begin only where the script calls accordion step.
 func joinShort(all []stretch, shortest core.Time) []stretch {
 	all = slices.Clone(all)
 	if len(all) > core.MaxSteps {

@@ -31,9 +31,9 @@ func TestShortStretchesAreJoinedUpwards(t *testing.T) {
 		{"2x100s,6x100s,1x100s", "2x100s,6x100s,1x100s"},
 		{"2x10s,6x100s,1x100s", "6x110s,1x100s"},
 		{"2x100s,6x10s,1x200s", "6x110s,1x200s"},                  // a peak is joined where that adds less area
-		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // here on the other side
+		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // here with the right neighbor
 		{"6x100s,1x10s,6x100s", "6x210s"},                         // a dip is filled
-		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // up to the lower one of its sides
+		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // a dip is filled up to its lower side
 		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbors are joined first
 		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter than a step
 		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short stretches become one that is long enough

@@ -6,7 +6,7 @@ import (
 	"accordion/core"
 )
 
-// Lines computes how runs would have gone with the lines of a report. It must not be used by several goroutines at once.
+// Lines computes how runs would have gone with the lines of a report. Only one goroutine at a time may use it.
 type Lines struct {
 	options Options
 	advised map[Group]bool
@@ -17,7 +17,7 @@ type Lines struct {
 
 // Projection is a run as it would have been submitted with a line.
 type Projection struct {
-	Fewer   int         // number of nodes, if the run asks for fewer; otherwise 0
+	Fewer   int         // number of nodes, if the run requests fewer nodes than before; otherwise 0
 	Choices []core.EP   // requested profile, or sizes
 	Runs    []core.Time // run time in each of Choices
 	Late    bool        // the run would not have kept to the line; all other fields are empty
@@ -38,11 +38,11 @@ func (r *Report) Lines(o Options) *Lines {
 	return l
 }
 
-// Project returns how a run would have gone with the line of its group, and false if there is no line for it. There is none for a run that
-// did not complete, because the durations of its steps are unknown.
+// Project returns how a run would have gone with the line of its group, and false if there is no line for the run. A run that did not
+// complete has no line, because the durations of its steps are unknown.
 //
-// An evolving run begins each step when the line says so, even if it is ready sooner; its last step is as long as it was. A run on another
-// size is faster or slower in the same proportion as the runs of its job were on that size.
+// An evolving run begins each step at the time that the line gives, even if it is ready sooner. Its last step keeps its real length. If a
+// run gets another size, its run time changes in the same proportion as the run times of the job's other runs on that size.
 func (l *Lines) Project(r *Run) (Projection, bool) {
 	if !r.Completed || r.End <= r.Start {
 		return Projection{}, false
@@ -86,7 +86,7 @@ func (l *Lines) evolving(g Group, r *Run) (Projection, bool) {
 	return Projection{Choices: []core.EP{a.EP}, Runs: []core.Time{a.EP[:last].Total() + own.ep[last].length()}}, true
 }
 
-// project returns a run on the sizes of the line. It is late if on one of them it would have lasted longer than the line says.
+// project returns a run on the sizes of the line. The run is late if it would have lasted longer than the line's time on one of the sizes.
 func (s *Sizing) project(r *Run) (Projection, bool) {
 	own, known := s.usualTime(r.Held)
 	if !known {

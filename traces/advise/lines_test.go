@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The request of each run with its line, and how long it would have run.
+// The test checks the request that each run would have made with its line, and how long it would have run.
 func TestRunIsProjectedOntoItsLine(t *testing.T) {
 	evolving := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
@@ -57,7 +57,7 @@ func TestRunIsProjectedOntoItsLine(t *testing.T) {
 	}
 }
 
-// For all runs: with a line none works longer than the line says, and an evolving one holds no more than the line.
+// With a line no run works longer than the line's time, and no evolving run holds more nodes than the line has.
 func TestProjectedRunStaysWithinItsLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lengths [][]core.Time

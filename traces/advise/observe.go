@@ -29,9 +29,9 @@ type event struct {
 	step int
 }
 
-// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of its script. Between two steps it is the
-// larger one of the sizes before and after, because the job could not have released the nodes and got them back in the meantime. Before the
-// first step and after the last one it is the script's node. It returns nil if the job has no steps.
+// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of its script. Between two steps
+// the larger one of the sizes before and after counts, because the job could not have released nodes and got them back in that time. Before
+// the first step and after the last step only the script's node counts. observed returns nil if the job has no steps.
 func (w *watcher) observed(r *Run) []stretch {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
@@ -47,8 +47,8 @@ func (w *watcher) observed(r *Run) []stretch {
 	return fillGaps(w.sweep(r))
 }
 
-// within returns the part of a step within the job. A step that ended in the second in which it started, or that is outside of the job, gets
-// one second, because it did use its nodes.
+// within returns the part of a step that is within the job's time. A step that ended in the second in which it started, or that is outside
+// of the job's time, gets one second, because it did use its nodes.
 func (r *Run) within(s *Step) (from, to core.Time) {
 	from = min(max(s.From, r.Start), r.End-1)
 	return from, min(max(s.To, from+1), r.End)

@@ -63,7 +63,7 @@ func plain(r *Run) core.EP {
 		return nil
 	}
 	n := int(r.End - r.Start)
-	used := make([]int, n) // 0: no step is running
+	used := make([]int, n) // 0 if no step is running
 	for at := range used {
 		on := map[int32]bool{}
 		running := false
@@ -119,7 +119,7 @@ var runs = rapid.Custom(func(t *rapid.T) *Run {
 })
 
 func TestObservedProfileIsRightInEverySecond(t *testing.T) {
-	var w watcher // one watcher for all runs: it must not keep anything from one to the next
+	var w watcher // one watcher for all runs, because it must not keep anything from one run to the next
 	rapid.Check(t, func(t *rapid.T) {
 		r := runs.Draw(t, "run")
 		var got core.EP

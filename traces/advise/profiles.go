@@ -6,17 +6,17 @@ import (
 	"accordion/core"
 )
 
-// Profile is what one run used, for a drawing next to the line of its group.
+// Profile has the nodes that one run used over time, for a drawing together with the line of its group.
 type Profile struct {
 	ID   string
 	EP   core.EP
 	Kept bool // the run would have kept to the line in each step, in nodes and in time
 }
 
-// maxProfileSteps is the maximum number of steps of a profile. Of longer ones the short steps are joined.
+// maxProfileSteps is the maximum number of steps of a profile. In a profile with more steps, short steps are joined.
 const maxProfileSteps = 200
 
-// Profiles returns for each advice the profiles of its latest runs, at most most of them, the oldest first.
+// Profiles returns for each advice the profiles of its latest runs, at most `most`, the oldest first.
 func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	o = o.filled(runs)
 	places := map[part]int{}

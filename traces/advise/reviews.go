@@ -11,9 +11,9 @@ import (
 // ManagedRun is one finished job that carried a line.
 type ManagedRun struct {
 	ID, User, Line string      // Line is what the user wrote
-	Declared       core.EP     // steps of the line; of several sizes, only the one on which the job ran
+	Declared       core.EP     // steps of the line; if the line lists several sizes, only the size on which the job ran
 	Began          core.Time   // Unix seconds
-	Actual         []core.Time // seconds of its steps, from when their nodes were usable until the script declared their end; shorter than Declared if the job ended before its last step
+	Actual         []core.Time // real durations of the steps, in seconds: from when the nodes were usable until the script declared the step's end; has fewer steps than Declared if the job ended early
 	Ended          bool        // the job ended by itself, in its last step
 }
 
@@ -27,13 +27,13 @@ type Review struct {
 	User, Line string
 	Declared   core.EP
 	Runs       int          // jobs that ended by themselves
-	Others     int          // jobs that did not, or whose steps are unknown
+	Others     int          // jobs that did not end by themselves, or whose steps are unknown
 	Steps      []StepReview // one per step of Declared
 	Better     core.EP
 	Checked    int    // the last third of Runs, which Better was not computed from
 	Before     int    // runs of Checked that kept to Declared in each step
 	OnTime     int    // runs of Checked that would have kept to Better
-	Latest     string // ID of the last of Runs
+	Latest     string // ID of the last job of Runs
 }
 
 // StepReview compares one step of a line with the runs.
@@ -110,7 +110,7 @@ func (o Options) review(jobs []*ManagedRun) Review {
 	return r
 }
 
-// kept returns the comparison for one step of the jobs.
+// kept compares one step of the line with the jobs.
 func (o Options) kept(jobs []*ManagedRun, step int) (k StepReview) {
 	var lengths []core.Time
 	for _, j := range jobs {

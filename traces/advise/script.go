@@ -80,7 +80,7 @@ func combine(lines, options Request, all []error, nodes int) (Request, []error) 
 type found struct {
 	word, text string
 	column     int
-	option     bool // of an #SBATCH or #OAR line
+	option     bool // the request is an option in an #SBATCH or #OAR line
 }
 
 // request returns the request in one line of a script.

@@ -18,8 +18,8 @@ type Sizing struct {
 	Curve    string  // "amdahl" or "downey"; "" if the line lists sizes
 	MaxError float64 // largest distance of the curve from a median, as a share of the median
 	Sizes    []Size  // sizes with enough runs, the smallest first
-	Runs     int     // on Sizes
-	Checked  int     // the last third, which the line was not computed from
+	Runs     int     // number of runs on Sizes
+	Checked  int     // the last third of Runs, which the line was not computed from
 	OnTime   int     // runs of Checked that ended within the line's time for their size
 	Latest   string  // ID of the last run that the line was computed from
 	choices  []core.EP
@@ -43,10 +43,10 @@ func (r *Report) ForOAR() {
 // Size is what the runs on one size have in common.
 type Size struct {
 	Nodes    int
-	Runs     int       // from which the line was computed
-	Median   core.Time // of the run times, in seconds
+	Runs     int       // number of runs from which the line was computed
+	Median   core.Time // median of the run times, in seconds
 	Quantile core.Time // quantile of the run times
-	Slower   bool      // not at least 5 % faster than a smaller size, in the median or in the listed time: the line leaves it out
+	Slower   bool      // in the median or in the listed time, less than 5 % faster than a smaller size; the line leaves this size out
 }
 
 const (
@@ -116,8 +116,8 @@ func (o Options) sizing(g Group, runs []*Run) *Sizing {
 	return s
 }
 
-// write sets the line: a curve if one fits, otherwise the sizes that are faster than smaller ones. It returns false if there are fewer than
-// two of those.
+// write sets the line: a curve if one fits, otherwise the sizes that are faster than all smaller sizes. It returns false if there are fewer
+// than two such sizes.
 func (o Options) write(s *Sizing) bool {
 	best := core.Forever
 	var points []Size
@@ -164,8 +164,8 @@ func otherWork(points []Size) bool {
 	return false
 }
 
-// fitted returns the model that fits the medians best, or "" if no model is within maxCurveError of each median. The time on one node is so long
-// that the quantile with its margin is within the model on each size.
+// fitted returns the model that fits the medians best, or "" if no model is within maxCurveError of each median. It chooses the model's time
+// on one node so that on each size the quantile with its margin does not exceed the model's time.
 func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
 	if len(points) < minCurveSizes {
 		return "", "", 0
@@ -187,7 +187,7 @@ func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
 	return "", "", 0
 }
 
-// longest returns the smallest time on one node with which the curve allows each size its quantile with the margin.
+// longest returns the smallest time on one node for which, on each size, the curve's time is at least the quantile with the margin.
 func (o Options) longest(f fit, points []Size) core.Time {
 	t1 := 0.0
 	for _, z := range points {

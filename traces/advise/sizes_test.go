@@ -96,7 +96,7 @@ func TestFitFindsTheCurveOfTheRunTimes(t *testing.T) {
 		runs := sized(sizes, 6, func(n int) float64 { return t1 / speed(n) })
 		report := Make(runs, Options{})
 		if len(report.Sizes) == 0 {
-			return // on some sizes the job is no faster
+			return // the job is not faster on some larger size
 		}
 		s := report.Sizes[0]
 		choices, err := moldable.Parse(strings.TrimPrefix(s.Line, "#MOLD "))

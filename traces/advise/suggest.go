@@ -36,7 +36,8 @@ func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	return nil, len(all)
 }
 
-// totals returns the advice for these runs without a line. could is what they would have saved if each had carried its own profile.
+// totals returns the advice for these runs without a line. could is the area that they would have saved if each run had requested its own
+// profile.
 func totals(g Group, all []sample) (a *Advice, could int64) {
 	a = &Advice{Group: g, Runs: len(all)}
 	for i := range all {
@@ -96,7 +97,7 @@ func (a *Advice) write(of sample) {
 	}
 }
 
-// ForRun returns the advice for a single run: the line of what it used, with the margin. For LeftAlone, Why has the reason.
+// ForRun returns the advice for a single run: a line with the nodes that it used, and with the margin. For LeftAlone, Why has the reason.
 func ForRun(r *Run, o Options) Advice {
 	o = o.filled(nil)
 	a := Advice{Group: r.group(), Kind: LeftAlone, Runs: 1, Held: r.held(), Used: r.held(), Latest: r.ID}
@@ -129,8 +130,8 @@ func tooManySteps(like []sample) string {
 	return ""
 }
 
-// line returns the profile for runs of one shape: for each step the most nodes, and the quantile of the durations with the margin. Neighbors
-// differ in size, because they do so in each run, and in all runs in the same direction.
+// line returns the profile for runs of one shape. Each step has the most nodes of any run, and the quantile of the durations with the
+// margin. Neighboring steps always differ in size, because in all runs of one shape the size changes in the same direction.
 func (o Options) line(like []sample) core.EP {
 	ep := make(core.EP, len(like[0].ep))
 	lengths := make([]core.Time, len(like))
@@ -180,8 +181,8 @@ func (s *sample) fits(ep core.EP) bool {
 	return true
 }
 
-// onTime reports whether a run with the line would have kept to it: no step needs more nodes or lasts longer than in the line. An early step
-// does not make up for a late one. A line of one step limits nodes, not time.
+// onTime reports whether a run with the line would have kept to it: no step needs more nodes or lasts longer than in the line. A short step
+// does not compensate for a long one. A line of one step limits only nodes, not time.
 func (s *sample) onTime(ep core.EP) bool {
 	for i, t := range s.ep {
 		if len(ep) > 1 && i < len(ep) && t.length() > ep[i].Duration {
@@ -208,8 +209,8 @@ func resizeArea(before, after int) int64 {
 	return shrinkSeconds * int64(before)
 }
 
-// areaWith returns the area of a run that fits the line, if it had carried it: the line's nodes for the real duration of each step, and its
-// resizes.
+// areaWith returns the area that a run which fits the line would have held with the line: the line's nodes for the real duration of each
+// step, and the area of the resizes.
 func (s *sample) areaWith(ep core.EP) (sum int64) {
 	for i, t := range s.ep {
 		sum += t.length() * int64(ep[i].Nodes)

@@ -17,7 +17,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// three is a workload on which the policies differ: a wide job has to wait, and a short one fits next to the first.
+// three is a workload on which the policies differ: a wide job has to wait, and a short job fits while the first job runs.
 var three = workload.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 	{Number: 1, Submit: 0, Run: 100, Request: 100, Size: 3},
 	{Number: 2, Submit: 1, Run: 100, Request: 100, Size: 4},

@@ -8,7 +8,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// A difference counts as a loss from these values on: a share of the first policy's value, seconds of a mean wait, and a slowdown.
+// A difference counts as a loss if it is at least this share of the first policy's value, and at least this many seconds of a mean wait or
+// this much of a slowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1

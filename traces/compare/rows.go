@@ -15,9 +15,9 @@ type Metric struct {
 	About  string // how it is computed
 	Unit   report.Unit
 	Better report.Better
-	Of     func(*replay.Metrics) float64 // in the unit; shares are from 0 to 1
+	Of     func(*replay.Metrics) float64 // returns the value in Unit; shares are from 0 to 1
 
-	applies func(*replay.Metrics) bool // whether the metric makes sense for a workload; nil: always
+	applies func(*replay.Metrics) bool // whether the metric makes sense for a workload; nil means always
 }
 
 // Lines returns the metrics that make sense for a workload.

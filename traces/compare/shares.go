@@ -19,7 +19,7 @@ import (
 // Case is one of several workloads that differ in which jobs are evolving.
 type Case struct {
 	Share   float64          // share of evolving jobs, 0 to 1
-	Seed    uint64           // with which they were drawn
+	Seed    uint64           // seed with which these jobs were drawn
 	Metrics []replay.Metrics // one per policy
 }
 

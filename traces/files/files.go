@@ -19,8 +19,8 @@ type File struct {
 	Write  func(io.Writer) error
 }
 
-// Save writes files, either all of them or none. It first writes each to a temporary file in the same folder, whose name begins with a point.
-// Then it renames them. After an error it restores the previous files, and removes the folders that it created.
+// Save writes either all files or none. It first writes each file under a temporary name, which begins with a dot, in the same folder. Then
+// it renames all files. After an error it restores the previous files, and removes the folders that it created.
 func Save(files ...File) error {
 	var s saving
 	done := false
@@ -82,7 +82,7 @@ func (s *saving) folder(path string) error {
 		s.made = append(s.made, path)
 		return nil
 	}
-	return os.MkdirAll(path, 0o755) // does nothing if it is a folder, otherwise returns why it is not
+	return os.MkdirAll(path, 0o755) // does nothing if path is a folder, and otherwise returns an error
 }
 
 func (s *saving) write(f File) error {
@@ -138,6 +138,6 @@ func (s *saving) undo() {
 		}
 	}
 	for i := len(s.made) - 1; i >= 0; i-- {
-		_ = os.Remove(s.made[i]) // a folder that others put files into stays
+		_ = os.Remove(s.made[i]) // fails if other programs put files into the folder, which then stays
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Figures struct {
 	Jobs     int
 	ByKind   map[workload.Kind]int
-	Growths  int // that happened
+	Growths  int // number of growths that happened
 	Missed   int // promised growths that never happened
 	Shrinks  int
 	Lateness time.Duration // mean over the promised growths; an early growth counts as on time
@@ -102,7 +102,7 @@ func (f *Figures) countResizes(j Job) {
 	sizes := j.Sizes()
 	for i := 1; i < len(sizes); i++ {
 		switch {
-		case sizes[i].Nodes == 0: // its end
+		case sizes[i].Nodes == 0: // the end of the job
 		case sizes[i].Nodes > sizes[i-1].Nodes:
 			f.Growths++
 		default:

@@ -30,9 +30,9 @@ type Job struct {
 	Request string    // as its user wrote it: ep=2x20s,5x20s
 	Choices []core.EP // what Request asks for; nil for a rigid job
 	Outcome string    // how it ended, in the batch system's words
-	Submit  time.Time // zero: unknown
-	Holds   []Hold    // what it held, in any order; nodes of an expander belong to the expander until the merge
-	Planned []Size    // its promised start and size changes, by time
+	Submit  time.Time // zero if unknown
+	Holds   []Hold    // the nodes that the job held, in any order; until the merge, an expander's nodes belong to the expander
+	Planned []Size    // the promised start and size changes, by time
 }
 
 // Hold is one node that a job held from From until just before To.
@@ -114,7 +114,7 @@ func (j Job) held() time.Duration {
 // Mark is one promised size change, and when it really happened.
 type Mark struct {
 	Planned time.Time
-	Real    time.Time // zero: never
+	Real    time.Time // zero if it never happened
 	From    int       // nodes before; 0 for the start
 	To      int
 }

@@ -88,7 +88,7 @@ type canvas struct {
 	begin time.Time
 	rows  map[string]int32
 	users map[string]int32
-	names []string // of users, by number
+	names []string // names of users, by number
 }
 
 // second returns an instant in seconds since the beginning, rounded.
@@ -115,7 +115,7 @@ func (p *canvas) held(j Job) ([]replay.Stretch, error) {
 		changes[from], changes[to] = append(changes[from], change{row, 1}), append(changes[to], change{row, -1})
 	}
 	var stretches []replay.Stretch
-	holds := map[int32]int{} // number of holds per row: an expander's and its job's may overlap
+	holds := map[int32]int{} // number of holds per row, because the holds of an expander and of its job may overlap
 	for _, at := range slices.Sorted(maps.Keys(changes)) {
 		if last := len(stretches) - 1; last >= 0 {
 			stretches[last].To = at
@@ -143,7 +143,7 @@ func spans(rows []int32) replay.Nodes {
 	return nodes
 }
 
-// job returns a job as a replay has it, with its outcome. A job whose size changed counts as evolving, whatever it asked for.
+// job returns a job in the form of a replay, with its outcome. A job whose size changed counts as evolving, even if its request was rigid.
 func (p *canvas) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome) {
 	user, known := p.users[j.User]
 	if !known {
@@ -175,7 +175,8 @@ func (p *canvas) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome
 	return w, o
 }
 
-// about returns what a replay does not know about a job. It leaves out promised shrinks, because no job waits for its own shrink.
+// about returns what a replay does not know about a job: names, request and promises. It leaves out promised shrinks, because no job waits
+// for its own shrink.
 func (p *canvas) about(j Job) report.About {
 	a := report.About{Name: j.Name, Request: j.Request, Outcome: j.Outcome}
 	for _, m := range j.Marks() {

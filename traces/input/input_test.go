@@ -264,7 +264,7 @@ func TestRowsWithoutLineOfNamesHaveTheDefaultColumns(t *testing.T) {
 	}
 }
 
-// FuzzRows checks that for any bytes each line is a complete row, a line of names, blank, or counted.
+// FuzzRows checks that for any bytes each line is a complete row, a header line, blank, or counted as unread.
 func FuzzRows(f *testing.F) {
 	for _, seed := range []string{"ID|State|Name\n1|A|x\ny\n", mark + "ID|State|Name|\r\n1|A|x|\r\n", gzipped("ID;State;Name\r1;A;x"), zstded("ID|State|Name\n"), "BZh9", "\x28\xb5\x2f\xfd", "\xff\xfeI\x00"} {
 		f.Add([]byte(seed))

@@ -18,8 +18,8 @@ type Lines struct {
 	end    byte // byte at the end of a line; 0 before the first line
 	buffer []byte
 
-	Number int    // of the line, from 1
-	Text   string // without its end
+	Number int    // number of the line; the first line is 1
+	Text   string // the line without its end
 	Long   bool   // the line is longer than MaxLine; Text is its beginning
 	Ended  bool   // the line has an end; a last line without one may be cut
 }

@@ -14,20 +14,20 @@ import (
 type Columns struct {
 	Wanted  []string // names of required columns
 	Rest    string   // column that may contain the separator if it is the last one
-	Default []string // names for a text without a line of names; nil: the line is required
-	Command string   // command that prints such a text, for messages
+	Default []string // names for a text without a header line; nil if the header line is required
+	Command string   // command that prints a text with these columns, for messages
 }
 
-// separators are the possible separators of fields. The first one that gives a line of names with all wanted columns is used.
+// separators are the possible separators of fields. The first one that gives a header line with all wanted columns is used.
 var separators = []string{"|", "\t", ";"}
 
-// maxPreamble is the maximum number of lines before the line of names, such as messages of a login shell.
+// maxPreamble is the maximum number of lines before the header line, such as messages of a login shell.
 const maxPreamble = 100
 
-// Rows reads rows of fields after a line of names, as sacct prints them. The line of names may be repeated, in concatenated texts. A
-// separator at the end of each line does not begin a field if the line of names ends with one, too.
+// Rows reads rows of fields after a header line, as sacct prints them. The header line may occur again, as in concatenated outputs. If the
+// header line ends with a separator, a separator at the end of any other line does not begin another field.
 //
-// A different line of names does not change the columns, because the name of a user's job may contain a line end and look like one.
+// A later line that looks like a different header does not change the columns, because the name of a user's job may contain such a line.
 type Rows struct {
 	lines   *Lines
 	file    string
@@ -38,11 +38,11 @@ type Rows struct {
 	separator string
 	trailing  bool // lines end with a separator
 
-	fields []string // of the current row
+	fields []string // fields of the current row
 	again  bool     // Next returns the current line, which NewRows has already read
 }
 
-// NewRows reads the line of names. It returns an *Error if there is none. It counts the lines before it as unread.
+// NewRows reads the header line, and returns an *Error if there is none. It counts the lines before the header line as unread.
 func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error) {
 	r := &Rows{lines: NewLines(in), file: file, columns: c, separator: separators[0]}
 	var first *Error
@@ -96,7 +96,7 @@ func (r *Rows) scan() error {
 	}
 }
 
-// header uses the current line as line of names. It returns a wanted column that is missing.
+// header uses the current line as header line. It returns the name of a wanted column that is missing, or "".
 func (r *Rows) header() (missing string) {
 	for _, separator := range separators {
 		names := strings.Split(r.lines.Text, separator)
@@ -163,7 +163,7 @@ func (r *Rows) Next() error {
 	}
 }
 
-// repeated reports whether the current line is the line of names again: outputs of the same command may be concatenated.
+// repeated reports whether the current line is the header line again, because outputs of the same command may be concatenated.
 func (r *Rows) repeated() bool {
 	if !strings.HasPrefix(strings.TrimSpace(r.lines.Text), r.names[0]) {
 		return false

@@ -5,7 +5,7 @@ import "fmt"
 // An Error is a line that cannot be read, or a value in it.
 type Error struct {
 	File   string
-	Line   int    // from 1
+	Line   int    // line number; the first line is 1
 	Column string // "" for the whole line
 	Why    string
 }

@@ -1,7 +1,7 @@
 // Package interval computes confidence intervals of values that were measured with different seeds.
 //
 //	e := interval.Of([]float64{1.02, .97, 1.01, .99})
-//	fmt.Println(e.Mean, e.Half) // the true mean is within Half of it, with 95 %
+//	fmt.Println(e.Mean, e.Half) // with 95 % probability, the true mean is within Half of e.Mean
 //
 // The values must be independent. Waits of jobs in one replay are not.
 package interval

@@ -12,12 +12,12 @@ import (
 // 0 is midnight. Requested times are equal to run times, because the model has no others.
 type Lublin struct {
 	Jobs  int
-	Nodes int     // of the machine, at least 1
-	Alpha float64 // parameter of the gaps between submissions at the busiest time, at most MostAlpha; the published one is 10.23, lower ones give more load
+	Nodes int     // number of nodes of the machine, at least 1
+	Alpha float64 // parameter of the gaps between submissions at the busiest time, at most MostAlpha; the published value is 10.23, a lower value gives more load
 	Seed  uint64
 }
 
-// MostAlpha is the largest Alpha. With larger ones nearly every gap would be drawn again.
+// MostAlpha is the largest Alpha. With a larger Alpha nearly every gap would be rejected and drawn again.
 const MostAlpha = 25
 
 // Log returns the jobs. Submissions have their own stream of random numbers, so that Alpha does not change the jobs.
@@ -36,8 +36,8 @@ func (l Lublin) Log() *swf.Log {
 	return log
 }
 
-// lublinSize returns the number of nodes of a job: one, a power of two, or any number. Its logarithm is uniform in two ranges, which meet 2.5
-// below the machine's; the lower range is more frequent.
+// lublinSize returns the number of nodes of a job: one, a power of two, or any number. Its logarithm to base 2 is uniform in each of two
+// ranges. They meet at the logarithm of the machine's size less 2.5, and the lower range is more frequent.
 func lublinSize(machine float64, s *Splitmix) int {
 	const serial, power, low, under = 0.244, 0.576, 0.8, 0.86
 	high := math.Log2(machine)
@@ -73,8 +73,9 @@ func lublinRun(size int, s *Splitmix) int64 {
 	}
 }
 
-// arrivals are the submissions of the model. Gaps are drawn in points, for the busiest time. Each half hour of the day has a number of
-// points: the jobs submitted in it, relative to the mean. A gap ends when its points are used up.
+// arrivals generates the submission times of the model. The length of a gap between submissions is drawn in points, for the busiest time.
+// Each half hour of the day has a number of points: the jobs submitted in this half hour, relative to the mean. A gap ends when its points
+// are used up.
 type arrivals struct {
 	random  *Splitmix
 	shape   float64
@@ -93,7 +94,7 @@ func newArrivals(alpha float64, random *Splitmix) *arrivals {
 	const (
 		busiest      = 1.0225 // factor from the gaps of the busiest time to the gaps of the whole day
 		shape, scale = 8.1737, 3.9631
-		dayBegins    = 11 // in half hours: the distribution covers one day from there
+		dayBegins    = 11 // half hour of the day at which the distribution begins; it covers one day from there
 	)
 	a := &arrivals{random: random, shape: alpha * busiest}
 	sum := 0.0

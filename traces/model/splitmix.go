@@ -21,7 +21,7 @@ const GeneratedSeed = 42
 // Generated returns a log for a machine of 1,024 nodes. Other programs can generate it in a few lines, to compare schedules start by start.
 // For each job it draws five numbers r by splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014),
 // whose state is the seed at first. The job is submitted r mod 7592 seconds after the previous one. With k = r mod 10 it has 2^k + r mod 2^k
-// nodes. It requests 60 + r mod 86341 seconds, and runs for 1 + r mod that.
+// nodes. It requests q = 60 + r mod 86341 seconds, and runs for 1 + r mod q seconds.
 func Generated(jobs int, seed uint64) *swf.Log {
 	log := &swf.Log{Name: fmt.Sprintf("generated-%d-%d", jobs, seed), Records: make([]swf.Record, jobs)}
 	random := Splitmix(seed)

@@ -16,9 +16,9 @@ import (
 // applications of each test on Nodes nodes. The results are compared with the rigid schedule of the same applications.
 type Evolving struct {
 	Tests int    // 1000 in the papers
-	Seed  uint64 // of the applications
+	Seed  uint64 // seed of the applications
 
-	// Search is the number of orders that a search tries for each of the first SearchTests tests; 0: no searches.
+	// Search is the number of orders that a search tries for each of the first SearchTests tests; 0 means that there are no searches.
 	Search int
 
 	// Done is called after each test and each search with the finished part of Work, from one goroutine at a time. It may be nil.
@@ -46,7 +46,7 @@ type Row struct {
 	Algorithm string   `json:"algorithm"`
 	Metric    string   `json:"metric"`
 	Ours      Summary  `json:"ours"`
-	Printed   *Printed `json:"printed"` // nil if the paper has none
+	Printed   *Printed `json:"printed"` // the paper's figure; nil if the paper has none
 }
 
 // Summary is the smallest, mean and largest value of a figure over all tests.
@@ -167,7 +167,7 @@ func compare(eps []core.EP) ([]outcome, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		o := measured(eps, plan, time.Since(begin))
-		if a.Rigid { // it is the first algorithm
+		if a.Rigid { // rigid is the first algorithm
 			rigid = o.Metrics
 		}
 		o.relate(rigid)
@@ -195,7 +195,7 @@ func measured(eps []core.EP, plan []core.Allocation, took time.Duration) outcome
 func (o *outcome) relate(rigid ep.Metrics) {
 	r := o.RelativeTo(rigid)
 	for metric, ratio := range map[int]float64{reservation: r.Reservation, makespan: r.Makespan, act: r.Completion, awt: r.Waiting} {
-		if ratio >= 0 { // negative: the rigid schedule has no such figure
+		if ratio >= 0 { // a negative ratio means that the rigid schedule has no such figure
 			o.values[metric].add(ratio)
 		}
 	}
@@ -252,7 +252,7 @@ func searchRows(tests []test) []Row {
 	return rows
 }
 
-// best returns the outcome with the smallest makespan. Its time is that of all searches.
+// best returns the outcome with the smallest makespan, with the time of all searches together.
 func best(searches []outcome) outcome {
 	o := searches[0]
 	took := 0.0

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime runs something, and returns the processor time that it took in seconds. Other processes do not change it.
+// ProcessorTime calls a function, and returns the processor time that the call took, in seconds. Unlike real time, it does not depend on
+// other processes.
 func ProcessorTime(something func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

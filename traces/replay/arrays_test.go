@@ -10,19 +10,19 @@ import (
 )
 
 // arrays is EASY back-filling in its simplest form, for rigid jobs only: running jobs are in two arrays, sorted by requested end and by end,
-// and the queue is an array. The benchmark compares our engine with it. It computes the same schedule, and does not explain it.
+// and the queue is an array. It computes the same schedule as our engine, and the benchmark compares their speed.
 type arrays struct {
-	incremental bool // after a mere submission it tries only the new job, next to the reservation that it kept
+	incremental bool // after a submission only the new job is tried, with the reservation of the last pass
 	jobs        []workload.Job
 	starts      []core.Time
 
 	free  int
-	held  []arrayEnd // by requested end, the earliest last; without those whose requested end has passed
-	ends  []arrayEnd // by end, the earliest last; of equal ends the job that began last comes first
+	held  []arrayEnd // running jobs by requested end, the earliest last; without jobs whose requested end has passed
+	ends  []arrayEnd // running jobs by end, the earliest last; of equal ends the job that began last comes first
 	queue []int32    // in the order of the log
 
 	shadow core.Time // when the head of the queue starts
-	extra  int       // nodes that are free then, next to the head
+	extra  int       // nodes that are free then in addition to those of the head
 }
 
 // arrayEnd is the requested or the real end of a job.
@@ -101,7 +101,7 @@ func (s *arrays) overdue(now core.Time) (some bool) {
 	return some
 }
 
-// pass starts jobs from the head of the queue, and then those that do not delay the first one that has to wait.
+// pass starts jobs from the head of the queue, and then the jobs that do not delay the first job that has to wait.
 func (s *arrays) pass(now core.Time) {
 	s.overdue(now)
 	head := 0
@@ -157,8 +157,9 @@ func (s *arrays) start(job int32, now core.Time) {
 	s.ends = insert(s.ends, arrayEnd{now + j.Run, job})
 }
 
-// BenchmarkEASYBesideAPlainProgramOnArrays replays each log with our engine and with both variants of arrays, by turns. It reports how many
-// times as fast our engine is, by the least processor time of each. It must be at least as fast as the plain variant on each log.
+// BenchmarkEASYBesideAPlainProgramOnArrays replays each log alternately with our engine and with both variants of arrays. It reports the
+// speed of our engine relative to arrays, by the least processor time of each. Our engine must be at least as fast as the plain variant on
+// each log.
 func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 	for _, m := range measures {
 		if m.name != "KTH" && m.name != "CTC" && m.name != "Curie" || len(m.policies) > len(both) {

@@ -33,8 +33,8 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// byTurns runs several things by turns, so that other work on the machine slows all of them down, and returns the least processor time of
-// each.
+// byTurns calls several functions alternately, so that other work on the machine slows all of them down. It returns the least processor time
+// of each function.
 func byTurns(b *testing.B, all []func()) []time.Duration {
 	took := make([]time.Duration, len(all))
 	for i := range took {
@@ -45,7 +45,7 @@ func byTurns(b *testing.B, all []func()) []time.Duration {
 			took[i] = min(took[i], timed(do))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // the time of one operation would be that of several things
+	b.ReportMetric(0, "ns/op") // an operation calls several functions, so its time has no meaning
 	return took
 }
 

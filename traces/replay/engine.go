@@ -12,9 +12,10 @@ import (
 
 // Run replays a workload under a policy, in virtual time.
 //
-// Events happen one at a time. At the same time, submissions in the order of the log come before ends in the order of the starts. Run asks
-// the policy after each event, and at the times that the policy asks for in between (a job's reservation, a step). A job ends when it has
-// worked for its run time. In an expanded step it works for the requested duration, and then waits for the nodes of the next step.
+// Events happen one at a time. Of several events at the same time, submissions come first, in the order of the log, then ends, in the order
+// of the starts. Run calls the policy's Starts after each event, and at the times that the policy's Next returns (a job's reservation, a
+// step). A job ends when it has worked for its run time. In an expanded step it works for the requested duration, and then waits for the nodes
+// of the next step.
 //
 // A policy for rigid jobs gets every job as a rigid one: Size nodes for Request seconds. A job that the policy never starts, because it
 // exceeds the machine, has a Start of −1.
@@ -28,17 +29,17 @@ func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Resul
 	return e.result(p)
 }
 
-// RunPlaced does the same as Run and Place at once: a goroutine places jobs while later ones are still planned.
+// RunPlaced does the same as Run followed by Place, but concurrently: a goroutine places jobs while later jobs are still planned.
 func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) {
 	const batch, ahead = 1 << 10, 16
 	e := newEngine(w, p)
-	if e.agenda != nil { // the sizes of a malleable job are known at its end only
+	if e.agenda != nil { // the sizes of a malleable job are known only at its end
 		e.run()
 		placement, err := Place(w, e.result(p))
 		return e.result(p), placement, err
 	}
 	begun, placed := make(chan []int32, ahead), make(chan struct{})
-	placer := newPlacer(w, e.outcomes) // it reads only outcomes of jobs that began, which no longer change
+	placer := newPlacer(w, e.outcomes) // the placer reads only outcomes of jobs that began, which no longer change
 	go func() {
 		defer close(placed)
 		for jobs := range begun {
@@ -97,7 +98,7 @@ type engine struct {
 	rigidOnly bool           // every job is treated as rigid
 	outcomes  []Outcome
 
-	ends   sched.ByEnd // of running jobs, by slot number
+	ends   sched.ByEnd // running jobs by end; the IDs are slot numbers
 	slots  slots
 	starts []core.Start // reused memory
 	over   int
@@ -175,7 +176,7 @@ func (e *engine) end() {
 	e.leave(first.End, first.ID)
 }
 
-// leave takes a job out that ends.
+// leave removes a job that ends.
 func (e *engine) leave(now core.Time, id core.JobID) {
 	e.state.End(now, id)
 	e.slots.leave(uint32(id))

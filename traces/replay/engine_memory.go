@@ -13,7 +13,7 @@ type slots struct {
 	left []uint32 // free IDs
 }
 
-// slot is a job ID with the job as the policy gets it. Its parts that are the same for every rigid job are set only once.
+// slot is a job ID with the job in the form in which the policy gets it. The parts that are the same for every rigid job are set only once.
 type slot struct {
 	index   int32 // index of the job in the workload
 	job     core.Job

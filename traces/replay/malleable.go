@@ -9,7 +9,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// agenda holds the ends and resize points to come. Of those at one instant the one that was entered first comes first.
+// agenda holds the future ends and resize points. Events at the same time happen in the order in which they were added.
 type agenda struct {
 	events  events
 	entered int64
@@ -23,16 +23,16 @@ type event struct {
 	id      core.JobID
 	job     int32
 	kind    eventKind
-	version int32 // of the end of a malleable job
+	version int32 // for an end: malleable.version when the end was computed; a resize makes an earlier version invalid
 }
 
-// eventKind says what happens to a job.
+// eventKind is what happens to a job.
 type eventKind uint8
 
 const (
 	ends    eventKind = iota
 	point             // a malleable job may change its size
-	settled           // its resize has ended
+	settled           // the resize of a malleable job has ended
 )
 
 type events []event
@@ -55,7 +55,7 @@ func (a *agenda) add(e event) {
 	heap.Push(&a.events, e)
 }
 
-// first returns when the next event comes; Forever when there is none. It drops events that are not valid any more.
+// first returns the time of the next event, or Forever if there is none. It removes events that are no longer valid.
 func (a *agenda) first() core.Time {
 	for len(a.events) > 0 {
 		e := &a.events[0]
@@ -72,14 +72,14 @@ func (a *agenda) first() core.Time {
 type malleable struct {
 	id      core.JobID
 	size    int
-	since   core.Time // the work was done by then
-	work    float64   // seconds of the reference
+	since   core.Time // time up to which work is counted
+	work    float64   // work done, in seconds on the reference size
 	version int32
 	held    core.EP
-	until   core.Time // end of held
+	until   core.Time // time up to which held is recorded
 }
 
-// beginMalleable notes the start of a malleable job.
+// beginMalleable records the start of a malleable job, and adds its end and its first resize point to the agenda.
 func (e *engine) beginMalleable(now core.Time, i int32, start *core.Start) {
 	j := &e.jobs[i]
 	r := &malleable{id: start.Job, size: start.Nodes, since: now, until: now}
@@ -90,7 +90,7 @@ func (e *engine) beginMalleable(now core.Time, i int32, start *core.Start) {
 	}
 }
 
-// schedule enters the end of a job, from its work and its size.
+// schedule computes the end of a job from its work and its size, and adds it to the agenda.
 func (e *engine) schedule(r *malleable, i int32) {
 	j := &e.jobs[i]
 	left := math.Ceil((float64(j.Run) - r.work) * j.Range.Real.Stretch(r.size, j.Size) * (1 - 1e-12))
@@ -99,7 +99,7 @@ func (e *engine) schedule(r *malleable, i int32) {
 	e.agenda.add(event{at: e.outcomes[i].End, job: i, id: r.id, version: r.version})
 }
 
-// happens carries the next event out.
+// happens carries out the next event.
 func (e *engine) happens() {
 	v := heap.Pop(&e.agenda.events).(event)
 	r := e.agenda.running[v.job]
@@ -108,7 +108,7 @@ func (e *engine) happens() {
 		e.leave(v.at, v.id)
 	case v.kind == point:
 		e.point(v, r)
-	case v.kind == settled: // the policy is asked
+	case v.kind == settled: // no change here, but the caller calls the policy after each event
 	default:
 		o := &e.outcomes[v.job]
 		r.hold(o.End)
@@ -139,7 +139,7 @@ func (e *engine) point(v event, r *malleable) {
 	e.agenda.add(event{at: r.since, job: v.job, id: v.id, kind: settled})
 }
 
-// hold notes the present size up to an instant.
+// hold records that the job held its present size up to a time.
 func (r *malleable) hold(until core.Time) {
 	if d := until - r.until; d > 0 {
 		r.held = append(r.held, core.Step{Duration: d, Nodes: r.size})
@@ -150,9 +150,9 @@ func (r *malleable) hold(until core.Time) {
 // Resizes are the changes of size of all malleable jobs.
 type Resizes struct {
 	All    int     `json:"all"`
-	PerDay float64 `json:"per_day"`     // mean
-	Hour   int     `json:"most_hour"`   // in any hour that begins with one
-	Minute int     `json:"most_minute"` // in any minute that begins with one
+	PerDay float64 `json:"per_day"`     // mean number per day
+	Hour   int     `json:"most_hour"`   // largest number in an hour that begins with a resize
+	Minute int     `json:"most_minute"` // largest number in a minute that begins with a resize
 }
 
 // resizes counts the changes of size. A change counts at the second at which the nodes are taken or released.

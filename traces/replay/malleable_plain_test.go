@@ -11,21 +11,21 @@ import (
 )
 
 // plainMalleable replays rigid and malleable jobs by section 4 of the rule, word by word, on arrays. It is the second implementation of
-// package malleable and of the replay's resize points: starts, ends and sizes are equal.
+// package malleable and of the replay's resize points. Its starts, ends and sizes must be equal to theirs.
 type plainMalleable struct {
 	w          workload.Workload
-	points     core.Time // seconds from one to the next, P
-	cost       core.Time // c
+	points     core.Time // seconds from one resize point to the next: P in the rule
+	cost       core.Time // seconds of a resize: c in the rule
 	toN        bool
-	wait       core.Time // patience at most
+	wait       core.Time // largest patience
 	factor     int64
 	now        core.Time
 	events     plainEvents
 	entered    int
-	queue      []int // waiting, by submission
+	queue      []int // waiting jobs, in order of submission
 	running    []*plainJob
 	outcomes   []plainOutcome
-	looks      []core.Time // of the last pass: when the reservation begins, and when nodes are claimed for it
+	looks      []core.Time // from the last pass: when the reservation begins, and when nodes are claimed for it
 	nextSubmit int
 }
 
@@ -33,24 +33,24 @@ type plainJob struct {
 	job            int
 	start          core.Time
 	size           int
-	until, since   core.Time // redistribution ends; work was counted up to since
-	before         int       // nodes held until until
-	share          float64   // of the run time
+	until, since   core.Time // until is the end of the last resize; work is counted up to since
+	before         int       // nodes that the job holds until the time `until`
+	share          float64   // share of the run time that is done
 	requested, end core.Time
 	told           int
-	last           core.Time // its last point
+	last           core.Time // the job's last resize point
 	version        int
 }
 
 type plainOutcome struct {
 	start, end core.Time
-	sizes      []core.Step // at (Duration), nodes
+	sizes      []core.Step // changes of size; Duration is the time of the change, not a duration
 }
 
 type plainEvent struct {
 	at      core.Time
 	entered int
-	kind    int // 0 end, 1 point, 2 only a pass
+	kind    int // 0 is an end, 1 a resize point, 2 only a pass
 	r       *plainJob
 	version int
 }
@@ -78,7 +78,7 @@ func (p *plainMalleable) add(at core.Time, kind int, r *plainJob) {
 	heap.Push(&p.events, v)
 }
 
-// stale reports whether an event is of a job that has ended, or was to end when it had another size.
+// stale reports whether an event belongs to a job that has ended, or is an end that was computed for another size.
 func (p *plainMalleable) stale(e plainEvent) bool {
 	return e.r != nil && (e.r.end < 0 || e.kind != 1 && e.version != e.r.version)
 }
@@ -223,7 +223,7 @@ func (p *plainMalleable) give(r *plainJob) core.Time {
 	from := max(p.now, r.until)
 	k := (from - r.start + p.points - 1) / p.points
 	next := r.start + max(k, 1)*p.points
-	if next == r.last { // its point of this second has passed
+	if next == r.last { // the job's resize point in this second has passed
 		next += p.points
 	}
 	return next + p.cost
@@ -342,7 +342,7 @@ func (p *plainMalleable) start(i, size int) {
 	}
 }
 
-// shadow returns when lo nodes can be had, and what is then left.
+// shadow returns when lo nodes will be free, and how many more nodes will be free then.
 func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 	type back struct {
 		at    core.Time
@@ -377,7 +377,7 @@ func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 	return at, have - lo
 }
 
-// spareLater returns how many nodes a job can spare: none until its redistribution has ended.
+// spareLater returns how many nodes a job can release. It returns 0 until the job's resize has ended.
 func (p *plainMalleable) spareLater(r *plainJob) int {
 	if p.heard(r) && p.now < r.until {
 		return 0

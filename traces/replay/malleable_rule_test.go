@@ -32,7 +32,7 @@ var piecewise = core.Speed{{Size: .5, Speed: .4}, {Size: 1, Speed: .65}, {Size: 
 func TestMalleableJobsAreWhereThePlainRuleHasThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorkload(t)
-		for i := range w.Jobs { // long enough for several points
+		for i := range w.Jobs { // jobs long enough for several resize points
 			w.Jobs[i].Run *= 3
 			w.Jobs[i].Request *= 4
 		}
@@ -68,7 +68,7 @@ func TestMalleableJobsAreWhereThePlainRuleHasThem(t *testing.T) {
 	})
 }
 
-// told writes the jobs with both outcomes.
+// told returns the jobs with both outcomes as text, for a failure message.
 func told(w workload.Workload, plain plainMalleable, got replay.Result) string {
 	var b strings.Builder
 	for i, j := range w.Jobs {

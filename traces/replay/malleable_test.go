@@ -45,8 +45,8 @@ func TestMalleableJobsHoldNoNodeTwiceKeepTheirBoundsAndDoTheirWork(t *testing.T)
 	})
 }
 
-// audit checks a replay from the sizes of the jobs alone: no node is in two jobs, no malleable job leaves its bounds, and each does its
-// work.
+// audit checks a replay by the sizes of its jobs: together the jobs never hold more nodes than the machine has, no malleable job leaves its
+// bounds, and each malleable job does its work.
 func audit(t rapid.TB, w workload.Workload, r replay.Result) {
 	t.Helper()
 	type change struct {
@@ -87,8 +87,8 @@ func audit(t rapid.TB, w workload.Workload, r replay.Result) {
 	}
 }
 
-// workOf returns the seconds of its reference that a malleable job works with these sizes. Progress stops for a resize's cost: from a
-// growth on, and before a shrink. Between two steps of the same size the job shrank and grew at once.
+// workOf returns the work of a malleable job with these sizes, in seconds on the reference size. Progress stops for the cost of a resize:
+// after a growth, and before a shrink. Between two steps of the same size the job shrank and grew at the same time.
 func workOf(j *workload.Job, held core.EP) (work float64) {
 	for i, s := range held {
 		d := s.Duration
@@ -107,7 +107,7 @@ func TestWithoutMalleableJobsItIsPatient(t *testing.T) {
 	for _, patient := range []sched.Patient{{}, {Factor: 2, Most: 20}} {
 		rapid.Check(t, func(t *rapid.T) {
 			w := drawMixed(t)
-			// The last job makes the policy plan by itself. It has one size, and never comes to a resize point.
+			// The last job is malleable, so that the policy does not use Patient's state. It has one size, and never reaches a resize point.
 			for i := range w.Jobs {
 				w.Jobs[i].Range = nil
 			}
@@ -127,7 +127,7 @@ func TestWithoutMalleableJobsItIsPatient(t *testing.T) {
 	}
 }
 
-// heldBy writes which job held how many nodes when.
+// heldBy returns as text which job held how many nodes when.
 func heldBy(w workload.Workload, all []replay.Outcome) string {
 	var b strings.Builder
 	for i, o := range all {
@@ -141,9 +141,9 @@ func heldBy(w workload.Workload, all []replay.Outcome) string {
 	return b.String()
 }
 
-// The ratios are those of an independent program on the same jobs (facts, section 5): mean of two seeds, wait of all jobs and of the rigid
-// ones, against EASY. Both programs make the same decisions; a job that starts a second later changes all that follows, so that the
-// means of two seeds differ by up to a few hundredths.
+// The expected ratios come from an independent program on the same jobs (facts, section 5). They are the mean waits of all jobs and of the
+// rigid jobs relative to EASY, as means of two seeds. Both programs make the same decisions. But a job that starts a second later changes
+// all later decisions, so that the means of two seeds differ by up to a few hundredths.
 func TestThirtyPercentMalleableJobsCutWaitsAsPublished(t *testing.T) {
 	for _, c := range []struct {
 		log         string

@@ -20,7 +20,7 @@ import (
 type measure struct {
 	name     string  // name in the output
 	file     string  // file of the log; "" for a generated one
-	alpha    float64 // parameter of a log of Lublin and Feitelson; 0: the log of the benchmarks
+	alpha    float64 // parameter of a log of Lublin and Feitelson; 0 means the log of the benchmarks
 	chosen   workload.Selection
 	whatIf   *workload.WhatIf
 	policies []string
@@ -31,20 +31,20 @@ var (
 	evolving = []string{"evolving:rigid", "evolving:noX", "evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+c"}
 )
 
-// W1 and W2 are the workloads of the paper on SCOJO-P. All jobs are moldable, with its curve.
+// W1 and W2 are the workloads of the paper on SCOJO-P. All jobs are moldable, with the speed-up curve of that paper.
 var (
 	sized       = []string{"traditional", "share", "scojo-p", "cirne-berman", "cirne-berman:opt"}
 	allMoldable = &workload.WhatIf{Moldable: 1, Curve: workload.Piecewise, Seed: 1}
 )
 
-// The bounds of EASY for evolving jobs: with 30 % evolving jobs 500,000 jobs a second, on an overloaded machine 10,000, and without evolving
-// jobs half as many as easy.
+// EASY for evolving jobs must replay, with 30 % evolving jobs, 500,000 jobs a second, or 10,000 on an overloaded machine. Without evolving
+// jobs it must replay at least half as many jobs a second as easy.
 var (
 	ours      = []string{"easy", "easy-evolving", "patient"}
 	mountains = &workload.WhatIf{Evolving: 0.3, Shape: workload.Mountain, Seed: 1}
 )
 
-// The bound of malleable on Curie is 60 s.
+// The policy malleable may take at most 60 s for Curie.
 var thirtyMalleable = &workload.WhatIf{Malleable: usualShare(.3), Seed: 1}
 
 func usualShare(share float64) workload.MalleableJobs {
@@ -56,7 +56,7 @@ func usualShare(share float64) workload.MalleableJobs {
 // measures are the measurements with bounds.
 var measures = []measure{
 	{name: "KTH", file: "KTH-SP2-1996-2.1-cln", policies: both},
-	{name: "KTH-unfiltered", file: "KTH-SP2-1996-unfiltered", policies: both[:1]}, // whose schedule is published
+	{name: "KTH-unfiltered", file: "KTH-SP2-1996-unfiltered", policies: both[:1]}, // the log with the published schedule
 	{name: "CTC", file: "CTC-SP2-1996-3.1-cln", policies: both},
 	{name: "generated", policies: both},
 	{name: "Curie", file: "CEA-Curie-2011-2.1-cln", chosen: workload.Selection{Machine: 80640}, policies: both[:1]},
@@ -145,7 +145,7 @@ func measureReplay(log string, w workload.Workload, name string) string {
 		float64(len(w.Jobs))/best.Seconds(), meanWait(w, r), hash(r))
 }
 
-// timed returns the processor time of something. It repeats short things until they take a tenth of a second together.
+// timed returns the processor time of a function. It repeats a short function until the sum is a tenth of a second.
 func timed(do func()) time.Duration {
 	begin, times, took := processorTime(), 0, time.Duration(0)
 	for times == 0 || took < 100*time.Millisecond {

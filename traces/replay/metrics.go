@@ -15,21 +15,21 @@ import (
 type Metrics struct {
 	Trace      string `json:"trace"`
 	Policy     string `json:"policy"`
-	Nodes      int    `json:"nodes"`    // of the machine
-	Jobs       int    `json:"jobs"`     // in the workload
-	Evolving   int    `json:"evolving"` // of Jobs
-	Moldable   int    `json:"moldable"` // of Jobs
+	Nodes      int    `json:"nodes"`    // number of nodes of the machine
+	Jobs       int    `json:"jobs"`     // number of jobs in the workload
+	Evolving   int    `json:"evolving"` // number of evolving jobs among Jobs
+	Moldable   int    `json:"moldable"` // number of moldable jobs among Jobs
 	Malleable  int    `json:"malleable,omitempty"`
-	Cut        int    `json:"cut"`         // ran longer in the log than they requested, and are cut there
-	NeverBegan int    `json:"never_began"` // were never started
+	Cut        int    `json:"cut"`         // number of jobs that ran longer in the log than requested, and are cut at the requested time
+	NeverBegan int    `json:"never_began"` // number of jobs that were never started
 	// FirstSubmit and LastEnd are seconds of the log. Makespan is their difference.
 	FirstSubmit core.Time `json:"first_submit"`
 	LastEnd     core.Time `json:"last_end"`
 	Makespan    core.Time `json:"makespan"`
-	// HeldArea is what jobs held. WorkedArea is what they needed for their work. It is smaller if an evolving job waited in a step or was run
-	// as a rigid job. For a moldable job it is what the job held in the log. Utilisation and EffectiveUtilisation are their shares of machine
-	// × makespan. Waste is the difference in percent of WorkedArea. It is negative if moldable jobs ran on smaller sizes, with less overhead
-	// than in the log.
+	// HeldArea is the area that jobs held. WorkedArea is the area that they needed for their work. WorkedArea is smaller if an evolving job
+	// waited in a step or was run as a rigid job. For a moldable job WorkedArea has the area that the job held in the log. Utilisation is
+	// HeldArea as a share of machine × makespan, and EffectiveUtilisation is WorkedArea as a share of it. Waste is the difference in percent
+	// of WorkedArea. Waste is negative if moldable jobs ran on smaller sizes than in the log, with less overhead.
 	HeldArea             float64 `json:"held_area"`
 	WorkedArea           float64 `json:"worked_area"`
 	Utilisation          float64 `json:"utilisation"`
@@ -43,7 +43,7 @@ type Metrics struct {
 
 	Resizes Resizes `json:"resizes,omitzero"` // of malleable jobs
 
-	ByKind []Kind `json:"by_kind"` // evolving, moldable, rigid jobs; without kinds of which no job began
+	ByKind []Kind `json:"by_kind"` // one per kind of jobs, except kinds of which no job began
 
 	Figures
 	BySize   []Class `json:"by_size"`   // by the largest size that a job requested
@@ -85,7 +85,7 @@ type Distribution struct {
 type Class struct {
 	Class string    `json:"class"` // name: "9-64"
 	From  core.Time `json:"from"`  // nodes or seconds
-	To    core.Time `json:"to"`    // inclusive; −1: no upper limit
+	To    core.Time `json:"to"`    // inclusive; −1 means no upper limit
 	Jobs  int       `json:"jobs"`
 	Held  float64   `json:"held_area"`
 	Figures
@@ -93,12 +93,12 @@ type Class struct {
 
 // Week is one week of a replay.
 type Week struct {
-	Week      int       `json:"week"`      // from 0
-	From      core.Time `json:"from"`      // its first second
-	Submitted int       `json:"submitted"` // jobs
+	Week      int       `json:"week"`      // number of the week; the first week is 0
+	From      core.Time `json:"from"`      // first second of the week
+	Submitted int       `json:"submitted"` // number of jobs submitted in the week
 	Waiting   float64   `json:"waiting"`   // mean of the jobs submitted in the week, in seconds
 	Slowdown  float64   `json:"bounded_slowdown"`
-	Held      float64   `json:"held_area"`   // in this week
+	Held      float64   `json:"held_area"`   // area held in this week
 	Busy      float64   `json:"utilisation"` // Held in percent of the machine; the last week ends with the last job
 	Queue     float64   `json:"queue"`       // mean number of waiting jobs
 }
@@ -125,7 +125,7 @@ var (
 	}
 )
 
-// Of returns the index of the class of a value, among Names.
+// Of returns the class of a value, as an index of Names.
 func (c Classes) Of(value int64) int {
 	at, _ := slices.BinarySearch(c.Ends, value)
 	return at
@@ -191,7 +191,7 @@ func byKind(of []samples) []Kind {
 	return all
 }
 
-// Of returns the jobs of a kind. It is zero if none began.
+// Of returns the figures of the jobs of a kind. All of them are zero if no job of this kind began.
 func (m *Metrics) Of(kind workload.Kind) Kind {
 	for _, k := range m.ByKind {
 		if k.Kind == kind.String() {

@@ -24,7 +24,7 @@ func TestMetricsOfTwoJobs(t *testing.T) {
 	}}
 	m := Measure(w, Result{Policy: "p", Outcomes: []Outcome{
 		{Start: 100, End: 200},
-		{Start: 200, End: 260, Held: core.EP{{Duration: 30, Nodes: 1}, {Duration: 30, Nodes: 3}}}, // its first step waits 20 s
+		{Start: 200, End: 260, Held: core.EP{{Duration: 30, Nodes: 1}, {Duration: 30, Nodes: 3}}}, // the first step waits 20 s
 		{Start: -1},
 	}})
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestMetricsOfTwoJobs(t *testing.T) {
 	}
 }
 
-// An evolving job that is run as a rigid one holds its peak throughout, but needs the same.
+// An evolving job that is run as a rigid job holds its peak throughout, but needs the same area for its work.
 func TestRigidRunOfEvolvingJobWastesTheAreaAboveItsProfile(t *testing.T) {
 	w := workload.Workload{Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Run: 25, Request: 40, Size: 4, Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 30, Nodes: 4}}}},
@@ -69,8 +69,8 @@ func TestRigidRunOfEvolvingJobWastesTheAreaAboveItsProfile(t *testing.T) {
 	}
 }
 
-// Two moldable jobs and a rigid one on eight nodes. The first one runs on half the log's size with less overhead, the second one on twice
-// that size with more.
+// Two moldable jobs and a rigid job run on eight nodes. The first moldable job runs on half the log's size with less overhead, the second one
+// on twice the log's size with more overhead.
 func TestMoldableJobsAreJudgedByTheLogsSize(t *testing.T) {
 	sizes := []core.EP{{{Duration: 170, Nodes: 2}}, {{Duration: 100, Nodes: 4}}, {{Duration: 90, Nodes: 8}}}
 	job := workload.Job{Run: 100, Request: 100, Size: 4, Choices: sizes, Runs: []core.Time{170, 100, 90}}
@@ -155,7 +155,7 @@ func TestMeanLosesNoDigits(t *testing.T) {
 	})
 }
 
-// The weekly series, compared with a count of every second.
+// The weekly series is compared with a count of every second.
 func TestWeeksEqualACountOfEverySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r := drawReplay(t)
@@ -175,7 +175,7 @@ func TestWeeksEqualACountOfEverySecond(t *testing.T) {
 		}
 		slices.SortFunc(w.Jobs, func(a, b workload.Job) int { return int(a.Submit - b.Submit) })
 		slices.SortFunc(r.Outcomes, func(a, b Outcome) int { return int(a.Start - b.Start) })
-		for i := range w.Jobs { // one size for all jobs without a profile: sorting separated sizes from their outcomes
+		for i := range w.Jobs { // all jobs without a profile get the same size, because sorting has separated sizes from outcomes
 			if w.Jobs[i].Choices = nil; r.Outcomes[i].Held != nil {
 				w.Jobs[i].Choices = []core.EP{r.Outcomes[i].Held}
 			}
@@ -207,7 +207,7 @@ func TestWeeksEqualACountOfEverySecond(t *testing.T) {
 	})
 }
 
-// Some figures, computed in the simplest way.
+// Some figures are compared with the simplest computation.
 func TestMetricsEqualAPlainCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r := drawReplay(t)

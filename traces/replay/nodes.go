@@ -48,12 +48,12 @@ type Stretch struct {
 }
 
 // Placement is the nodes that each job of a replay held. A job gets the lowest free nodes when it begins or grows. When it shrinks it frees
-// the nodes that it got last, so that it keeps its first ones to its end. Jobs that end or shrink in a second free their nodes before other
-// jobs take some. Those take nodes in the order of the workload.
+// the nodes that it got last, so that it keeps its first nodes until its end. In each second, jobs that end or shrink first free nodes. Then
+// jobs that begin or grow take nodes, in the order of the workload.
 type Placement struct {
 	spans   arena
 	fixed   []stored          // per job: the nodes of a job with one size throughout
-	evolved map[int][]Stretch // of jobs whose size changed
+	evolved map[int][]Stretch // stretches of the jobs whose size changed
 }
 
 // Place assigns nodes to every job of a result. It returns an error if jobs together hold more nodes than the machine has, which no result of
@@ -95,7 +95,8 @@ func (p *Placement) Job(i int) Nodes {
 	return sorted(all)
 }
 
-// Steps returns the stretches of a job in which it held the same nodes, in order. A job with one size has one, a job that never began none.
+// Steps returns the stretches of a job in which it held the same nodes, in order. A job with one size has one stretch, and a job that never
+// began has none.
 func (p *Placement) Steps(i int, r Result) []Stretch {
 	if steps, evolved := p.evolved[i]; evolved {
 		return steps

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// hand returns a replay written by hand: jobs of one size, and evolving ones with what they held.
+// hand returns a replay written by hand: jobs of one size, and evolving jobs with the sizes that they held.
 func hand(nodes int, jobs ...Outcome) (workload.Workload, Result) {
 	w := workload.Workload{Name: "hand", Machine: core.Machine{Nodes: nodes}}
 	for i, o := range jobs {
@@ -178,7 +178,7 @@ func naivePlacement(w workload.Workload, r Result) [][][]int {
 		last   core.Time
 		free   = make([]bool, w.Machine.Nodes)
 		held   = make([][]int, len(w.Jobs))
-		placed = make([][][]int, len(w.Jobs)) // per job, from second 0
+		placed = make([][][]int, len(w.Jobs)) // the nodes of each job in each second, from second 0 on
 	)
 	for n := range free {
 		free[n] = true
@@ -296,7 +296,7 @@ func TestNodesAreWrittenAsIntervals(t *testing.T) {
 	}
 }
 
-// Times of millions of years and thousands of jobs do not fit into a word together. Then the other sorting is used.
+// A time of millions of years and the index of one of thousands of jobs do not fit together into 64 bits. Then the slower sort is used.
 func TestJobsAreSortedOverAnyDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]core.Time{100, 1 << 40, 1 << 61}).Draw(t, "far")

@@ -10,10 +10,10 @@ import (
 
 // Outcome is the result of one job.
 type Outcome struct {
-	Start  core.Time // −1: the job never began
+	Start  core.Time // −1 if the job never began
 	End    core.Time
 	Choice int     // index of its choice; AsRequested if the policy ignored the choices
-	Held   core.EP // sizes that an evolving job held from Start to End; nil: one size throughout
+	Held   core.EP // sizes that an evolving or malleable job held from Start to End; nil if it had one size throughout
 }
 
 // AsRequested is the Choice of a job with choices under a policy for rigid jobs: it runs on Size nodes.
@@ -40,8 +40,8 @@ func (o *Outcome) Area(j *workload.Job) int64 {
 	return int64(o.Nodes(j)) * (o.End - o.Start)
 }
 
-// ran returns the run time that the slowdown of a job is relative to. For a moldable and a malleable job this is the run time in the log.
-// Otherwise a job that runs longer on a smaller size would have a better slowdown.
+// ran returns the run time by which the slowdown of a job is computed. For a moldable or malleable job this is the run time in the log. With
+// the real run time, a job that runs longer on a smaller size would have a better slowdown.
 func (o *Outcome) ran(j *workload.Job) core.Time {
 	if k := j.Kind(); k == workload.Moldable || k == workload.Malleable {
 		return j.Run

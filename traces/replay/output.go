@@ -21,10 +21,10 @@ const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_res
 	"execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources\n"
 
 // WriteJobs writes jobs.csv, one row per job in the order of the log. Times are in whole seconds. success is 0 for a job that was cut at its
-// requested time. stretch is turnaround over execution time, for a moldable job over that of the log. consumed_energy is −1, because it is
-// unknown. The requested resources are the nodes of a rigid job, the chosen size of a moldable job, and the peak of an evolving job. The
-// allocated resources of an evolving job are all nodes that it ever held; steps.csv has them step by step. Columns that a job does not have
-// because it never began are empty.
+// requested time. stretch is turnaround over execution time; for a moldable job it is turnaround over execution time in the log.
+// consumed_energy is −1, because the energy is unknown. The requested resources are the nodes of a rigid job, the chosen size of a moldable
+// job, and the peak of an evolving job. The allocated resources of an evolving job are all nodes that it ever held; steps.csv has the nodes of
+// each step. If a job never began, the columns about its run are empty.
 func WriteJobs(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	if _, err := io.WriteString(out, jobsHeader); err != nil {
 		return err
@@ -109,8 +109,8 @@ func inLogOrder(s *workload.Selected) []int {
 // stepsHeader has the columns of steps.csv. Columns that jobs.csv has, too, have the same names.
 const stepsHeader = "job_id,step,starting_time,execution_time,finish_time,requested_number_of_resources,allocated_resources\n"
 
-// WriteSteps writes steps.csv, one row for each stretch in which an evolving or malleable job held the same nodes. Jobs are in the order of the log, and
-// steps are numbered from 0. A job that was run as a rigid one has one row.
+// WriteSteps writes steps.csv, one row for each stretch in which an evolving or malleable job held the same nodes. Jobs are in the order of
+// the log, and steps are numbered from 0. A job that was run as a rigid job has one row.
 func WriteSteps(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	w := bufio.NewWriter(out)
 	w.WriteString(stepsHeader)

@@ -11,7 +11,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// peakOnly is a policy that gets every job as a rigid one of its peak.
+// peakOnly is a policy that gets every job as a rigid job of the size of its peak.
 type peakOnly struct{ sched.Policy }
 
 func (p peakOnly) New(m core.Machine) sched.State { return peaks{p.Policy.New(m)} }
@@ -75,7 +75,8 @@ func TestPatientWithoutPatienceAndProfilesEqualsEASYOnWholeLogs(t *testing.T) {
 	}
 }
 
-// recomputed is a policy whose state has a guard that no job needs. Therefore it recomputes everything at each event, as its definition says.
+// recomputed is a policy whose state also has a job with a guard, which affects no other job. Because of the guard, the state recomputes
+// everything at each event, as in the definition.
 type recomputed struct{ sched.Policy }
 
 func (p recomputed) New(m core.Machine) sched.State {
@@ -84,7 +85,8 @@ func (p recomputed) New(m core.Machine) sched.State {
 	return s
 }
 
-// someOf returns how many jobs of a log are replayed in tests that take long: of KTH-SP2 all (0), of other logs only with -accordion.long.
+// someOf returns how many jobs of a log are replayed in tests that take long; 0 means all. All jobs of KTH-SP2 are replayed, and with
+// -accordion.long all jobs of the other logs, too.
 func someOf(log string) int {
 	if *long || log == "KTH-SP2-1996-2.1-cln" {
 		return 0
@@ -114,8 +116,8 @@ func TestReservationsForAllWithoutPatienceEqualRepeatedOnWholeLogs(t *testing.T)
 	}
 }
 
-// The document in which these policies were found has the geometric means over two shapes, both values of --same and three seeds, relative to
-// EASY, for the mean wait, the mean bounded slowdown and the longest wait. They were computed by another program.
+// The expected figures come from the program with which these policies were developed. They are geometric means over two shapes, both values
+// of --same and three seeds, relative to EASY, of the mean wait, the mean bounded slowdown and the longest wait.
 func TestGainsOverEASYAreThoseOfTheOriginalProgram(t *testing.T) {
 	type means [3]float64
 	seeds := uint64(1)

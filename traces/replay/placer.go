@@ -14,7 +14,7 @@ import (
 // placer assigns nodes second by second. It gets jobs in the order in which they begin.
 type placer struct {
 	workload workload.Workload
-	outcomes []Outcome // of jobs that began
+	outcomes []Outcome // outcomes of the jobs that began
 
 	placement *Placement
 	free      *freeNodes
@@ -23,8 +23,8 @@ type placer struct {
 	err       error            // first error
 
 	now   core.Time
-	takes []change    // growths at now, which take nodes after others have been freed
-	later sched.ByEnd // later changes, by twice the second: within a second those that free nodes come first
+	takes []change    // growths at now, which take nodes after other jobs have freed theirs
+	later sched.ByEnd // later changes; the key is twice the second, plus 1 for changes that take nodes, so that they come last
 }
 
 func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
@@ -150,12 +150,12 @@ func (p *placer) change(c change) {
 type change struct {
 	at    core.Time
 	job   int32
-	nodes int32 // from at on; 0: the job ends, or holds no nodes for a while
+	nodes int32 // the job's nodes from at on; 0 if the job ends, or holds no nodes for a while
 	grow  bool  // the job takes nodes
 }
 
-// byStart returns the jobs that began, sorted by start and then as in the workload. If start and index fit into a word, as in every log of a
-// few decades, it sorts words, which takes a third of the time.
+// byStart returns the jobs that began, sorted by start and then as in the workload. If start and index fit together into 64 bits, as in every
+// log of a few decades, it sorts 64-bit numbers, which takes a third of the time.
 func byStart(outcomes []Outcome) []int32 {
 	jobs := make([]int32, 0, len(outcomes))
 	first, last := core.Forever, -core.Forever

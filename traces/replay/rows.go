@@ -9,12 +9,12 @@ import (
 // rowsOfPiece is the number of rows that a goroutine makes at a time: some hundred kilobytes.
 const rowsOfPiece = 1 << 12
 
-// writeRows writes rows 0 to n-1. row appends row k; several goroutines call it, so that rows are made while earlier ones are written.
+// writeRows writes rows 0 to n-1. row appends row k. Several goroutines call row, so that rows are made while earlier rows are written.
 func writeRows(out io.Writer, n int, row func(rows []byte, k int) []byte) error {
 	pieces := (n + rowsOfPiece - 1) / rowsOfPiece
 	makers := min(pieces, runtime.GOMAXPROCS(0))
 	var (
-		made   = make([]chan []byte, makers) // maker m makes each makers-th piece, from m on
+		made   = make([]chan []byte, makers) // goroutine m makes the pieces m, m+makers, m+2·makers and so on
 		again  = make([]chan []byte, makers) // memory to reuse
 		failed = make(chan struct{})
 		all    sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// For any log, what is replayed of it fits the machine, can be placed, measured and written, and nothing panics.
+// FuzzWholeReplay checks for any log that the replay of its jobs fits the machine and can be placed, measured and written without a panic.
 func FuzzWholeReplay(f *testing.F) {
 	f.Add("; MaxProcs: 4\n1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 1 1 1 -1 -1\n2 10 -1 150 1 -1 -1 1 80 -1 1 7 1 1 1 1 -1 -1\n", uint64(1), byte(0))
 	f.Add("; EP: 1 2x50s,4x50s\n1 9 -1 100 4 -1 -1 4 100 -1 1 7\n1 5 -1 1e9 2 -1 -1 2 1e9\n", uint64(2), byte(1))

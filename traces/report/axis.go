@@ -55,7 +55,7 @@ func markText(at, every core.Time, begin time.Time) string {
 	return when.Format("2 Jan 15:04")
 }
 
-// months returns first days of months, or of years, at most most of them.
+// months returns the first days of months, or of years, in a period: at most `most` of them.
 func months(from, to core.Time, begin time.Time, most int) []mark {
 	const month = 2629746 // mean length in seconds
 	every := 1

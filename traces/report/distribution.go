@@ -19,7 +19,7 @@ func slowdown(j *workload.Job, o *replay.Outcome) float64 { return o.Slowdown(j)
 type quantity struct {
 	name  string // part of the names of its figures' files
 	title string
-	unit  string // "seconds" or "": decides the ticks in the page and in the figures
+	unit  string // "seconds" or ""; determines the ticks on the page and in the figures
 	least float64
 	of    func(*workload.Job, *replay.Outcome) float64
 }
@@ -34,7 +34,7 @@ type cumulative struct {
 	Title string      `json:"title"`
 	About string      `json:"about"`
 	Unit  string      `json:"unit"`
-	Least float64     `json:"least"` // lower end of the logarithmic axis; smaller values count there
+	Least float64     `json:"least"` // lower end of the logarithmic axis; smaller values count as this value
 	Most  float64     `json:"most"`
 	At    []float64   `json:"at"`
 	Lines [][]float64 `json:"lines"` // per policy, one value per element of At
@@ -68,7 +68,8 @@ func (r *Report) cumulative(q quantity, about string) cumulative {
 	return c
 }
 
-// rounded rounds to what a chart can show, because a report of ten policies has thousands of these numbers.
+// rounded rounds to the precision that a chart can show. A report of ten policies has thousands of these numbers, and short numbers keep it
+// small.
 func rounded(v float64) float64 { return math.Round(v*1e5) / 1e5 }
 
 // sorted returns the quantity of every job that began under a policy, in ascending order.

@@ -23,9 +23,9 @@ import (
 const (
 	figureWidth  = 9 * vg.Inch
 	figureHeight = 4.2 * vg.Inch
-	headHeight   = vg.Length(30) // of a title
+	headHeight   = vg.Length(30) // height of a title
 	panelHeight  = 1.7 * vg.Inch
-	bins         = 480 // of the charts over time
+	bins         = 480 // number of parts of the time axis in charts over time
 )
 
 var (

@@ -27,7 +27,7 @@ func TestReportIsSmall(t *testing.T) {
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	// 100,000 jobs under two policies have 25 MiB; this report has a quarter of them
+	// The bound is 25 MiB for 100,000 jobs under two policies, and this report has a quarter of that.
 	if most := 150_000 + jobs*mostBytes/100_000/4; b.Len() > most {
 		t.Errorf("%d jobs take %d bytes, more than %d", jobs, b.Len(), most)
 	}

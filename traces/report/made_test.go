@@ -15,8 +15,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// made returns a workload of jobs of the generated log, denser by a factor, with some users. Every evolve-th job becomes a mountain of three
-// steps. The workload is replayed under each policy.
+// made returns the report of a workload that is replayed under each policy. Its jobs come from the generated log. They arrive faster by the
+// factor `denser`, and belong to some users. Every evolve-th job becomes an evolving job that grows and shrinks again in three steps.
 func made(t testing.TB, jobs, evolve int, denser int64, policies ...string) *Report {
 	t.Helper()
 	w := workload.Workload{Name: "made", Machine: core.Machine{Nodes: model.GeneratedNodes}}

@@ -10,8 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// pack collects whole numbers, each in as few bytes as possible (LEB128; negative numbers are interleaved with positive ones). Similar
-// numbers are in the same column, which makes them small when compressed. page/data.js reads them.
+// pack collects whole numbers, each in as few bytes as possible (LEB128; negative numbers are interleaved with positive numbers). Similar
+// numbers are in the same column, because these compress well. page/data.js reads the columns.
 type pack struct{ bytes.Buffer }
 
 func (p *pack) count(v int) { p.natural(uint64(v)) }
@@ -97,7 +97,7 @@ func packJobs(jobs []workload.Job) []byte {
 // packTimes returns when the jobs began and ended, and the sizes of evolving jobs.
 func packTimes(jobs []workload.Job, outcomes []replay.Outcome) []byte {
 	var p pack
-	for i := range jobs { // 0: never began; otherwise the interleaved wait, plus 1
+	for i := range jobs { // 0 if the job never began, otherwise 1 plus the interleaved wait
 		if outcomes[i].Start < 0 {
 			p.natural(0)
 			continue

@@ -84,13 +84,13 @@ type shown struct {
 	Style       template.CSS
 	Script      template.JS
 	Policies    []shownPolicy
-	Columns     int // of the table
+	Columns     int // number of columns of the table
 	Lead        *lead
 	Table       []group
 	Notes       []Note
-	Facts       facts // for the scripts
-	Chart       bool  // at least one policy has known nodes
-	Real        bool  // of what really ran
+	Facts       facts // input of the page's scripts
+	Chart       bool  // the nodes are known for at least one policy
+	Real        bool  // the page shows jobs that really ran
 }
 
 // shownPolicy is one column of the table.
@@ -126,10 +126,10 @@ func (r *Report) show() (*shown, error) {
 
 // facts is what the scripts need in addition to the columns.
 type facts struct {
-	Begin    *int64   `json:"begin"` // second 0 in Unix seconds, as the site's clock showed it; nil: unknown
+	Begin    *int64   `json:"begin"` // second 0 in Unix seconds, as the site's clock showed it; nil if unknown
 	Nodes    int      `json:"nodes"`
 	Policies []string `json:"policies"`
-	Held     []bool   `json:"held"` // per policy: it has a Gantt chart
+	Held     []bool   `json:"held"` // whether each policy has a Gantt chart
 
 	Cumulative []cumulative `json:"cumulative"`
 	Classes    []classes    `json:"classes"`

@@ -93,7 +93,7 @@ func TestTableShowsTheMetrics(t *testing.T) {
 	}
 }
 
-// TestPointerShowsTheJobThatHeldTheNode reads what was packed, compressed, unpacked, indexed, drawn and found again.
+// The job that the page shows was packed, compressed, unpacked, indexed and drawn before, so the test covers all of these.
 func TestPointerShowsTheJobThatHeldTheNode(t *testing.T) {
 	r := made(t, 400, 3, 2, "easy", "evolving:2X+c")
 	p := open(t, r)
@@ -318,7 +318,7 @@ func TestJobIsFoundByNumberAndByKeys(t *testing.T) {
 
 func TestGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 	p := open(t, two())
-	for i, held := range []int{20, 75} { // a second in which the evolving job holds node 1, and did not under the other policy
+	for i, held := range []int{20, 75} { // a second in which the evolving job holds node 1 under policy i
 		p.Do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
 		p.Await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
 		c := p.chart()
@@ -347,7 +347,7 @@ func TestPageFollowsTheColorScheme(t *testing.T) {
 	}
 }
 
-// A printed page has no overview to drag, and light colors.
+// A printed page has light colors, and no overview, which is only useful for dragging.
 func TestPageIsPrinted(t *testing.T) {
 	p := openIn(t, browser.Dark, two())
 	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))

@@ -13,7 +13,7 @@ import (
 type Report struct {
 	Title    string
 	Note     string    // one line under the title: what was replayed, and how
-	Begin    time.Time // second 0 of the workload, in the site's time zone; zero: unknown, and days are counted
+	Begin    time.Time // second 0 of the workload, in the site's time zone; zero if unknown: the page then counts days
 	Workload workload.Workload
 	Replays  []Replay
 	Table    []Row
@@ -39,9 +39,9 @@ type About struct {
 // Promise is a promised start or growth, and when it happened, in seconds of the workload.
 type Promise struct {
 	At   float64  `json:"at"`
-	Came *float64 `json:"came"` // nil: never
+	Came *float64 `json:"came"` // nil if it never happened
 	Row  int32    `json:"row"`  // row where it happened
-	From int      `json:"from"` // nodes before; 0 for the start
+	From int      `json:"from"` // nodes before the growth; 0 for the start
 	To   int      `json:"to"`
 }
 

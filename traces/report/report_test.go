@@ -11,8 +11,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// two returns a report on four nodes of a rigid job, and of one that evolves from 1 over 3 to 2 nodes. Under the second policy the second job
-// waits.
+// two returns a report of two jobs on four nodes: a rigid job, and an evolving job of 1, then 3, then 2 nodes. Under the second policy the
+// evolving job waits.
 func two() *Report {
 	profile := core.EP{{Duration: 40, Nodes: 1}, {Duration: 40, Nodes: 3}, {Duration: 20, Nodes: 2}}
 	stairs := func(begin core.Time) []replay.Stretch {

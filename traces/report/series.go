@@ -69,7 +69,7 @@ func (r *Report) span() (from, to core.Time) {
 	return from, max(to, from+60)
 }
 
-// means divides the time between from and to into n parts, and returns the mean of each.
+// means divides the time [from, to) into n parts of equal length, and returns the mean of each part.
 func means(changes []change, from, to core.Time, n int) []float64 {
 	slices.SortFunc(changes, func(a, b change) int {
 		switch {

@@ -51,7 +51,7 @@ func (r *Report) row(row Row) tableRow {
 
 // lead is the first sentence of the page: the difference between the first policy and the best one in the first row.
 type lead struct {
-	Name        string // of the metric
+	Name        string // name of the metric
 	First, Best cell   // Best is empty if no policy is better
 	FirstPolicy string
 	BestPolicy  string

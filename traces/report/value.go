@@ -91,7 +91,7 @@ func length(seconds float64) string {
 	units := []struct {
 		name  string
 		in    float64 // seconds
-		parts float64 // in units of the next smaller one
+		parts float64 // number of the next smaller units in this unit
 		less  string
 	}{{"y", 365 * 86400, 365, "d"}, {"d", 86400, 24, "h"}, {"h", 3600, 60, "min"}, {"min", 60, 60, "s"}}
 	for _, u := range units {
@@ -154,7 +154,7 @@ func (u Unit) change(v, first float64) string {
 	})
 }
 
-// signed returns a difference with its sign. "×12" needs none.
+// signed returns a difference with its sign. A factor such as "×12" gets no sign.
 func signed(d float64, write func(float64) string) string {
 	s := write(math.Abs(d))
 	switch {

@@ -15,7 +15,7 @@ type ahead struct {
 // block is the result of one read.
 type block struct {
 	memory, rest []byte
-	err          error // comes after the rest of the data
+	err          error // returned after the data of the block
 }
 
 func newAhead(in io.Reader) *ahead {

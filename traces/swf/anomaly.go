@@ -7,16 +7,16 @@ import (
 // Anomaly is one kind of wrong jobs in a log, with their number.
 type Anomaly struct {
 	Kind    string `json:"kind"`    // key, such as "run_over_request"
-	Meaning string `json:"meaning"` // in words, as it follows the word "jobs"
+	Meaning string `json:"meaning"` // what is wrong, as a phrase after the word "jobs"
 	Jobs    int    `json:"jobs"`
 	First   int64  `json:"first"` // number of the first such job
-	Place   int    `json:"place"` // its index among the log's jobs, from 1
+	Place   int    `json:"place"` // position of the first such job in the log; the log's first job has 1
 }
 
-// noEnd is a time that no job takes: 31 years, in seconds.
+// noEnd is a duration that no real job has: 31 years, in seconds.
 const noEnd = 1_000_000_000
 
-// seen has what is known from the jobs before the current one.
+// seen has the facts about the current job that depend on earlier jobs.
 type seen struct {
 	machine int32
 	submit  int64 // submission of the previous job; −1 at first

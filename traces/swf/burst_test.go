@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The log of found/05.
+// The test reads the log of found/05, in which the lines of bursts follow the line of their job.
 func TestLineWithNumberOfJobAboveAndBurstStatusIsABurst(t *testing.T) {
 	for _, c := range []struct{ name, lines, want string }{
 		{"a job and its two bursts", "1/1 1/2 1/3 2/1", "1/1 2/1"},

@@ -11,9 +11,9 @@
 //	in := swf.NewReader(file, "KTH", swf.Options{Strict: true})
 //	for in.Next(&record) == nil { … }
 //
-// Real logs have lines that end early, fractions in whole numbers, and other errors. A strict Reader returns the first one with file, line
-// and field. Otherwise it reads as much as possible, and counts the errors (Warnings).
+// Real logs have lines that end early, fractions in fields for whole numbers, and other errors. A strict Reader returns the first error with
+// file, line and field. A Reader that is not strict reads as much as possible, and counts the errors (Warnings).
 //
 // Select, Rezero, Renumber and Sort change a log in memory: they remove jobs, move second 0, and change the numbers. SurveyOf describes a log
-// and its errors. None of them corrects errors. traces/workload decides which jobs are replayed.
+// and its errors. None of these functions corrects errors. traces/workload decides which jobs are replayed.
 package swf

@@ -13,16 +13,16 @@ import (
 
 // Selection is the conditions that a job must meet to stay in a log. The zero value keeps every job.
 type Selection struct {
-	From, To core.Time // seconds of the log: submitted at From or later, and before To; To 0: no end
-	Skip     int       // number of jobs to remove first, of those that meet the other conditions
-	Jobs     int       // maximum number of jobs to keep of the rest; 0: all
+	From, To core.Time // seconds of the log: submitted at From or later, and before To; if To is 0 there is no end
+	Skip     int       // of the jobs that meet the other conditions, number of jobs to remove at the beginning
+	Jobs     int       // maximum number of jobs to keep of the rest; 0 means all
 
-	MinSize, MaxSize int64 // processors, requested or otherwise allocated; 0: any
+	MinSize, MaxSize int64 // requested processors, or allocated processors if that is unknown; 0 means any
 	MinRun, MaxRun   core.Time
-	MinRequest       core.Time // requested time; 0: any, also unknown
+	MinRequest       core.Time // requested time; 0 means any, also unknown
 	MaxRequest       core.Time
 
-	// The values of these fields to keep; empty: all.
+	// The values of these fields to keep. An empty list keeps all values.
 	Users, Groups, Applications, Queues, Partitions []int32
 	Statuses                                        []Status
 
@@ -113,7 +113,7 @@ func Rezero(log *Log) {
 	}
 	for job := range jobs(log.Records) {
 		for i := range job {
-			if i == 0 || job[i].Submit >= 0 { // the submission of a burst may be unknown
+			if i == 0 || job[i].Submit >= 0 { // the submission time of a burst may be unknown
 				job[i].Submit -= first
 			}
 		}
@@ -127,7 +127,7 @@ func Rezero(log *Log) {
 }
 
 // Renumber numbers the jobs from 1 in the order of the log, and their bursts like the jobs. It changes the numbers of profiles and of
-// preceding jobs, too. A preceding job that is not in the log becomes unknown. If several jobs have the same number, it means the first one.
+// preceding jobs, too. A preceding job that is not in the log becomes unknown. A number that several jobs have means the first of these jobs.
 func Renumber(log *Log) {
 	now := make(map[int64]int64, len(log.Records))
 	count := int64(0)

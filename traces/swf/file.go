@@ -13,15 +13,15 @@ import (
 
 // Log is a whole log in memory.
 type Log struct {
-	Name     string // of the file, without folder and .swf.gz
+	Name     string // name of the file, without folder and .swf.gz
 	Header   Header
 	Records  []Record          // in the order of the file
 	EPs      map[int64]core.EP // requested profiles of evolving jobs by job number, in processors; nil if there are none
-	Warnings Warnings          // errors in the file that were read around
+	Warnings Warnings          // counts of the errors in the file
 }
 
-// ReadFile reads a log, compressed or not (package input). Its errors have file and line. All are usage errors: the file does not exist, is
-// no log, is truncated, or has a *Problem if it is read strictly.
+// ReadFile reads a log, compressed or not (package input). Errors name file and line. All errors are usage errors: the file does not exist, is
+// not a log, is truncated, or has a *Problem if it is read strictly.
 func ReadFile(path string, o Options) (*Log, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -75,7 +75,7 @@ func uncompressed(name string) string {
 	return name
 }
 
-// read reads all jobs. size is that of the file, or 0 if it is unknown.
+// read reads all jobs. size is the size of the file, or 0 if it is unknown.
 func read(in *Reader, name string, size int64) (*Log, error) {
 	defer in.close()
 	log := &Log{Name: name}
@@ -95,8 +95,8 @@ func read(in *Reader, name string, size int64) (*Log, error) {
 	}
 }
 
-// grow returns records with more capacity. It uses the header's number of records (MaxRecords) if the file's size allows it, so that a whole
-// log is seldom copied.
+// grow returns records with more capacity. If the file is large enough for the header's number of records (MaxRecords), grow uses this number,
+// so that the records of most logs are never copied.
 func grow(records []Record, in *Reader, size int64) []Record {
 	const (
 		first  = 256

@@ -39,7 +39,7 @@ func field(line string) (indent, key, value string, ok bool) {
 type lineKind int
 
 const (
-	remark    lineKind = iota // neither of the others
+	remark    lineKind = iota // neither a field nor a continuation
 	newField                  // a key and its value
 	continued                 // continuation of the value above
 )
@@ -48,7 +48,7 @@ const (
 // and does not begin with a key of the format.
 type layout struct {
 	begun  bool
-	indent string // of the first field
+	indent string // indentation of the first field
 }
 
 func (l *layout) classify(line string) (kind lineKind, key, value string) {
@@ -100,7 +100,7 @@ func (h *Header) Get(key string) (value string, ok bool) {
 }
 
 // Number returns the first value of a field that is a whole number of 0 or more. It reads "1,024" and "1.024e3" as 1024, and "338 (batch
-// partition; 512 total)" as 338. ok is false if there is none, or if it is -1.
+// partition; 512 total)" as 338. ok is false if there is no such value, or if the value is -1.
 func (h *Header) Number(key string) (n int64, ok bool) {
 	for _, value := range h.All(key) {
 		if n, ok := wholeNumber(value); ok {
@@ -110,8 +110,8 @@ func (h *Header) Number(key string) (n int64, ok bool) {
 	return 0, false
 }
 
-// grouped matches a number whose digits are in groups of three, plainNumber one without groups, and sum a continuation that makes it another
-// number.
+// grouped matches a number whose digits are in groups of three, and plainNumber a number without groups. sum matches text after a number that
+// makes the value another number.
 var (
 	grouped     = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$|^[0-9]{1,3}('[0-9]{3})+$|^[0-9]{1,3}(_[0-9]{3})+$`)
 	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`) // such as the rest of 1 024 and 2 * 512
@@ -142,8 +142,8 @@ func wholeNumber(value string) (n int64, ok bool) {
 	return int64(f), true
 }
 
-// Machine returns the size of the machine in processors: MaxProcs, otherwise MaxNodes. ok is false if the log does not have it, or if it is
-// unreadable.
+// Machine returns the size of the machine in processors: MaxProcs, otherwise MaxNodes. ok is false if the header has no size, or an unreadable
+// size.
 func (h *Header) Machine() (processors int, ok bool) {
 	n, err := h.MachineSize()
 	return n, err == nil && n > 0

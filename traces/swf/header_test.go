@@ -82,7 +82,7 @@ func TestMachineIsTheFirstKnownNumber(t *testing.T) {
 		"; MaxProcs: 99999999999":            0,
 		"; MaxProcs: 99999999999999999999":   0,
 		"; Note: MaxProcs: 7":                0,
-		// found/06: all lines are indented, so that the first one is no continuation.
+		// found/06: all lines are indented, so that the first line is not a continuation.
 		";    Version: 2.2\n;    MaxProcs: 1024":                  1024,
 		";\tMaxProcs:\t1024":                                      1024,
 		";; MaxProcs: 1024":                                       1024,
@@ -122,7 +122,7 @@ func TestIndentedHeaderHasFields(t *testing.T) {
 	}
 }
 
-// Such a log is never replayed on a machine of one node, the number at the beginning.
+// A log with the size "1 024" is never replayed on a machine of one node, although the text begins with 1.
 func TestUnreadableSizeIsAnErrorWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"; MaxProcs: 1 024":                    "MaxProcs: 1 024",

@@ -99,7 +99,7 @@ func traces(t testing.TB) []string {
 	return logs
 }
 
-// plain returns at most most bytes of the text of a log.
+// plain returns at most `most` bytes of the text of a log.
 func plain(t testing.TB, path string, most int64) []byte {
 	t.Helper()
 	file, err := os.Open(path)

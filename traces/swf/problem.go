@@ -12,7 +12,7 @@ type Kind int
 
 // The kinds of problems, and what a Reader that is not strict does.
 const (
-	Missing    Kind = iota // fewer than 18 fields: the others become Unknown
+	Missing    Kind = iota // fewer than 18 fields: the missing fields become Unknown
 	Surplus                // more than 18 fields: ignored
 	NotNumber              // a field without a number: becomes Unknown
 	OutOfRange             // a number beyond the field's bounds: becomes Unknown
@@ -35,8 +35,8 @@ var done = [kinds]string{
 // Problem is a place in a log that violates the format: the error of a strict Reader.
 type Problem struct {
 	File  string // name that the Reader was given
-	Line  int    // from 1
-	Field Field  // 0: the whole line
+	Line  int    // line number; the first line is 1
+	Field Field  // 0 means the whole line
 	Kind  Kind
 	Text  string // text of the field; for Missing and Surplus the number of fields
 }
@@ -62,7 +62,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s: %s is no job number; a line is a job of %d numbers, or begins with a semicolon", at, core.Shown(p.Text), Fields)
 }
 
-// Warnings counts the problems that a Reader read around.
+// Warnings counts the problems in the lines that a Reader read.
 type Warnings [kinds]Warning
 
 // Warning counts one kind of problem.

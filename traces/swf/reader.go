@@ -28,17 +28,18 @@ var ErrNotSWF = errors.New("no workload log in the Standard Workload Format (hea
 
 // Reader reads a log job by job. NewReader creates one.
 type Reader struct {
-	// Header is the header lines before the last job. It is complete after Next returned io.EOF, and in all known logs after the first job.
+	// Header has the header lines before the last job that Next returned. It is complete after Next returned io.EOF, and in all known logs
+	// after the first job.
 	Header Header
 	// EPs are the profiles of evolving jobs by job number, as complete as Header; nil if there are none.
 	EPs map[int64]core.EP
-	// Warnings counts the problems that were read around.
+	// Warnings counts the problems in the lines that were read.
 	Warnings Warnings
 
 	in      io.Reader
 	text    *input.Text // unpacked input
 	beside  bool        // unpack in another goroutine until close
-	ahead   *ahead      // nil if that is not done
+	ahead   *ahead      // unpacks in another goroutine; nil if there is none
 	name    string
 	options Options
 
@@ -48,7 +49,7 @@ type Reader struct {
 	filled int
 	line   int // number of lines read
 	jobs   int
-	failed error // returned after the lines before it; io.EOF at the end
+	failed error // error of the input, returned after all lines before it; io.EOF at the end
 }
 
 // NewReader returns a reader of a log, compressed or not (package input). name is for messages. It reads nothing before Next.
@@ -159,12 +160,13 @@ func (r *Reader) fill() error {
 	return r.ended()
 }
 
-// drop skips a line that is too long. Before the first job that is an error, because a file with such lines is no log.
+// drop skips a line that is too long. Before the first job it returns an error, because a file that begins with a line of this length is not a
+// log.
 func (r *Reader) drop() error {
 	if r.jobs == 0 {
 		return fmt.Errorf("%s:%d: a line of more than %d bytes: %w", r.name, r.line+1, MaxLine, ErrNotSWF)
 	}
-	const shown = 60 // bytes of it
+	const shown = 60 // bytes of the line in the error
 	r.line++
 	if err := r.report(0, NotJob, string(r.buffer[:shown])); err != nil {
 		return err

@@ -8,7 +8,7 @@ const Unknown = -1
 // Record is one job of a log, with its fields in the order of the format. Each may be Unknown, and they may contradict each other. A Record
 // has 112 bytes, because logs of millions of jobs are in memory.
 type Record struct {
-	Number int64 // of the job; from 1 in a clean log
+	Number int64 // number of the job; the first job of a clean log has 1
 	Submit int64 // seconds since the log's beginning (Header.UnixStart)
 	Wait   int64 // seconds from the submission to the start
 	Run    int64 // seconds from the start to the end
@@ -22,14 +22,14 @@ type Record struct {
 	Preceding int64 // number of the job that this one waited for
 	Think     int64 // seconds from the preceding job's end to this one's submission
 
-	Processors          int32 // allocated
+	Processors          int32 // number of allocated processors
 	RequestedProcessors int32
 
 	Status      Status
-	User        int32 // from 1 to the number of users; Group, Application, Queue and Partition are numbered likewise
+	User        int32 // number of the user, from 1 on; Group, Application, Queue and Partition are numbered in the same way
 	Group       int32
 	Application int32
-	Queue       int32 // 0: interactive jobs, if the log has them
+	Queue       int32 // 0 is the queue of interactive jobs, if the log has any
 	Partition   int32
 }
 
@@ -42,13 +42,13 @@ const (
 	Failed         Status = 0
 	Completed      Status = 1
 	Part           Status = 2 // continued in another burst
-	LastPart       Status = 3 // of a job that completed
+	LastPart       Status = 3 // last burst of a job that completed
 	LastPartFailed Status = 4
-	Cancelled      Status = 5 // before or after its start
+	Cancelled      Status = 5 // canceled before or after its start
 )
 
-// Burst reports whether the record at i is a burst of the job above it: it has that job's number, and a status of bursts. The line above the
-// first burst has the sums of the job. Other lines with such a status are jobs: Sandia-Ross has exit codes there.
+// Burst reports whether the record at i is a burst of the job above it: it has the number of that job, and a status of bursts. The line above
+// the first burst has the sums of the job. Other lines with a status from 2 to 4 are jobs, because Sandia-Ross has exit codes in this field.
 func Burst(records []Record, i int) bool {
 	r := &records[i]
 	return i > 0 && Part <= r.Status && r.Status <= LastPartFailed && r.Number == records[i-1].Number
@@ -70,8 +70,8 @@ func Summaries(records []Record) []Record {
 	return records
 }
 
-// Size returns the number of processors of the job in a replay: the requested ones, otherwise the allocated ones. It is below 1 if both are
-// unknown.
+// Size returns the number of processors of the job in a replay: the requested number, or the allocated number if that is unknown. The result is
+// below 1 if both are unknown.
 func (r *Record) Size() int32 {
 	if r.RequestedProcessors > 0 {
 		return r.RequestedProcessors
@@ -121,7 +121,7 @@ func (f Field) String() string {
 	return fieldNames[f]
 }
 
-// most returns the largest magnitude of a field: sums do not overflow, and 32-bit fields fit.
+// most returns the largest absolute value of a field. It is chosen so that sums do not overflow, and so that 32-bit fields fit.
 func (f Field) most() int64 {
 	switch f {
 	case FieldProcessors, FieldRequestedProcessors, FieldStatus, FieldUser, FieldGroup, FieldApplication, FieldQueue, FieldPartition:

@@ -16,8 +16,8 @@ const week = 7 * 86400
 type Survey struct {
 	Log      string `json:"log"`
 	Computer string `json:"computer,omitempty"`
-	Machine  int    `json:"machine"`         // processors; 0: unknown
-	Start    int64  `json:"unix_start_time"` // second 0 in Unix time; −1 unknown
+	Machine  int    `json:"machine"`         // processors; 0 if unknown
+	Start    int64  `json:"unix_start_time"` // second 0 in Unix time; −1 if unknown
 
 	Jobs         int            `json:"jobs"`
 	Bursts       int            `json:"bursts,omitempty"` // records of parts of jobs, which do not count as jobs
@@ -30,7 +30,7 @@ type Survey struct {
 	LastSubmit   int64          `json:"last_submit"`
 	LastEnd      int64          `json:"last_end"`    // latest sum of submission, wait and run time, as far as they are known
 	Area         float64        `json:"area"`        // processor-seconds of all jobs
-	Utilisation  float64        `json:"utilisation"` // Area over the machine's capacity from the first submission to the last end; 0: the machine is unknown
+	Utilisation  float64        `json:"utilisation"` // Area over the machine's capacity from the first submission to the last end; 0 if the machine is unknown
 	Size         Quantiles      `json:"size"`
 	Run          Quantiles      `json:"run_time"`
 	Request      Quantiles      `json:"requested_time"`
@@ -49,12 +49,12 @@ type Week struct {
 	From int64   `json:"from"` // seconds of the log
 	Jobs int     `json:"jobs"`
 	Area float64 `json:"area"` // processor-seconds of the jobs submitted in it
-	Load float64 `json:"load"` // Area over the machine's capacity in seven days; 0: the machine is unknown
+	Load float64 `json:"load"` // Area over the machine's capacity in seven days; 0 if the machine is unknown
 }
 
-// Quantiles describes the known values of the jobs. Each quantile is a value that occurs, the lower one of two.
+// Quantiles describes the known values of the jobs. Each quantile is a value that occurs: of two possible values the lower one.
 type Quantiles struct {
-	Known int     `json:"known"` // jobs
+	Known int     `json:"known"` // number of jobs with a known value
 	Mean  float64 `json:"mean"`
 	Min   int64   `json:"min"`
 	P10   int64   `json:"p10"`

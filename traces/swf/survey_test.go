@@ -21,7 +21,7 @@ func surveyText(t *testing.T, text string) *Log {
 	return log
 }
 
-// A log with all kinds of errors.
+// odd is a log with all kinds of errors.
 const odd = `; Computer: a` + "\x1b" + `[31mb
 ; MaxProcs: 8
 ; UnixStartTime: 843480031
@@ -102,7 +102,7 @@ week from           jobs  load submitted
 	}
 }
 
-// The definition in its simplest form: the smallest value with at least that share of the others, less one, at or below it.
+// The p % quantile of n different values is the value with the index ⌊p·(n−1)/100⌋ in ascending order. The test counts smaller values.
 func TestQuantilesOccurAmongTheValues(t *testing.T) {
 	for n := 1; n < 250; n++ {
 		values := make([]int64, n)

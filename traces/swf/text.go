@@ -156,7 +156,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// cut shortens a text to the space next to the name of its row.
+// cut shortens a text to the width that the name of its row leaves.
 func cut(text string) string {
 	const most = 100
 	if runes := []rune(text); len(runes) > most {

@@ -11,8 +11,8 @@ import (
 // ErrShort is the error for a log that is too short for statistics of arrivals.
 var ErrShort = errors.New("its jobs are submitted within less than a day; statistics need at least a whole day")
 
-// Arrivals counts the arriving jobs per half hour of the day, by their reference sizes (sizing.New): for a rigid job its only size. The day
-// begins before seconds before second 0 of the log.
+// Arrivals counts the arriving jobs per half hour of the day, by their reference sizes (sizing.New). The reference of a rigid job is its only
+// size. The day begins `before` seconds before second 0 of the log.
 func (w *Workload) Arrivals(before core.Time) (sizing.File, error) {
 	var t sizing.Tally
 	for i := range w.Jobs {

@@ -11,9 +11,9 @@ type Curve uint8
 
 // The curves.
 const (
-	Table1    Curve = iota // of RR-7389: Amdahl's law, four kinds of jobs
-	Piecewise              // of SCOJO-P: efficiencies .8, .65 and .4 on half, once and twice the log's size
-	Downey                 // of Cirne and Berman: average parallelism independent of the log's size
+	Table1    Curve = iota // RR-7389, Table 1: Amdahl's law with four kinds of jobs
+	Piecewise              // the curve of SCOJO-P: efficiencies .8, .65 and .4 on half, once and twice the log's size
+	Downey                 // the model of Cirne and Berman: average parallelism independent of the log's size
 	curves
 )
 
@@ -31,7 +31,7 @@ func ParseCurve(text string) (Curve, error) {
 	return Curve(at), err
 }
 
-// Offer is which sizes of its curve a moldable job lists.
+// Offer determines which sizes of its curve a moldable job lists.
 type Offer uint8
 
 // The offers.
@@ -68,11 +68,11 @@ func (o Offer) of(c Curve) Offer {
 // law is how one job scales.
 type law struct {
 	least, most int // range of sizes on which the job can run; the log's size is always possible
-	// lasts returns the run time on this many nodes of a job that runs for time on the log's size. asks returns what the job requests on this
-	// many nodes if its run time there is time.
+	// lasts returns the run time on a number of nodes of a job that runs for `time` seconds on the log's size. asks returns the requested time
+	// on a number of nodes if the run time on them is `time`.
 	lasts  func(time core.Time, nodes int) core.Time
 	asks   func(run core.Time, nodes int) core.Time
-	faster bool // sizes that are no faster than a smaller one are not listed
+	faster bool // sizes that are not faster than a smaller size are not listed
 }
 
 // law returns how a job of the log scales.
@@ -123,9 +123,9 @@ func piecewise(j *Job, machine int) law {
 
 // downey returns the model of Cirne and Berman ("A Model for Moldable Supercomputer Jobs", IPDPS 2001) with Downey's speed-up ("A Model for
 // Speedup of Parallel Programs", CSD-97-933, 1997). The average parallelism A is independent of the log's size: between 16 and 118, uniform
-// in its logarithm. σ is normal with mean 1.209 and deviation 1.132, drawn again if negative. The bounds of A are not in the paper: with
-// these, 128 nodes have the mean best size that Barsanti and Sodan give, 69. The curve goes through the log's size and run time, and ends
-// where more nodes give no more speed.
+// in its logarithm. σ is normal with mean 1.209 and deviation 1.132, drawn again if negative. The bounds of A are not in the paper. They were
+// chosen so that the mean best size on 128 nodes is 69, as Barsanti and Sodan give it. The curve goes through the log's size and run time, and
+// ends at the size above which more nodes give no more speed.
 func downey(j *Job, machine int, d *stream) law {
 	const low, high = 16.0, 118.0
 	s := speedUp{a: low * math.Pow(high/low, d.Share()), sigma: -1}
@@ -168,8 +168,9 @@ func (s speedUp) end() float64 {
 	return s.a + s.a*s.sigma - s.sigma
 }
 
-// amdahl returns the run time on m nodes of a job that runs for run on n nodes, if parallel thousandths of its work are parallel: d(m) =
-// (1 − P + P/m)·d(1), with d(1) from d(n), in whole seconds rounded up. The result saturates far above MaxTime.
+// amdahl returns the run time on m nodes of a job that runs for `run` seconds on n nodes. `parallel` is the parallel share P of the work in
+// thousandths. The result is d(m) = (1 − P + P/m)·d(1), with d(1) computed from d(n), in whole seconds rounded up. It saturates far above
+// MaxTime.
 func amdahl(parallel int64, run core.Time, n, m int64) core.Time {
 	const all = 1000
 	// run · n·((all−P)·m + P) / (m·((all−P)·n + P)): n and m are at most MaxNodes, so that each factor is below 2⁶³.

@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Factor is a decimal with at most six places, counted in millionths. It is exact: 11 seconds at 1.1 times the load are 10, which floating
-// point may round to 9.
+// Factor is an exact decimal with at most six places, counted in millionths. Divided by 1.1, 11 seconds are exactly 10 seconds, while floating
+// point may round the result down to 9.
 type Factor int64
 
 const (
@@ -66,7 +66,7 @@ func mulDivUp(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
-// Estimates is which times jobs request: the log's (the zero value), or a multiple of the run times.
+// Estimates determines which times jobs request: those of the log (the zero value), or a multiple of the run times.
 type Estimates struct{ times Factor }
 
 // Actual is estimates that are equal to the run times.

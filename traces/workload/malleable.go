@@ -9,10 +9,11 @@ import (
 	"accordion/traces/model"
 )
 
-// MalleableJobs says which share of the rigid jobs become malleable, and how they behave. The reference of such a job is the log's job.
+// MalleableJobs determines which share of the rigid jobs become malleable, and how these jobs behave. The reference of a malleable job is the
+// log's job.
 type MalleableJobs struct {
-	Share  float64 // of the jobs, 0 to 1
-	Bounds Bounds  // of their sizes
+	Share  float64 // share of the jobs, 0 to 1
+	Bounds Bounds  // bounds of their sizes
 	Every  core.Time
 	Cost   core.Time
 	Curve  Curve // speed on other sizes
@@ -24,8 +25,8 @@ type Bounds struct{ Min, Max Ratio }
 // Ratio is a number above 0.
 type Ratio struct{ Above, Below int64 }
 
-// UsualMalleable is what a share of malleable jobs is like unless the user says otherwise: a quarter to twice the reference, a resize point
-// every 300 s, and 30 s without progress for a resize.
+// UsualMalleable has the default values: sizes from a quarter of the reference to twice the reference, a resize point every 300 s, and 30 s
+// without progress for a resize.
 var UsualMalleable = MalleableJobs{Bounds: Bounds{Ratio{1, 4}, Ratio{2, 1}}, Every: 300, Cost: 30, Curve: Piecewise}
 
 // of returns the multiple of a size, rounded up.
@@ -42,7 +43,7 @@ func (r Ratio) String() string {
 // String returns the bounds in the form of ParseBounds.
 func (b Bounds) String() string { return b.Min.String() + ".." + b.Max.String() }
 
-// ParseBounds parses MIN..MAX, such as 1/4..2: multiples of the reference, at most 1 and at least 1.
+// ParseBounds parses MIN..MAX, such as 1/4..2: multiples of the reference. MIN is at most 1, and MAX is at least 1.
 func ParseBounds(text string) (Bounds, error) {
 	least, most, ok := strings.Cut(text, "..")
 	from, fromOK := parseRatio(least)
@@ -88,8 +89,8 @@ func (m MalleableJobs) apply(j *Job, machine int, seed uint64) {
 // scojoP is the speed of Piecewise: efficiencies of .8, .65 and .4 on half the reference, on the reference and on twice that.
 var scojoP = core.Speed{{Size: .5, Speed: .4}, {Size: 1, Speed: .65}, {Size: 2, Speed: .8}}
 
-// speed returns the speed of a job between two sizes. Curves other than Piecewise differ from job to job: their speed is a line through at
-// most 16 sizes.
+// speed returns the speed of a job for sizes between two bounds. Curves other than Piecewise differ from job to job. Their speed is a
+// piecewise linear curve through at most 16 sizes.
 func (c Curve) speed(j *Job, from, to, machine int, seed uint64) core.Speed {
 	if c == Piecewise {
 		return scojoP

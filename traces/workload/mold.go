@@ -43,7 +43,7 @@ func (c *choices) profiles() []core.EP {
 // mostSizes is the maximum number of sizes of a job.
 const mostSizes = 128
 
-// sizes returns the offered sizes from least to most nodes and the log's own, in ascending order.
+// sizes returns the offered sizes from `least` to `most` nodes and the log's own size, in ascending order.
 func (o Offer) sizes(least, own, most int) []int {
 	all := []int{own}
 	switch o {
@@ -62,8 +62,8 @@ func (o Offer) sizes(least, own, most int) []int {
 	return slices.Compact(all)
 }
 
-// evenly returns all sizes from least to most, or mostSizes of them at equal distances. The log's own size replaces the nearest of these, but
-// never the first or the last one. Outside of the range it is added.
+// evenly returns all sizes from `least` to `most`, or mostSizes of these sizes at equal distances. The log's own size replaces the nearest of
+// these sizes, but never the first or the last. If it is outside of the range, it is added.
 func evenly(least, own, most int) []int {
 	n := min(most-least+1, mostSizes)
 	if own < least || own > most {

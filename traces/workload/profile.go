@@ -14,7 +14,7 @@ func appendStep(ep core.EP, s core.Step) core.EP {
 	return append(ep, s)
 }
 
-// withTotal gives the profile another total: it cuts the profile or lengthens its last step. It changes and returns ep.
+// withTotal gives the profile another total duration: it cuts the profile or lengthens its last step. It changes and returns ep.
 func withTotal(ep core.EP, total core.Time) core.EP {
 	left := total
 	for i := range ep {

@@ -13,8 +13,8 @@ import (
 
 // Limits of a replay. Longer times and larger machines are errors in the log, and would overflow sums.
 const (
-	MaxTime  core.Time = 10_000_000_000 // of one job, in seconds: 300 years
-	MaxNodes int       = 20_000_000     // of the machine, in processors
+	MaxTime  core.Time = 10_000_000_000 // longest time of a job, in seconds: 300 years
+	MaxNodes int       = 20_000_000     // largest machine, in processors
 )
 
 // ErrNoMachine is the error for a log without the size of its machine.
@@ -22,13 +22,13 @@ var ErrNoMachine = errors.New("the header has neither MaxProcs nor MaxNodes: giv
 
 // Selection is which jobs of a log are replayed, and how they are changed. The zero value selects every usable job as the log has it.
 type Selection struct {
-	Machine      int       // processors; 0: from the header
-	ProcsPerNode int       // processors per node: sizes are in whole nodes; below 2: in processors
+	Machine      int       // processors of the machine; 0 means as in the header
+	ProcsPerNode int       // processors per node, to convert sizes to whole nodes; if below 2, sizes stay in processors
 	Estimates    Estimates // requested times of the jobs
-	Window       Window    // jobs submitted outside of it are left out
-	Limit        int       // number of jobs, from the first one; 0: all
-	ScaleLoad    Factor    // factor by which jobs arrive faster; 0: 1
-	ArrivalRate  Factor    // jobs per second, at equal intervals; 0: as in the log
+	Window       Window    // jobs submitted outside of this window are left out
+	Limit        int       // number of jobs, from the first job on; 0 means all
+	ScaleLoad    Factor    // factor by which jobs arrive faster; 0 means 1
+	ArrivalRate  Factor    // jobs per second, at equal intervals; 0 means that jobs arrive as in the log
 }
 
 // Window is a period of a log in its seconds, from From to before To. To 0 is the end of the log.
@@ -47,8 +47,8 @@ const (
 	TooLarge                    // more processors requested or allocated than the machine has
 	NoRequest                   // no requested time, in a log in which other jobs have one
 	TooLong                     // one of the job's times is above MaxTime
-	OutsideWindow               // Selection.Window
-	BeyondLimit                 // Selection.Limit
+	OutsideWindow               // submitted outside of Selection.Window
+	BeyondLimit                 // behind the first Selection.Limit jobs
 	PartOfJob                   // a burst (swf.Burst) of the job before it, which is replayed
 	reasons
 )
@@ -97,7 +97,7 @@ func (l LeftOut) String() string {
 // Selected is the selected jobs of a log.
 type Selected struct {
 	Workload
-	Selection Selection // with which they were selected
+	Selection Selection // the Selection that selected the jobs
 	Records   []int32   // index of each job in the log's records
 	LeftOut   LeftOut
 	RunOnly   bool // no job of the log has a requested time: the run times are used instead
@@ -134,8 +134,8 @@ func (s *Selected) Describe(x Supposed) string {
 
 // Select selects the jobs of a log, by rules that make replays comparable. The machine's size is the header's MaxProcs, otherwise MaxNodes. A
 // job is kept if its submission is known, its run time, size and requested time are above 0, and neither its requested nor its allocated
-// processors exceed the machine. Its size is what it requested, otherwise what it got. It runs at most for its requested time. Jobs are
-// sorted by submission, and then as in the log.
+// processors exceed the machine. Its size is the requested number of processors, or the allocated number if that is unknown. It runs at most
+// for its requested time. Jobs are sorted by submission, and then as in the log.
 //
 // Errors are usage errors: ErrNoMachine, or a log without usable jobs.
 func (s Selection) Select(log *swf.Log) (*Selected, error) {
@@ -204,7 +204,7 @@ func (s Selection) processors(log *swf.Log) (int, error) {
 	return n, nil
 }
 
-// unusable returns why a record cannot be replayed, and whether that is so.
+// unusable returns whether a record must be left out of the replay, and why.
 func (s Selection) unusable(r *swf.Record, processors int, runOnly bool) (why Reason, out bool) {
 	switch {
 	case r.Submit < 0:
@@ -293,7 +293,7 @@ func (s Selection) limit(all *Selected) {
 	}
 }
 
-// setArrivals changes the submission times. That of the first job stays.
+// setArrivals changes the submission times by ScaleLoad or ArrivalRate. The submission time of the first job stays.
 func (s Selection) setArrivals(all *Selected) {
 	first := all.Jobs[0].Submit
 	for i := range all.Jobs {

@@ -106,7 +106,7 @@ func TestRunTimeIsUsedIfNoJobHasARequestedTime(t *testing.T) {
 	if err != nil || !got.RunOnly || len(got.Jobs) != 2 || got.Jobs[0].Request != 70 || got.Jobs[1].Request != 80 || got.Jobs[0].Cut {
 		t.Errorf("kept %+v, error %v", got, err)
 	}
-	// If a single job has a requested time, even one that is not kept, then the others are without one.
+	// If a single job of the log has a requested time, even a job that is left out, the other jobs count as jobs without a requested time.
 	all.Records = append(all.Records, swf.Record{Number: 3, Submit: -1, RequestedTime: 5})
 	if _, err := (Selection{}).Select(all); err == nil || !strings.Contains(err.Error(), "none of 3 jobs can be replayed: 1 without a submission time, 2 without a requested time") {
 		t.Errorf("error %v", err)

@@ -7,8 +7,8 @@ import (
 	"accordion/traces/model"
 )
 
-// phases is how a job's need changes. Each phase has a length, as a share of the run time, and a height, as a share of the peak, both in
-// millionths. The sum of the lengths is one, and so is the largest height.
+// phases describes how the number of nodes that a job needs changes. Each phase has a length, as a share of the run time, and a height, as a
+// share of the peak, both in millionths. The sum of the lengths is one, and the largest height is one.
 type phases []phase
 
 type phase struct{ length, height Factor }
@@ -37,7 +37,8 @@ func equal(heights ...Factor) phases {
 	return p
 }
 
-// randomPhases returns 2 to 6 phases: lengths in the proportion of numbers from 1 to 100, heights from 10 %, one of them 100 %.
+// randomPhases returns 2 to 6 phases. Their lengths are in the proportion of random numbers from 1 to 100. Their heights are from 10 to
+// 100 %, and one height is 100 %.
 func randomPhases(d *stream) phases {
 	p := make(phases, 2+d.below(5))
 	sum := Factor(0)

@@ -14,17 +14,18 @@ import (
 // Which jobs are drawn depends only on the seed and the job's number. It does not depend on the other jobs, and a larger share includes the
 // jobs of a smaller one. A drawn job that cannot evolve (one node, or too short for steps of a second) stays as it is.
 //
-// An evolving job finishes its profile in its run time. What it requested beyond that, as nearly every user does, is added to the last step.
-// The baseline runs the job as a rigid job of its peak (Job.Size) for the same time (Job.Request). With SamePeak this is the log's own job.
+// An evolving job finishes its profile in its run time. Nearly every user requests more time than the run time: this additional time is added
+// to the last step. The baseline runs the job as a rigid job of its peak (Job.Size) for the same time (Job.Request). With SamePeak this rigid
+// job is the log's own job.
 type WhatIf struct {
 	Evolving float64 // share of jobs that become evolving, 0 to 1
-	Shape    Shape   // of the evolving jobs
+	Shape    Shape   // shape of the evolving jobs' profiles
 	Same     Same    // what evolving jobs have in common with the log's jobs
 	Moldable float64 // share of jobs that become moldable, other jobs than the evolving ones
 	Curve    Curve   // speed-up of the moldable jobs
 	Offer    Offer   // sizes that the moldable jobs list
 
-	Malleable MalleableJobs // drawn first; the shares of the others are of all jobs, too
+	Malleable MalleableJobs // the malleable jobs, which are drawn first; Evolving and Moldable are shares of all jobs, too
 
 	Seed uint64
 }
@@ -84,10 +85,10 @@ func ParseSame(text string) (Same, error) {
 
 // Supposed counts the jobs that were drawn.
 type Supposed struct {
-	Evolving  int // became evolving
-	Moldable  int // became moldable
-	Malleable int // became malleable
-	AsBefore  int // stay rigid, because they are too small or too short to evolve
+	Evolving  int // number of jobs that became evolving
+	Moldable  int // number of jobs that became moldable
+	Malleable int // number of jobs that became malleable
+	AsBefore  int // number of jobs that stay rigid because they are too small or too short to evolve
 }
 
 // Apply changes a workload's rigid jobs. Other jobs stay as they are.

@@ -26,7 +26,7 @@ func TestShapes(t *testing.T) {
 	for _, c := range []struct {
 		shape Shape
 		same  Same
-		want  string // of a job of 12 nodes that runs 600 s and requested 1000 s
+		want  string // profile of a job of 12 nodes that runs 600 s and requested 1000 s
 	}{
 		{RampUp, SamePeak, "3x150s,6x150s,9x150s,12x550s"},
 		{RampDown, SamePeak, "12x150s,9x150s,6x150s,3x550s"},
@@ -49,7 +49,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// For all shapes: a rigid baseline holds the peak for the profile's whole length, and the work is kept.
+// For all shapes, the rigid baseline holds the peak for the profile's whole length, and the work of the job stays the same.
 func TestEvolvingJobKeepsPeakOrArea(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machine := rapid.IntRange(1, 3000).Draw(t, "machine")
@@ -158,7 +158,7 @@ func TestMoldableJobFollowsAmdahlsLaw(t *testing.T) {
 		if j.Run != before.Run || j.Request != before.Request || j.Size != before.Size || len(j.Runs) != len(j.Choices) {
 			t.Fatalf("the log's job is gone: %+v, was %+v", j, before)
 		}
-		fits := false // one row of the table fits all sizes
+		fits := false // whether one row of the table fits all sizes
 		for _, kind := range table1 {
 			ok := true
 			for i, ep := range j.Choices {

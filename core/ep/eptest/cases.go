@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Case is the text of a request of an evolving job ("ep") or a moldable one ("mold").
+// A Case is the text of a request of an evolving job ("ep") or a moldable job ("mold").
 type Case struct{ Word, Text string }
 
 //go:embed cases.txt
@@ -59,8 +59,8 @@ func Table(judge func(Case) string) string {
 	return b.String()
 }
 
-// Words returns a refusal without the quoted piece if the text has a byte that is not printable ASCII. Go escapes
-// such bytes in its own way, so other programs quote them differently.
+// Words returns a refusal. If the text has a byte that is not printable ASCII, Words removes the quoted piece from the
+// refusal, because Go escapes such bytes differently from other languages.
 func Words(refusal, text string) string {
 	first, last := strings.IndexByte(refusal, '"'), strings.LastIndex(refusal, " is not ")
 	if first < 0 || last < first || strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
@@ -69,7 +69,7 @@ func Words(refusal, text string) string {
 	return refusal[:first] + refusal[last:]
 }
 
-// written lists the characters and words of requests, common errors, blanks and empty texts.
+// written lists the texts that Random inserts: characters and words of requests, common errors, blanks and empty texts.
 var written = strings.Split("0_1_2_9_10_60_24:_:00_1-_x_,_|_:_-_d_h_m_s_\t_._\xc3_X_*_×_min_hrs_.5_1.5h_20m_2x20s_,4x1h_|8x70m_ 4-64_^2_=_ _ _ ______", "_")
 
 // Random returns n texts that are nearly correct. Each is a correct text of the table with up to three changes, on

@@ -3,7 +3,7 @@ package eptest
 // An Outcome is what happens to a script's request under Slurm, with the plug-in.
 type Outcome int
 
-// The outcomes. OAR reads no such lines: it refuses what Slurm's plug-in accepts.
+// The outcomes under Slurm. OAR does not read #EP and #MOLD lines: its rules refuse a script that Slurm's plug-in accepts.
 const (
 	Ordinary Outcome = iota // no request: the job is an ordinary one, without a message
 	Warned                  // an ordinary job; its user gets a message that a line is not read

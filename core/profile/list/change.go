@@ -5,7 +5,7 @@ import "accordion/core"
 // Change is an addition to an occupation: consecutive steps of a profile without a gap, none of 0 nodes. A reader
 // goes through it step by step with Next.
 type Change struct {
-	From, To core.Time // of all steps; From < To, and To is EndOfTime if there is no end
+	From, To core.Time // the time of all steps; From < To, and To is EndOfTime if there is no end
 	End      core.Time // end of the current step
 	steps    core.EP   // the current step and the later ones
 	sign     int       // 1, or -1 for a removal

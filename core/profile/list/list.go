@@ -3,7 +3,7 @@
 //
 //	l := list.List{At: []core.Time{-core.Forever}, Used: []int{0}}
 //	l.Change(list.Rectangle(0, 100, 4))
-//	start, ok := l.Fit(6, 50, 0) // where at most six nodes are used
+//	start, ok := l.Fit(6, 50, 0) // at most six nodes are used for 50 seconds
 //
 // It counts used nodes, and does not know how many the machine has.
 package list
@@ -14,8 +14,8 @@ import (
 	"accordion/core"
 )
 
-// List is an occupation as a sorted list of change points. A search is a binary search and a pass. An addition moves
-// everything behind it. Up to some hundreds of points nothing is faster.
+// List is an occupation as a sorted list of change points. A query is a binary search followed by a pass over the points. An
+// addition moves all later points. Up to some hundreds of points nothing is faster.
 //
 // Invariant: At and Used have the same length, at least 1; At increases strictly from -Forever; neighbors in Used
 // differ. From At[i] to At[i+1] (after the last: forever) Used[i] nodes are used.
@@ -67,7 +67,7 @@ func (l *List) Change(c Change) {
 	l.At, l.Used = slices.Replace(l.At, first, i, anew.At...), slices.Replace(l.Used, first, i, anew.Used...)
 }
 
-// anew returns an empty list in reused memory.
+// anew returns an empty list that reuses the memory of an earlier list.
 func (l *List) anew() *List {
 	if l.memory == nil {
 		l.memory = &List{}
@@ -82,7 +82,7 @@ func (l *List) Index(t core.Time) int {
 	low, behind := 0, max(-core.Forever, min(t, LastTime))+1 // no difference overflows
 	for n := len(l.At); n > 1; {
 		half := n >> 1
-		low += half & int((l.At[low+half]-behind)>>63) // if it is at or before t
+		low += half & int((l.At[low+half]-behind)>>63) // adds half if that point is at or before t
 		n -= half
 	}
 	return low

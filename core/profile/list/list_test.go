@@ -32,7 +32,7 @@ func (s *seconds) most(from, to core.Time) int {
 	return most
 }
 
-// fit checks every second from one on, before another, for d seconds with at most the given nodes.
+// fit tries every second in [from, until): from it on, at most `most` nodes must be used for d seconds.
 func (s *seconds) fit(most int, d, from, until core.Time) (core.Time, bool) {
 	for t := from; t < until && t <= width; t++ {
 		if s.most(t, t+max(d, 1)) <= most {
@@ -42,13 +42,13 @@ func (s *seconds) fit(most int, d, from, until core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// room is a parameter set of a search.
+// room is a list, and the plain implementation with the same occupation.
 type room struct {
 	list  list.List
 	plain seconds
 }
 
-// check compares both, and checks the invariant of the list.
+// check compares the two implementations, and checks the invariant of the list.
 func (r *room) check(t *rapid.T) {
 	l := &r.list
 	if len(l.At) != len(l.Used) || len(l.At) == 0 || l.At[0] != -core.Forever {
@@ -137,7 +137,7 @@ func (r *room) search(t *rapid.T) {
 	most, from, d := rapid.IntRange(-3, 9).Draw(t, "most"), instants.Draw(t, "from"), rapid.Int64Range(0, 20).Draw(t, "length")
 	to := from + lengths.Draw(t, "to")
 	start, ok := l.Fit(most, d, from)
-	ok = ok && start <= width // what lasts forever ends with the array
+	ok = ok && start <= width // a need without end ends with the array
 	if want, fits := s.fit(most, d, from, width+1); ok != fits || ok && start != want {
 		t.Fatalf("Fit(%d, %d, %d) is %d, %v, want %d, %v: %v %v", most, d, from, start, ok, want, fits, l.At, l.Used)
 	}
@@ -160,7 +160,7 @@ func (r *room) search(t *rapid.T) {
 	end := core.Time(0)
 	for at := from; at < to; at++ {
 		if *s.at(at) > most {
-			end = l.EndOf(l.Index(at)) // check compares the points themselves
+			end = l.EndOf(l.Index(at)) // check has compared the points themselves
 		}
 	}
 	if got, above := l.LastAbove(most, from, to); above != (first < core.Forever) || above && got != end {
@@ -194,7 +194,7 @@ func TestSumsOfInstantsStayWithinTime(t *testing.T) {
 	}
 }
 
-// A profile is split where it holds nothing, and ends where a step lasts forever.
+// A profile is split at steps without nodes, and ends at a step that lasts forever.
 func TestAProfileIsOneChangeForEachStretchInWhichItHoldsNodes(t *testing.T) {
 	for _, c := range []struct {
 		name string

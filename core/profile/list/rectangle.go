@@ -15,7 +15,7 @@ func (l *List) rectangle(from, to core.Time, n int) { l.rectangleIn(l.Index(from
 func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.last = i
 	inside := i + 1 // the first change point behind from
-	end := inside   // the first one at to or behind it
+	end := inside   // the first change point at to or behind it
 	for end < len(l.At) && l.At[end] < to {
 		end++
 	}

@@ -23,7 +23,7 @@ type Seconds struct {
 	Used  [Horizon]int
 }
 
-// NewSeconds returns a machine with some allocations on it. They may exceed it.
+// NewSeconds returns a machine with some allocations. Together the allocations may exceed the machine.
 func NewSeconds(nodes int, all ...core.Allocation) *Seconds {
 	d := &Seconds{nodes: nodes}
 	for _, a := range all {
@@ -49,9 +49,9 @@ func (d *Seconds) Free(n int, from, to core.Time) bool {
 	return true
 }
 
-// Fit returns the starts of every step with the earliest completion. Of several schedules it returns the one with the
-// earliest starts, compared from the first step on, or if late the latest starts, compared from the last step on. A
-// held profile begins at the given second, and its first step may wait without limit. Otherwise the first step never
+// Fit returns the schedule with the earliest completion. Of several schedules it returns the one with the earliest starts,
+// compared from the first step on. With late set it returns the one with the latest starts, compared from the last step on. With
+// held set the profile begins at the given second, and its first step may wait without limit. Otherwise the first step never
 // waits.
 func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
 	longest := func(i int) core.Time {
@@ -63,7 +63,7 @@ func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, 
 		}
 		return limit.Longest(requested[i].Duration)
 	}
-	leads := func(i int, s core.Time) func(func(core.Time) bool) { // calls back with the possible starts of the next step, ascending
+	leads := func(i int, s core.Time) func(func(core.Time) bool) { // iterates over the possible starts of the next step, ascending
 		return func(yield func(core.Time) bool) {
 			for t := s + 1; t <= Horizon && t-s <= longest(i) && d.Free(requested[i].Nodes, t-1, t); t++ {
 				if t >= s+requested[i].Duration && t < Horizon && !yield(t) {

@@ -178,7 +178,7 @@ func (s *story) play(t *rapid.T) {
 	}
 }
 
-// foreign reports a job that runs already, one that begins later, or one whose size changes.
+// foreign adds, by Running, a job that runs already, a job that begins later, or a job whose size changes.
 func (s *story) foreign(t *rapid.T) {
 	a := core.Allocation{Job: -1 - s.next, Start: s.now, EP: core.EP{{Duration: drawDuration(t), Nodes: 1}}}
 	switch rapid.IntRange(0, 2).Draw(t, "which") {

@@ -3,7 +3,7 @@
 //
 //	state := easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work}}.New(core.Machine{Nodes: 128})
 //	state.Submit(now, core.Job{ID: 1, Choices: choices})
-//	starts := state.Starts(now, nil) // of them, starts[i].Choice says on which choice
+//	starts := state.Starts(now, nil) // starts[i].Choice is the choice with which the job starts
 //
 // As in core/sched's EASY, a job counts as its peak for its total duration, the nodes of a job whose requested time
 // has ended count as free, and only the head of the queue has a reservation. These policies add sizes, and orders in
@@ -19,17 +19,17 @@ import (
 	"accordion/core/sizing"
 )
 
-// EASY chooses sizes when jobs start. The head of the queue gets its earliest completion over the sizes from its
-// floor to its target, now or later (Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource
-// Allocation", JSSPP 2006, Figure 3). As long as that is now, heads start. The first head that must wait gets a
-// reservation on that size. Behind it those jobs start that do not delay it, on the sizes at which the sizing rule
+// EASY chooses sizes when jobs start (Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation", JSSPP
+// 2006, Figure 3). For the head of the queue it takes the size, from the head's floor to its target, that completes earliest, now
+// or later. As long as the head can start now on this size, it starts, and the next job is the head. The first head that must wait
+// gets a reservation on this size. Later jobs start if they do not delay the head, on the sizes at which the sizing rule
 // back-fills.
 type EASY struct {
 	Sizing sizing.Sizing
 	Floor  sizing.Floor
 	Order  Order
 
-	// Remembers: a head that waits for a size gets no smaller size later (the end of Figure 3).
+	// Remembers means that a head that waits for a size gets no smaller size later (the end of Figure 3).
 	Remembers bool
 	// Rounding is how targets become whole nodes.
 	Rounding sizing.Rounding
@@ -42,7 +42,7 @@ type Traditional struct{ Order Order }
 // CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE Trans.
 // on Parallel and Distributed Systems 14(2), 2003, in the form that the JSSPP paper uses). It simulates the running
 // and waiting jobs, by requested times and without further arrivals, for each of the job's sizes. The job gets the
-// size that ends first, or of equals the smallest.
+// size that ends first, or the smallest of several such sizes.
 type CirneBerman struct {
 	Order Order
 	Top   Top

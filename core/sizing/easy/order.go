@@ -12,8 +12,8 @@ import (
 type Order struct {
 	By    By
 	Aging Aging
-	// Patience is the wait in seconds after which a job goes before all others, ordered by the time at which that
-	// wait ended. 0: never.
+	// Patience is the wait in seconds after which a job goes before all others. Several such jobs are ordered by the time
+	// at which their wait ended. 0 means that no job goes before the others.
 	Patience core.Time
 }
 
@@ -34,10 +34,10 @@ type Aging uint8
 
 // The kinds of aging.
 const (
-	OneUp   Aging = iota // it moves to the next shorter class, once
-	ToTop                // it moves to the short class
-	Ageless              // nothing
-	Again                // it moves to the next shorter class, and again when it has waited as long again
+	OneUp   Aging = iota // the job moves to the next shorter class, once
+	ToTop                // the job moves to the short class
+	Ageless              // nothing happens
+	Again                // the job moves to the next shorter class, and once more after another wait of the same length
 )
 
 // patience is how many times its run time a job waits before it ages.
@@ -57,9 +57,9 @@ func (a *rank) compare(b *rank) int {
 
 // age is how far a job has aged. It never decreases.
 type age struct {
-	times   int8 // how many classes it has moved up
+	times   int8 // how many classes the job has moved up
 	patient bool
-	due     core.Time // when it ages next; Forever: never
+	due     core.Time // when the job ages next; Forever if never
 }
 
 // most returns how many times a job of a class ages.
@@ -73,13 +73,13 @@ func (o *Order) most(c sizing.Class) int8 {
 	return 1
 }
 
-// ages returns the time at which a job that has waited since a time ages for the given number of times.
+// ages returns the time at which a job that has waited since `since` has aged `times` times.
 func ages(s *sizing.Sizes, since core.Time, times int8) core.Time {
 	waits := patience * core.Time(times)
 	return later(since, waits*min(s.Seconds, core.Forever/waits))
 }
 
-// rank returns the rank of a job that has waited since a time and has aged.
+// rank returns the rank of a job that has waited since `since` and has the age a.
 func (o *Order) rank(s *sizing.Sizes, submit, since core.Time, a age, came uint32) rank {
 	r := rank{submit: submit, seq: came, group: 1}
 	class := s.Class()
@@ -128,7 +128,7 @@ func (o *Order) next(s *sizing.Sizes, since, now core.Time, a age) age {
 	return a
 }
 
-// later returns the time that many seconds after another, at most Forever.
+// later returns at + seconds, but at most Forever.
 func later(at, seconds core.Time) core.Time { return min(at+seconds, core.Forever) }
 
 // work returns the node-seconds of a job's reference, at most math.MaxInt64.

@@ -32,14 +32,14 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 
 // headPlace is the place of the head of the queue.
 type headPlace struct {
-	size   int       // index
+	size   int       // index of the head's size
 	at     core.Time // start; Forever on a machine that lost nodes and will never have enough
-	beside int       // nodes that are free next to it at that time
-	factor float64   // factor of its reference, by the sizing rule
+	beside int       // nodes that are free at that time in addition to those of the head
+	factor float64   // factor of the head's reference, by the sizing rule
 }
 
-// place returns the place of the head: the earliest completion over the sizes that it may have, of equals the one
-// with the fewest nodes.
+// place returns the place of the head: the earliest completion over the sizes that it may have. Of several sizes with this
+// completion it takes the one with the fewest nodes.
 func (s *state) place(now core.Time) headPlace {
 	w := s.queue[0]
 	factor := 1.
@@ -165,9 +165,8 @@ func (s *state) backfillSizes(w *waiter, filling sizing.Filling, factor float64)
 	return lo, hi
 }
 
-// largestFit returns the index of the largest of some sizes that fits now and does not delay the head, or lo-1 if
-// there is none. If a size ends before the head's start, it is the largest one that fits, because smaller ones last
-// longer.
+// largestFit returns the index of the largest of some sizes that fits now and does not delay the head, or lo-1 if there is none. If
+// any size ends before the head's start, then so does the largest size that fits, because smaller sizes last longer.
 func (s *state) largestFit(now core.Time, head headPlace, steps []core.Step, lo, hi int) int {
 	k := fitting(steps, lo, hi, s.free)
 	if k < lo || now+steps[k].Duration <= head.at {
@@ -176,7 +175,7 @@ func (s *state) largestFit(now core.Time, head headPlace, steps []core.Step, lo,
 	return fitting(steps, lo, k, head.beside)
 }
 
-// start starts job i of the queue on one of its sizes. The size results from the factor of job by.
+// start starts job i of the queue on one of its sizes. `by` is the job whose factor gave this size.
 func (s *state) start(now core.Time, i, size int, by *waiter, into []core.Start) []core.Start {
 	w := s.queue[i]
 	if s.explain != nil {

@@ -25,10 +25,10 @@ type plain struct {
 type plainJob struct {
 	core.Job
 	came      int
-	least     int       // nodes below which it gets none
-	aged      core.Time // how many times; also whether its patience has ended
+	least     int       // the fewest nodes that the job may get
+	aged      core.Time // how many times the job has aged; also whether its patience has ended
 	impatient bool
-	queued    bool // it has been in the queue; a clock set back does not remove it
+	queued    bool // the job has been in the queue; a clock set back does not remove it
 }
 
 func newPlain(policy any, nodes int) *plain {
@@ -104,7 +104,7 @@ func (p *plain) submit(now core.Time, j core.Job) {
 	}
 }
 
-// fix leaves a job one size. It keeps its class, which is in p.asked.
+// fix leaves a job only one size. The job's class, which is in p.asked, does not change.
 func (w *plainJob) fix(s sized) { w.Choices = []core.EP{{{Duration: s.seconds, Nodes: s.nodes}}} }
 
 // simulate simulates every size of a job until it starts.
@@ -122,7 +122,7 @@ func (p *plain) simulate(now core.Time, w *plainJob, top easy.Top) {
 	switch {
 	case best != nil:
 		w.fix(*best)
-	default: // it never starts: the smallest size that the machine has, or the smallest listed
+	default: // the job never starts: it gets the smallest size that fits the machine, or the smallest listed size
 		w.fix(list(w.Job)[0])
 	}
 }
@@ -249,7 +249,7 @@ func (p *plain) place(taken []core.Allocation, now, from core.Time, sizes []size
 	return best, at
 }
 
-// world returns what a sizing rule looks at.
+// world returns the information on which a sizing rule decides.
 func (p *plain) world(now core.Time) *sizing.World {
 	w := &sizing.World{Now: now, Machine: p.nodes}
 	for _, a := range p.running {
@@ -333,7 +333,7 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 				}
 			}
 		}
-		if own == nil { // it begins later
+		if own == nil { // the job begins later
 			own = sizing.New(p.asked[w.ID], policy.Floor)
 		}
 		return s.Factor(world, own)
@@ -400,7 +400,7 @@ func (p *plain) starts(now core.Time) (all []core.Start) {
 		filling, remembers = policy.Sizing.Filling(), policy.Remembers
 	}
 	var reserved []core.Allocation
-	var factor float64 // the head's
+	var factor float64 // the factor of the head
 	for _, w := range p.queue(now) {
 		taken := append(p.holds(now), reserved...)
 		if !p.free(p.holds(now), now, 1, now, now+1) {

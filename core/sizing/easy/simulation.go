@@ -11,26 +11,25 @@ import (
 
 // simulation simulates the queue without further submissions, in which every job runs for its requested time.
 //
-// It finds when one job starts, for each of several sizes. Until the job starts, its size does not affect the others:
-// it holds no nodes, and has no reservation before it is the head of the queue. So one simulation serves all sizes.
-// In it the job is a ghost that never starts. At its turn in each pass the simulation checks which of its sizes would
-// start. When the job is the head, the nodes for a size are free exactly at its reservation, because the jobs behind
-// it do not delay it. The exception is a job behind it that ages before that time and overtakes it: that size then
-// gets a simulation of its own.
+// It finds when one job, called the ghost, starts for each of several sizes. Until it starts, its size does not affect the other
+// jobs: it holds no nodes, and has no reservation before it is the head of the queue. So one simulation is enough for all sizes. In
+// this simulation the ghost never starts. At its turn in each pass the simulation checks which of the ghost's sizes would start.
+// When the ghost is the head, it starts on each size exactly at the reservation for that size, because later jobs do not delay the
+// head. The exception is a later job that ages before that time and overtakes the ghost: this size then gets its own simulation.
 type simulation struct {
 	order   *Order
 	now     core.Time
 	free    int
 	running []sched.RunningJob // the latest end first
 	queue   []simulatedJob
-	ages    core.Time // no job ages before this
+	ages    core.Time // no job ages before this time
 	watched uint32    // rank.came of the job whose start is wanted
 	ghost   bool      // the watched job is a ghost; otherwise it starts like others
 	began   bool      // the watched job has started
 
 	sizes *sizing.Sizes
 	open  []int // indexes of the ghost's sizes that may still be the best
-	best  int   // index; -1: none
+	best  int   // index of the best size so far; -1 if there is none
 	end   core.Time
 }
 
@@ -40,7 +39,8 @@ type simulatedJob struct {
 	step core.Step
 }
 
-// simulate returns the index of the size on which a job that is submitted now ends first, or of equals the smallest.
+// simulate returns the index of the size on which a job that is submitted now ends first. Of several such sizes it returns the
+// smallest.
 func (s *state) simulate(now core.Time, w waiter) int {
 	s.age(now)
 	limit := math.Inf(1)
@@ -117,7 +117,7 @@ func (r *simulation) next() bool {
 	return true
 }
 
-// age ranks the jobs that have aged again.
+// age computes new ranks for the jobs that have aged.
 func (r *simulation) age() {
 	if r.now < r.ages {
 		return
@@ -181,7 +181,7 @@ func (r *simulation) start(i int) {
 	r.hold(sched.RunningJob{End: min(core.Forever, r.now+w.step.Duration), ID: w.id, Nodes: w.step.Nodes})
 }
 
-// reserve returns when the nodes are free, by the ends of the running jobs, and how many more are free then.
+// reserve returns when the nodes are free, by the ends of the running jobs, and how many additional nodes are free then.
 func (r *simulation) reserve(nodes int) (at core.Time, beside int) {
 	at, free := r.now, r.free
 	for i := len(r.running); free < nodes; {
@@ -224,7 +224,7 @@ func (r *simulation) asHead() {
 	r.open = r.open[:0]
 }
 
-// overtaken reports whether a job behind the head may go before it by a later time.
+// overtaken reports whether a job behind the head may move before the head until time `at`.
 func (r *simulation) overtaken(at core.Time) bool {
 	if at < r.ages {
 		return false

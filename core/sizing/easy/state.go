@@ -18,19 +18,19 @@ type state struct {
 
 	machine core.Machine
 	load    *sched.SystemLoad
-	world   *sizing.World // as load is
+	world   *sizing.World // the load in the form that sizing rules use
 
 	runs   sched.RunningByEnd // jobs whose requested end has passed count as free
-	free   int                // nodes; negative when nodes were lost
+	free   int                // number of free nodes; negative when nodes were lost
 	asOf   core.Time          // when free was computed
 	others []sched.Active
 
 	submitted  uint32    // number of jobs submitted so far
-	queue      []*waiter // in order
+	queue      []*waiter // waiting jobs that can start or be back-filled, in queue order
 	ineligible []*waiter // jobs that can neither start nor be back-filled, whatever is free
-	ages       core.Time // no job in the queue ages before this
+	ages       core.Time // no job in the queue ages before this time
 
-	explain func(sched.SizeBasis) // called for each job that starts; nil: not needed
+	explain func(sched.SizeBasis) // called for each job that starts; may be nil
 
 	listed     sizing.Sizes // reused memory
 	simulation simulation   // reused memory
@@ -41,16 +41,17 @@ type fixing uint8
 
 const (
 	atStart      fixing = iota
-	atReference         // never: it is the reference
-	bySimulation        // at submission, by simulation
+	atReference         // at submission: the job gets its reference
+	bySimulation        // at submission, by a simulation
 )
 
-// waiter is a waiting job. Once in a queue it is never changed: when it ages it is replaced, because clones share it.
+// waiter is a waiting job. A waiter in a queue is never changed, because clones of the state share it: when the job ages, a new
+// waiter replaces it.
 type waiter struct {
 	id     core.JobID
 	begin  core.Time     // earliest start
 	submit core.Time     // submission time by which it ranks
-	sizes  *sizing.Sizes // nil: it can never start
+	sizes  *sizing.Sizes // nil if the job can never start
 	rank   rank
 	age    age
 	least  int // index of the smallest size that it may still get (EASY.Remembers)
@@ -123,7 +124,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.others = append(s.others, sched.NewActive(now, a))
 }
 
-// hold adds a job that has run since a time.
+// hold adds a job that has run since `began`.
 func (s *state) hold(h sched.RunningJob, began core.Time) {
 	s.runs.Add(h, began)
 	s.free -= h.Nodes
@@ -154,7 +155,7 @@ func (s *state) Nodes(_ core.Time, m core.Machine) {
 	s.free += m.Nodes - s.machine.Nodes
 	s.machine = m
 	s.load.Nodes(m)
-	s.ineligible = append(s.ineligible, s.queue...) // some may exceed it now
+	s.ineligible = append(s.ineligible, s.queue...) // some jobs may exceed the machine now
 	s.queue = nil
 }
 
@@ -180,7 +181,7 @@ func (s *state) advance(now core.Time) {
 	s.ineligible = kept
 }
 
-// age ranks the jobs that have aged again.
+// age computes new ranks for the jobs that have aged.
 func (s *state) age(now core.Time) {
 	if now < s.ages {
 		return
@@ -198,8 +199,8 @@ func (s *state) age(now core.Time) {
 	slices.SortFunc(s.queue, func(a, b *waiter) int { return a.rank.compare(&b.rank) })
 }
 
-// Next implements sched.State. It returns the next requested end of a running job or the next begin of an ineligible
-// job. A job that ages does not start because of that.
+// Next implements sched.State. It returns the next requested end of a running job or the next begin of an ineligible job. Aging
+// does not count, because it makes no job start.
 func (s *state) Next(now core.Time) core.Time {
 	next := s.runs.Next(now)
 	for _, w := range s.ineligible {

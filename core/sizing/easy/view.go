@@ -16,9 +16,9 @@ func (s *state) startsByView(now core.Time, into []core.Start) []core.Start {
 	var (
 		view    = s.view(now)
 		filling = s.load.Sizing.Filling()
-		head    *waiter // the first job that did not start; nil: all so far have started
+		head    *waiter // the first job that did not start; nil as long as all jobs have started
 		chooser moldable.Chooser
-		factor  float64 // the head's
+		factor  float64 // factor of the head
 	)
 	s.world = s.load.World(now)
 	for i := 0; i < len(s.queue); {
@@ -62,11 +62,11 @@ func largest(view *profile.Profile, now core.Time, steps []core.Step, lo, hi int
 	return -1
 }
 
-// asked returns a waiting job that lists only some of its sizes. A job in the queue may start at once, even if the
-// clock was set back to before its begin.
+// asked returns a waiting job that lists only some of its sizes. A job in the queue may start immediately, even if
+// the clock was set back to before its begin.
 func (s *state) asked(w *waiter, lo, hi int) core.Job {
 	j := core.Job{ID: w.id, Choices: w.sizes.Choices[lo : hi+1]}
-	if w.sizes.Several { // it counts as its peak for its total duration
+	if w.sizes.Several { // the job counts as its peak for its total duration
 		j.Choices = []core.EP{w.sizes.Steps}
 	}
 	return j
@@ -82,8 +82,8 @@ func (s *state) view(now core.Time) *profile.Profile {
 // Promise implements sched.Promiser. A job with a profile of several steps runs as its peak for its total duration.
 func (s *state) Promise(id core.JobID) (core.Allocation, bool) { return s.load.Allocation(id) }
 
-// Plan implements sched.State. It has what starts now, then all waiting jobs that fit the machine in queue order,
-// each with the earliest completion over the sizes that it may have now.
+// Plan implements sched.State. The plan has the jobs that start now, then all other waiting jobs that fit the machine, in queue
+// order. Each has its earliest completion over the sizes that it may have now.
 func (s *state) Plan(now core.Time) core.Plan {
 	c := s.clone()
 	var plan core.Plan

@@ -17,7 +17,7 @@ type share struct {
 	Explanation string
 }
 
-// balance divides what all jobs held: saved by the lines, wasted without a line, unknown, and the rest.
+// balance divides the node-seconds that all jobs held into four parts: saved by the lines, wasted without a line, unknown, and the rest.
 func balance(r *advise.Report) []share {
 	var saved, alone int64
 	for _, a := range r.Advice {

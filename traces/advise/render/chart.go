@@ -6,13 +6,13 @@ import (
 	"accordion/traces/advise"
 )
 
-// The size of a drawing and the area of its axes, in units of the SVG, about pixels.
+// The size of a drawing and the area of its axes, in units of the SVG. A unit is about a pixel.
 const (
 	width, height            = 640, 230
 	left, right, top, bottom = 40, 628, 12, 202
 )
 
-// chart is a drawing of the runs of a group over each other, with the line on top.
+// chart is one drawing of all runs of a group, with the line on top.
 type chart struct {
 	Across, Up []charts.Tick // time; nodes
 	Held       string        // the requested nodes, for as long as the longest run

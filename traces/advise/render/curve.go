@@ -52,7 +52,7 @@ func curveOf(s *advise.Sizing) *curve {
 	return c
 }
 
-// apart leaves out ticks that are too near to the one before.
+// apart leaves out ticks that are too near to the previous tick.
 func apart(all []charts.Tick) []charts.Tick {
 	const near = 28
 	out := all[:0]

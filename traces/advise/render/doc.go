@@ -5,7 +5,7 @@
 //	err := render.JSON(os.Stdout, &report, in, nil)
 //	err = (&render.Page{Title: "Who would gain here?", Report: &report, Runs: runs, Options: options}).Write(os.Stdout)
 //
-// The text is in text.go (the report), explain.go (one job), reviews.go (how jobs kept to their lines) and whatif_text.go. The page is in page.go
+// The text is in text.go (the report), explain.go (one job), reviews.go (how well jobs matched their #EP and #MOLD lines) and whatif_text.go. The page is in page.go
 // (its input), shown.go (what its template shows), balance.go (the whole site), chart.go (the runs of a group) and curve.go (a job on several
 // sizes). Its template and its style sheet are in page/.
 package render
@@ -20,11 +20,11 @@ import (
 // Input is what the advice was computed from.
 type Input struct {
 	Runs        []advise.Run
-	From, Until core.Time // period that was asked for, Unix seconds; both 0: all that the file has
+	From, Until core.Time // period of the report in Unix seconds; both 0 if the report has all data of the file
 	Source      Source
 	Gaps        []Gap    // periods without data
-	LeftOut     LeftOut  // jobs of the accounting that are no runs, for JSON
-	LeftOutText []string // the same as clauses: "3 that never began"
+	LeftOut     LeftOut  // jobs of the accounting that are not runs, for JSON
+	LeftOutText []string // LeftOut as clauses, such as "3 that never began"
 	Warnings    []string // sentences about unreadable input
 }
 

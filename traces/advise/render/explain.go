@@ -71,8 +71,8 @@ func script(r *advise.Run, own *advise.Advice) string {
 	return b.String()
 }
 
-// programs returns the steps of a run from index from to before index to, or to the last one if to is negative. It leaves out the middle of many
-// steps.
+// programs returns the steps of a run with indexes from `from` to `to`-1, or to the last step if `to` is negative. If there are many steps
+// it leaves out those in the middle.
 func programs(r *advise.Run, from, to int) string {
 	if to < 0 {
 		to = len(r.Steps)

@@ -39,7 +39,7 @@ func again(user, name string, held, runs int, stages core.EP) []advise.Run {
 	return all
 }
 
-// onSizes returns runs of one job on several sizes that follow Amdahl's law, and on one more size on which it is not faster.
+// onSizes returns runs of one job on several sizes that follow Amdahl's law, and runs on one larger size that are not faster.
 func onSizes(user, name string) []advise.Run {
 	var all []advise.Run
 	for k := range 6 {

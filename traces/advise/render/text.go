@@ -184,7 +184,7 @@ func summary(report *advise.Report, advised []advise.Advice, in *Input) string {
 	}
 	fmt.Fprintf(&b, "In %s %s held %s node-hours.", span(report.Period), count(len(in.Runs), "job"), hours(nodeHours(report.Held)))
 	switch {
-	case in.Source == OAR: // it records no steps
+	case in.Source == OAR: // OAR does not record job steps
 		b.WriteByte('\n')
 	case len(advised) == 0:
 		b.WriteString(" No profile would have saved a twentieth of what its job held.\n")

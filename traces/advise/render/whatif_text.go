@@ -17,7 +17,7 @@ import (
 type WhatIf struct {
 	Losses  []string // one sentence for each loss
 	Smaller []string // one sentence for each gain that the lines make smaller
-	About   string   // what was replayed, or why nothing was; then Groups is nil
+	About   string   // what was replayed, or why nothing was replayed; in the second case Groups is nil
 	Head    []string // names of the columns after the first one
 	Groups  []Supposed
 	Notes   []string // how to read the table
@@ -32,7 +32,7 @@ type Supposed struct {
 // Case is the result of one replay, with one cell per column of WhatIf.Head.
 type Case struct {
 	Name  string
-	Part  bool // the part of the row before that is due to the lines
+	Part  bool // the row shows the part of the previous row that is due to the lines
 	Cells []string
 }
 
@@ -86,7 +86,8 @@ func machine(s *whatif.Study) string {
 	return text
 }
 
-// losses returns a sentence for each loss. smaller has a sentence for each gain over the site as it was that would be larger without the lines.
+// losses returns in lost a sentence for each loss. smaller has a sentence for each gain, compared with the site as it was, that would be
+// larger without the lines.
 func losses(who string, all []whatif.Loss) (lost, smaller []string) {
 	for i := range all {
 		l := &all[i]

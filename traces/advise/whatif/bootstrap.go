@@ -11,7 +11,7 @@ import (
 // Bootstrap has the parameters of confidence intervals. The same seed gives the same intervals on every machine.
 type Bootstrap struct {
 	Seed  uint64
-	Draws int // number of samples; 0: 2,000
+	Draws int // number of samples; 0 means 2,000
 }
 
 const usualDraws = 2000
@@ -19,10 +19,10 @@ const usualDraws = 2000
 // A Change is the difference of two figures.
 type Change struct {
 	By    Estimate
-	Share Estimate // relative to the other figure: −0.5 is half as much; zero if the other figure is 0 and this one is not
+	Share Estimate // relative to the other figure: −0.5 means half as much; zero if only the other figure is 0
 }
 
-// Estimate is a value with its 95 % interval, which is known from two weeks on.
+// Estimate is a value with its 95 % interval. The interval is known only if there are at least two weeks of jobs.
 type Estimate struct {
 	Value     float64
 	Low, High float64
@@ -52,8 +52,8 @@ func (s *series) of(times []float64) (by, share float64) {
 	return by, share
 }
 
-// changes returns the figures with their intervals. It resamples the weeks with replacement many times, and computes all figures of the same
-// sample. It samples whole weeks because jobs that wait at the same time wait for each other.
+// changes returns the figures with their intervals. It resamples the weeks with replacement many times, and computes all figures of each
+// sample. It samples whole weeks because the waits of jobs in the same week depend on each other.
 func (b Bootstrap) changes(weeks int, all []series) []Change {
 	times := make([]float64, weeks)
 	for w := range times {

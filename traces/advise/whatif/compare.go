@@ -53,8 +53,8 @@ var KindNames = [Kinds]string{Wait: "wait", Turnaround: "turnaround", Slowdown: 
 // Figure is a value and its differences.
 type Figure struct {
 	Value float64
-	Now   Change  // from the first case
-	Alone *Change // from the same policy without lines: the effect of the lines; nil in the first case, and if no such case exists
+	Now   Change  // difference to the first case
+	Alone *Change // difference to the same policy without lines, which is the effect of the lines; nil if no such case exists
 }
 
 const (

@@ -1,6 +1,7 @@
 package whatif
 
-// A change counts as a loss from these values on: a share of the value as it was, seconds of a mean, and a mean slowdown.
+// A change counts as a loss if it is at least this share of the old value, and at least this many seconds of a mean or this much of a mean
+// slowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1
@@ -16,8 +17,8 @@ type Loss struct {
 	now     [Kinds]bool
 }
 
-// WorseNow reports whether a mean is also worse than on the site as it was. A loss against the same policy without lines may be only a
-// smaller gain.
+// WorseNow reports whether a mean is also worse than on the site as it was. Otherwise the loss, compared with the same policy without
+// lines, only makes a gain smaller.
 func (l *Loss) WorseNow(k Kind) bool { return l.now[k] }
 
 // BetterOff reports whether no mean of the loss is worse than on the site as it was.
@@ -36,7 +37,7 @@ type Worse struct {
 	Estimate
 }
 
-// Sure reports whether one of the intervals is above 0 as a whole.
+// Sure reports whether at least one of the intervals is completely above 0.
 func (l *Loss) Sure() bool {
 	for _, w := range l.Of {
 		if w.Known && w.Low > 0 {
@@ -46,8 +47,8 @@ func (l *Loss) Sure() bool {
 	return false
 }
 
-// Losses returns the losses of a group: against the site as it was, and, if that is another comparison, against the same policy without
-// lines. Node-hours do not count, because holding more nodes is no harm to the group.
+// Losses returns the losses of a group, compared with the site as it was and, if this is another comparison, with the same policy without
+// lines. Node-hours do not count, because holding more nodes does not harm the group.
 func (g *Group) Losses() []Loss {
 	var all []Loss
 	for k := range g.Rows {

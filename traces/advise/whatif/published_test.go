@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// The table of docs/advise.md is computed again: for the first log in every run, for all with -accordion.long.
+// The test computes the table of docs/advise.md again: for the first log in every run, and for all logs with -accordion.long.
 func TestGuideIsRightOnWholeLogs(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "advise.md"))
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"accordion/traces/workload"
 )
 
-// Site returns the jobs of an accounting as they were, on a machine of this many nodes, or if nodes is 0 of the most nodes that were ever in
-// use at once. It follows the rules for logs (workload.Selection): a job runs at most for its limit. If no job has a limit, each asks for its
-// run time (RunOnly). If only some have one, the others ask for the longest of these limits. Its errors come from Select.
+// Site returns the jobs of an accounting as they were, on a machine of this many nodes. If nodes is 0, the machine has the most nodes that
+// were ever in use simultaneously. Site follows the rules for logs (workload.Selection): a job runs at most for its limit. If no job has a
+// limit, each requests its run time (RunOnly). If only some jobs have a limit, the others request the longest of these limits. Errors come
+// from Select.
 func Site(runs []advise.Run, nodes int) (*workload.Selected, error) {
 	log := &swf.Log{Name: "the accounting", Records: make([]swf.Record, len(runs))}
 	first, longest := core.Forever, core.Time(0)
@@ -40,8 +41,8 @@ func submitted(r *advise.Run) core.Time {
 	return r.Submit
 }
 
-// InUse returns the maximum number of nodes that were in use at once. Nodes of a run that ends in a second are free for one that starts in
-// the same second.
+// InUse returns the maximum number of nodes that were in use simultaneously. The nodes of a run that ends in a second are free for a run
+// that starts in the same second.
 func InUse(runs []advise.Run) int {
 	type change struct {
 		at   core.Time

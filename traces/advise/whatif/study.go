@@ -20,11 +20,11 @@ type Input struct {
 	Runs   []advise.Run
 	Log    *swf.Log // the workload log that Runs come from; nil if they come from accounting
 	Report *advise.Report
-	Advice advise.Options // with which Report was made
+	Advice advise.Options // the options with which Report was made
 
 	Policies []policy.Policy // the first one is Baseline
-	Nodes    int             // size of the machine; 0: from the log, otherwise the most nodes in use at once
-	Seed     uint64          // of the confidence intervals
+	Nodes    int             // size of the machine; 0 means the log's size, or without a log the most nodes in use simultaneously
+	Seed     uint64          // seed of the confidence intervals
 
 	// FreeSteps removes the steps from Runs before the replays. The replays do not need them, and a month of steps takes most of the memory.
 	FreeSteps bool
@@ -41,7 +41,7 @@ type Study struct {
 
 	Site        *workload.Selected // the jobs without lines; nil if there is no line
 	With        Supposed           // the jobs with lines
-	NodesInUse  bool               // the machine's size is the most nodes that were in use at once
+	NodesInUse  bool               // the machine's size is the most nodes that were in use simultaneously
 	LimitsKnown bool               // at least one job has a time limit
 	OnlyUser    string             // the user of all runs; "" if there are several
 	Seed        uint64

@@ -23,14 +23,14 @@ type Supposed struct {
 	Evolving          int    // number of jobs with a profile
 	Moldable          int    // number of jobs with several sizes
 	Fewer             int    // number of jobs that ask for fewer nodes
-	Late              int    // number of jobs whose group has a line, and that would not have kept to it: they carry none
+	Late              int    // number of jobs that carry no line because they would not have kept to the line of their group
 }
 
 // Carriers returns the number of jobs that carry a line.
 func (s *Supposed) Carriers() int { return s.Evolving + s.Moldable + s.Fewer }
 
-// Suppose adds lines to the jobs of a site. Each job gets the line of its run: runs has one run per record that the jobs were selected from.
-// To a policy for rigid jobs, a job with a profile or with several sizes is as it was.
+// Suppose adds lines to the jobs of a site. Each job gets the line of its run. runs has one run for each record from which the jobs were
+// selected. A policy for rigid jobs treats a job with a profile or with several sizes as it was.
 func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Supposed {
 	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}
 	s.Jobs = append([]workload.Job(nil), site.Jobs...)

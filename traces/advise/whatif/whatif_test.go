@@ -144,7 +144,7 @@ func TestJobsCarryTheLinesOfTheirRuns(t *testing.T) {
 	}
 }
 
-// On a machine that has only one of its sizes a job is as it was. On a machine that has none of the line's sizes it carries no line.
+// On a machine on which only one of the line's sizes fits, a job is as it was. On a machine on which no size fits, it carries no line.
 func TestLineIsLimitedByTheMachine(t *testing.T) {
 	runs := busy(12)
 	report := advise.Make(runs, advise.Options{})
@@ -170,7 +170,7 @@ func cases(site *workload.Selected, with Supposed, policies ...string) []Case {
 	return all
 }
 
-// The results of replays of jobs that are all known.
+// The expected results follow from the jobs of busy, which are not random.
 func TestJobsWithLinesHoldLess(t *testing.T) {
 	runs := busy(600)
 	report := advise.Make(runs, advise.Options{})

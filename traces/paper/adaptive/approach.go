@@ -8,7 +8,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// approach is the name of a policy in the experiments: one of core/policy, or one of variants, which differ from these in a parameter.
+// approach is the name of a policy in the experiments: a policy of core/policy, or one of variants, which differs from such a policy in a
+// parameter.
 type approach string
 
 // The approaches of the paper, in reading P.
@@ -18,17 +19,17 @@ const (
 	blind       approach = "scojo-p:nonpredictive"
 	cirne       approach = "cirne-berman"
 	share       approach = "share"
-	submitted   approach = "submitted" // traditional, where each job has the size with which it was submitted
+	submitted   approach = "submitted" // traditional, but each job has the size with which it was submitted
 	learned     approach = "learned"   // scojo-p that learns its statistics during the run
 	counted     approach = "counted"   // scojo-p with the statistics of the workload that it runs on
-	unbounded   approach = "unbounded" // scojo-p without bounds of the load
+	unbounded   approach = "unbounded" // scojo-p without bounds of the sizes in the load
 )
 
 // reading is an interpretation of the paper. Every claim is checked under both readings.
 type reading string
 
-// P follows the words of the paper. F comes nearest to its figures: aged jobs become short ones, and jobs under Cirne and Berman grow only up
-// to their reference.
+// Reading P follows the words of the paper. Reading F comes nearest to the paper's figures: aged jobs count as short jobs, and jobs under
+// Cirne and Berman grow only up to their reference.
 const (
 	printed reading = "P"
 	fitted  reading = "F"
@@ -57,7 +58,7 @@ func sized(s sizing.Sizing) sched.Policy {
 	return easy.EASY{Sizing: s, Floor: sizing.AsListed, Order: by(easy.OneUp)}
 }
 
-// read returns scojo-p with one part read differently.
+// read returns scojo-p with a different interpretation of one part of the paper.
 func read(change func(p *easy.EASY, l *sizing.Load)) sched.Policy {
 	p, load := easy.EASY{Floor: sizing.AsListed, Order: by(easy.OneUp), Remembers: true}, sizing.Scojo()
 	change(&p, &load)
@@ -104,8 +105,8 @@ var variants = map[approach]sched.Policy{
 	learned:                aged(easy.OneUp),
 }
 
-// knows returns the statistics of arrivals that an approach gets, or nil. others are those of other workloads, and w is the workload that it
-// runs on.
+// knows returns the statistics of arrivals that an approach gets, or nil. others has the statistics of other workloads, and w is the workload
+// on which the approach runs.
 func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizing.Statistics, error) {
 	switch a {
 	case learned:

@@ -25,21 +25,21 @@ type Row struct {
 	Reading  string   `json:"reading"`
 	Metric   string   `json:"metric"`
 	Class    string   `json:"class"`
-	Printed  *float64 `json:"printed"` // nil if there is none; the middle of a range
+	Printed  *float64 `json:"printed"` // published number, or the middle of a published range; nil if there is none
 	Mean     float64  `json:"mean"`
 	Half     *float64 `json:"half"`     // half of the 95 % interval; nil for one seed, and without seeds
-	OfMeans  *float64 `json:"of_means"` // for a ratio: the ratio of the means; otherwise nil
+	OfMeans  *float64 `json:"of_means"` // the ratio of the means; nil if the row is not a ratio
 	Seeds    int      `json:"seeds"`
 	Verdict  Verdict  `json:"verdict"`
 
-	four float64 // mean of the first four seeds, the number of the paper
+	four float64 // mean of the first four seeds, because the paper has four
 	rule string
 }
 
 // rule computes the verdict on an estimate.
 type rule struct {
 	words   string
-	printed float64 // NaN if there is none
+	printed float64 // published number; NaN if there is none
 	judge   func(e estimate) Verdict
 }
 
@@ -54,7 +54,7 @@ func when(holds bool) Verdict {
 	return Not
 }
 
-// near returns the rule for a published number: within our interval, or within 10 % of the number if that is more.
+// near returns the rule for a published number: it must be within our interval, or our value within 10 % of the number.
 func near(printed float64) rule {
 	return rule{"interval, or 10 %", printed, func(e estimate) Verdict {
 		return when(math.Abs(e.Mean-printed) <= max(e.Slack(), 0.1*math.Abs(printed)))
@@ -80,7 +80,8 @@ func words(text string, low, high float64) rule {
 	return r
 }
 
-// impossible returns the rule, with the verdict Contradicts if the upper end of its published range is below the smallest possible value.
+// impossible returns the rule r, but with the verdict Contradicts if the upper end of its published range is below the smallest possible
+// value.
 func (r rule) impossible(high, least float64) rule {
 	if high >= least {
 		return r

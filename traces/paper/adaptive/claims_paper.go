@@ -38,7 +38,7 @@ func (d *Data) known(id string, s setting, metric string, class int, by rule, of
 	return d.row(id, s, "", metric, class, values, by)
 }
 
-// responses returns claim 2: mean responses (abstract, sections 5.4 and 6). For the first one the paper has two numbers.
+// responses returns claim 2: mean responses (abstract, sections 5.4 and 6). For the first response the paper has two numbers.
 func (d *Data) responses() []Row {
 	var all []Row
 	for _, s := range []setting{w1, w2} {
@@ -107,7 +107,7 @@ func (d *Data) sizes() []Row {
 	return all
 }
 
-// exclude sets the verdict of rows that the paper claims together, but that no reading meets together.
+// exclude sets the verdict of rows that belong to one claim of the paper, if no reading meets all of them.
 func exclude(rows []Row, ids ...string) []Row {
 	for _, r := range both {
 		if !slices.ContainsFunc(rows, func(row Row) bool {
@@ -147,7 +147,7 @@ func (d *Data) tried(id string, s setting, a approach, of search, by rule) Row {
 	return d.row(id, s, printed, of.metric, of.class, values, by)
 }
 
-// little is the rule for how much worse SCOJO-P is without prediction (section 5.4).
+// little is the rule for the claim that SCOJO-P is only a little worse without prediction (section 5.4).
 var little = words("only a little worse: 1 to 1.1 times", 1, 1.1)
 
 // variants returns claims 7 to 11.

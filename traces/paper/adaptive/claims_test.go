@@ -95,7 +95,8 @@ func TestEveryApproachIsKnown(t *testing.T) {
 	}
 }
 
-// What SCOJO-P knows about arrivals under each reading: what it counted itself, the counts of its own workload, or the counts of other workloads.
+// Depending on the reading, SCOJO-P knows the arrivals that it counted itself, the counts of its own workload, or the counts of other
+// workloads.
 func TestStatisticsOfEachReading(t *testing.T) {
 	w, err := w1.plain(500, 1)
 	if err != nil {

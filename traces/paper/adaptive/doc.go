@@ -5,9 +5,9 @@
 //	data, err := e.Run(ctx, adaptive.Claims)
 //	fmt.Print(data.ClaimsText())
 //
-// The rule next to a claim computes its verdict.
+// Each claim has a rule that computes its verdict.
 //
 // Files: setting.go has the workloads, approach.go the policies under each reading, measure.go what is measured in a run, and experiment.go
-// the runs. estimate.go computes means and intervals over seeds. claims.go and claims_paper.go have the paper's claims, readings.go what
-// changes them, logs.go the same policies on real logs, and figures.go and draw.go the figures.
+// the runs. estimate.go computes means and intervals over seeds. claims.go and claims_paper.go have the paper's claims, readings.go the
+// interpretations that change the results, logs.go the same policies on real logs, and figures.go and draw.go the figures.
 package adaptive

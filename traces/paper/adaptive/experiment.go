@@ -22,17 +22,17 @@ var Names = []string{"fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "f
 // Experiment has the parameters of a run.
 type Experiment struct {
 	Seeds    int    // number of workloads of each kind
-	Seed     uint64 // of the first workload
+	Seed     uint64 // seed of the first workload
 	Readings bool   // also compute other readings, to show which of them change the claims
 	Logs     []Log  // real logs, for our own claims
 
-	jobs int // per workload; 0: the number of the paper
+	jobs int // number of jobs per workload; 0 means the number of the paper
 
 	// Done is called with the finished part of Work, from one goroutine at a time. It may be nil.
 	Done func(work int)
 }
 
-// MostSeed is the largest seed. Larger ones are used for statistics of arrivals.
+// MostSeed is the largest seed of a workload. Larger seeds are used for statistics of arrivals.
 const MostSeed = 1 << 31
 
 // point is a combination that runs with each seed.
@@ -54,7 +54,7 @@ type Data struct {
 	names      []string
 	results    map[point][]result // one per seed
 	drawn      map[setting][]drawn
-	modified   map[point][]modified // of scojo-p
+	modified   map[point][]modified // how scojo-p sizes jobs, one per seed
 	logs       []logRun
 }
 
@@ -203,8 +203,9 @@ func (s setting) run(jobs int, seed uint64, some []approach, others *sizing.Stat
 	return all, nil
 }
 
-// look returns what is known about a workload before it runs. References follow from the speed-ups, not from whole seconds: a short job with
-// Downey's speed-up lasts one second on all sizes from some size on, which would make its reference too small.
+// look returns what is known about a workload before it runs. It computes references from the exact speed-ups, not from run times in whole
+// seconds. Otherwise the reference of a short job with Downey's speed-up would be too small, because the job lasts one second on all sizes
+// from some size on.
 func (s setting) look(plain workload.Workload, seed uint64) drawn {
 	const ticks = 10_000 // per second
 	fine := plain

@@ -60,15 +60,16 @@ var onReal = []string{
 	"easy", "easy+least", "easy+share", rigid, "repeated+reference", "repeated+share", "scojo-p", "scojo-p:nonpredictive", "share",
 }
 
-// rigid is the policy that gets all jobs as the log has them, without moldable jobs. To a policy with sizes, a job with a single size is
-// rigid.
+// rigid is the policy that gets all jobs as the log has them, and no moldable jobs. (A policy with sizes treats a job with a single size as
+// rigid.)
 const rigid = "repeated"
 
-// ours are our claims on logs, besides that easy+share is better than EASY: a mean turnaround is smaller under policy than under to.
+// ours are our claims on logs, besides the claim that easy+share is better than EASY. Each says that a mean turnaround is smaller under the
+// policy `policy` than under the policy `to`.
 var ours = []struct {
 	policy, to string
 	metric     int
-	shares     map[string][]int // percentages of moldable jobs, by log; logs that are not listed: all of logShares
+	shares     map[string][]int // percentages of moldable jobs, by log; a log that is not listed has all of logShares
 }{
 	{"repeated+share", "repeated+reference", turnaround, nil},
 	{"repeated+share", rigid, ofMoldable, nil},
@@ -151,7 +152,7 @@ const (
 var logMetrics = []struct {
 	name  string
 	of    func(*replay.Metrics) float64
-	apart bool // only if there are both moldable and other jobs
+	apart bool // the metric exists only if there are both moldable and other jobs
 }{
 	{"turnaround", func(m *replay.Metrics) float64 { return m.Turnaround.Mean }, false},
 	{"turnaround of moldable jobs", func(m *replay.Metrics) float64 { return m.MoldableTurnaround }, true},

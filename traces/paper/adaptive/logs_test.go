@@ -28,7 +28,7 @@ func crowded(t *testing.T) Log {
 	return Log{Name: "crowded", Log: log, Selection: workload.Selection{ProcsPerNode: 1}}
 }
 
-// Jobs that would be moldable are compared with the same jobs in a replay without moldable jobs.
+// The moldable jobs of one replay are compared with the same jobs in a replay in which no job is moldable.
 func TestRigidPolicyReplaysTheLogItself(t *testing.T) {
 	log := crowded(t)
 	selected, err := log.Select(log.Log)

@@ -26,7 +26,7 @@ type result struct {
 	of          [classes]figures
 	utilisation float64 // percentage of the machine between the first and the last submission of these jobs
 	longest     float64 // longest wait of all jobs, in hours
-	nodeHours   float64 // of all jobs
+	nodeHours   float64 // node-hours of all jobs
 	seconds     float64 // processor time
 }
 
@@ -48,7 +48,7 @@ type figures struct {
 // categories are the categories of Figure 7: up to 1 s, and then three per decade up to 10^6 s. The last one includes longer responses.
 const categories = 19
 
-// category returns the category of a response: above the limit of the previous category, and up to its own.
+// category returns the category of a response. A category reaches from above the limit of the previous category up to its own limit.
 func category(seconds core.Time) int {
 	return min(max(int(math.Ceil(3*math.Log10(float64(seconds))-1e-9)), 0), categories-1)
 }
@@ -67,11 +67,12 @@ func references(w workload.Workload) []*sizing.Sizes {
 	return all
 }
 
-// kept returns the range of jobs that count, in order of submission: from 5 % to 95 %. Before it the machine fills up, and after it it runs
-// empty.
+// kept returns the range of jobs that count, in order of submission: from 5 % to 95 %. During the first jobs the machine fills up, and
+// during the last jobs it runs empty.
 func kept(jobs int) (from, to int) { return jobs * 5 / 100, jobs * 95 / 100 }
 
-// measure returns the result of a run. w has the jobs that ran. refs may be of the same jobs with more sizes.
+// measure returns the result of a run. w has the jobs that ran. refs has the references of these jobs, which may come from longer lists of
+// sizes.
 func measure(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome) result {
 	var r result
 	from, to := kept(len(w.Jobs))

@@ -9,7 +9,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// A hundred jobs on four nodes, one per hour, which can have 1, 2 or 4 nodes. The sixth to the ninety-fifth count.
+// The workload has a hundred jobs on four nodes, one per hour, which can have 1, 2 or 4 nodes. Jobs 6 to 95 count.
 func TestMeansAreOverJobsFrom5To95Percent(t *testing.T) {
 	const hour = 3600
 	w := workload.Workload{Machine: core.Machine{Nodes: 4}}

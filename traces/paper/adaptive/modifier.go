@@ -12,14 +12,14 @@ import (
 	"accordion/traces/workload"
 )
 
-// modified has the means, over moldable jobs by class, of how Figure 2 of the paper sizes jobs when they start. It is computed after the run
-// with each job's own modifier, while during the run a back-filled job had the modifier of the queue's head.
+// modified describes how Figure 2 of the paper sizes jobs when they start: means over the moldable jobs of each class. It is computed after
+// the run with each job's own modifier. During the run a back-filled job had the modifier of the queue's head instead.
 type modified struct {
 	modifier [classes]float64
 	trials   [classes]float64 // number of modifiers that were tried
 }
 
-// event is an event. At the same time, submissions come before ends, and ends before starts.
+// event is the submission, the start or the end of a job. At the same time, submissions come before ends, and ends before starts.
 type event struct {
 	at   core.Time
 	what uint8

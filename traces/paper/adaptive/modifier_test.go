@@ -10,7 +10,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Pairs of jobs, one pair per day. The second job of a pair waits for a while, and starts while the first one runs.
+// The workload has pairs of jobs, one pair per day. The second job of a pair waits for a while, and starts while the first job runs.
 func TestModifierDependsOnRunningAndWaitingJobsAtTheStart(t *testing.T) {
 	var (
 		w        = workload.Workload{Machine: core.Machine{Nodes: 16}}

@@ -1,12 +1,12 @@
 package adaptive
 
-// move is another reading of an approach.
+// move is another interpretation of the paper for one approach.
 type move struct {
 	words        string
 	approach, of approach
 }
 
-// moves are readings that change the claims, and readings that do not.
+// moves lists other interpretations: some change the results of the claims, others do not.
 var moves = []move{
 	{"traditional: aged jobs age again", "traditional:again", traditional},
 	{"traditional: aged jobs become short ones", "traditional:top", traditional},
@@ -36,8 +36,8 @@ var moves = []move{
 	{"SCOJO-P: no prediction", blind, scojo},
 }
 
-// Readings returns the mean response under each move, relative to the original reading. For the move without bounds of the load it also
-// returns the modifiers and the number of tried ones, each next to its value with bounds.
+// Readings returns the mean response under each move, relative to the original reading. For the move without bounds of the sizes it also
+// returns the modifiers and the number of modifiers that were tried, with and without bounds.
 func (d *Data) Readings() []Row {
 	var all []Row
 	add := func(words string, r Row) {

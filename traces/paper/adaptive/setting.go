@@ -21,7 +21,7 @@ type setting struct {
 	load     string // W1 or W2
 	moldable int    // percentage of the jobs
 	curve    workload.Curve
-	floor    bool // medium and long jobs list no sizes below the largest one with an efficiency of at least 90 %
+	floor    bool // medium and long jobs list no sizes below the largest size with an efficiency of at least 90 %
 }
 
 // The settings of the paper. Which jobs are moldable depends on the job's number and the seed, so that it is the same for every load.
@@ -81,10 +81,10 @@ func efficient(j *workload.Job) {
 	j.Choices, j.Runs = j.Choices[least:], j.Runs[least:]
 }
 
-// others is the number of other seeds from which statistics of arrivals are counted.
+// others is the number of other seeds whose workloads are counted for statistics of arrivals.
 const others = 5
 
-// statistics returns the mean statistics over workloads with seeds that are not run.
+// statistics returns the mean statistics over workloads with other seeds, which are not run.
 func (s setting) statistics(jobs int, seed uint64) (*sizing.Statistics, error) {
 	var mean sizing.Statistics
 	for k := range uint64(others) {

@@ -1,4 +1,4 @@
-// Package chart draws the figures of papers in a common style: the page, its fonts and colors. Callers add what a figure shows.
+// Package chart draws the figures of papers in a common style: the page, its fonts and colors. Callers add the content of a figure.
 //
 //	p := chart.New("Figure 4: mean response")
 //	p.Add(…)
@@ -64,7 +64,7 @@ func Grid() *plotter.Grid {
 	return &plotter.Grid{Vertical: style, Horizontal: style}
 }
 
-// Wider is how many times wider than Liberation Sans, in which texts are measured, the font of a browser may be.
+// Wider is the largest width of a text in a browser's font, relative to its width in Liberation Sans, with which texts are measured.
 const Wider = 1.2
 
 // wrapped breaks a text between words, so that no line is wider than a width. Lines are centered by their measured width, so that a wider

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// spoken returns a checksum of all messages of a run, and their number.
+// spoken returns a checksum of all messages of a run, and the number of messages.
 func spoken(t *testing.T, s delegated.Setup, jobs []delegated.Job) (sum uint64, messages int) {
 	t.Helper()
 	number := func(x int64) { sum = (sum ^ uint64(x)) * 0x9e3779b97f4a7c15; sum ^= sum >> 29 }
@@ -106,7 +106,7 @@ func boardSetups(name string) []delegated.Setup {
 	return all
 }
 
-// A job keeps its factor, its row of Table 1 and its run time in all variants of a workload.
+// In all variants of a workload a job has the same factor, the same row of Table 1 and the same run time.
 func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 	records := usable(t)
 	draw := func(w delegated.Workload) []delegated.Job {
@@ -142,7 +142,7 @@ func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 	}
 }
 
-// The bounds are 65 %. An independent program found 58 % and 55 %.
+// Messages with only the differences may have at most 65 % of the size. An independent program found 58 % and 55 %.
 func TestMessagesThatSayOnlyWhatDiffersAreShorter(t *testing.T) {
 	records := usable(t)
 	for _, c := range []struct{ moldable, clusters int }{{60, 1}, {20, 4}} {

@@ -19,29 +19,29 @@ type Counters struct {
 	FairStart              core.Time `json:"fair_start"`
 	Timer                  core.Time `json:"timer"`
 	Applications           int       `json:"applications"`
-	Unique                 int       `json:"unique"`         // configurations that applications computed, if each keeps its own
-	UniqueCEM              int       `json:"unique_cem"`     // of these, by cem applications
-	UniqueCEMAll           int       `json:"unique_cem_all"` // if all cem applications kept them together
-	Changes                int       `json:"changes"`        // messages about views
+	Unique                 int       `json:"unique"`         // configurations that applications computed, if each application caches its own
+	UniqueCEM              int       `json:"unique_cem"`     // those of Unique that cem applications computed
+	UniqueCEMAll           int       `json:"unique_cem_all"` // UniqueCEM if all cem applications shared one cache
+	Changes                int       `json:"changes"`        // number of messages about views
 	Requests               int       `json:"requests"`       // messages with requests
 	BytesChange            int64     `json:"bytes_change"`
 	BytesRequest           int64     `json:"bytes_request"`
-	BytesDifference        int64     `json:"bytes_difference"` // of messages about views other than the first ones, if they had only differences
+	BytesDifference        int64     `json:"bytes_difference"` // size of the messages about changed views, if they had only the differences
 	Passes                 int       `json:"passes"`
-	LongestChain           int       `json:"longest_chain"` // most passes after one event from outside
+	LongestChain           int       `json:"longest_chain"` // the largest number of passes after one event from outside
 	Waste                  core.Time `json:"waste"`         // host-seconds that ghosts held
 	Makespan               core.Time `json:"makespan"`
 	SumEnd                 core.Time `json:"sum_end"`
 	OperationsRMS          int64     `json:"operations_rms"`
 	OperationsApplications int64     `json:"operations_applications"`
-	CEMHosts               int       `json:"cem_hosts"` // on which cem applications ran
+	CEMHosts               int       `json:"cem_hosts"` // number of hosts on which cem applications ran
 
 	// OperationsIndexed counts the indexed board's own steps, and OperationsRMS those of plain lists. A run uses one of the two boards.
 	OperationsIndexed int64 `json:"operations_indexed,omitempty"`
 }
 
-// Beside returns the counters of a run on plain lists, with OperationsIndexed of the same run on the indexed board. All other counters must
-// be equal.
+// Beside combines two runs of the same jobs: it returns c, the counters of the run on plain lists, with OperationsIndexed of the run on the
+// indexed board. All other counters must be equal.
 func (c Counters) Beside(indexed Counters) (Counters, error) {
 	c.OperationsIndexed, indexed.OperationsRMS = indexed.OperationsIndexed, c.OperationsRMS
 	if c != indexed {

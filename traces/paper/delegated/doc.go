@@ -3,6 +3,6 @@
 //
 //	counters, err := delegated.Setup{Clusters: 4, FairStart: 5, Timer: 1}.Run(jobs)
 //
-// The RMS is core/delegated, and the launchers use the algorithms of core/moldable. So the code of a real system runs here, in virtual time.
-// docs/delegated.md explains the readings of the paper, and has the results.
+// The RMS is core/delegated, and the launchers use the algorithms of core/moldable. So the experiments run production code in virtual time.
+// docs/delegated.md explains how we interpret the paper, and lists the results.
 package delegated

@@ -11,15 +11,15 @@ import (
 type event struct {
 	at      core.Time
 	kind    eventKind
-	order   int // in the order of creation
+	order   int // number of the event in the order of creation
 	job     int
-	request moldable.Request // for answered
+	request moldable.Request // the request; only for the kind answered
 }
 
 type eventKind int
 
-// Kinds, in the order of events of the same second. Arrivals come before them; ghosts' ends and the pass, which the RMS makes itself, after
-// them.
+// The kinds of events, in the order in which events of the same second happen. Arrivals come before all of these. The ends of ghosts and
+// the pass come after them; the RMS makes these itself.
 const (
 	done eventKind = iota
 	answered

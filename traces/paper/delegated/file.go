@@ -14,7 +14,7 @@ import (
 	"accordion/traces/input"
 )
 
-// MaxJobs is the most jobs of a file.
+// MaxJobs is the largest number of jobs in a file.
 const MaxJobs = 100_000
 
 // header is the first line of a jobs file.
@@ -26,9 +26,9 @@ const maxLine = 1 << 16
 // LineError describes a wrong line of a jobs file.
 type LineError struct {
 	File string
-	Line int // from 1
+	Line int // line number; the first line is 1
 	What string
-	Want string // what would be right
+	Want string // the correct form
 }
 
 func (e *LineError) Error() string {
@@ -108,7 +108,7 @@ type reader struct {
 	jobs   []Job
 	lines  []int // line numbers of the jobs
 	fields []string
-	err    error // the line's first mistake
+	err    error // the first error in the line
 }
 
 func (r *reader) wrong(what, want string) error { return &LineError{r.name, r.line, what, want} }

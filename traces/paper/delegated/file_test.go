@@ -96,7 +96,7 @@ func TestAWrongLineIsNamed(t *testing.T) {
 	}
 }
 
-// check checks that a file is refused with its line, or runs to its end.
+// check checks that a file is refused with the number of the wrong line, or that its jobs run to their ends.
 func check(t testing.TB, text []byte) {
 	jobs, err := delegated.Read(bytes.NewReader(text), "jobs")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Hosts is the number of hosts of each cluster.
 const Hosts = 128
 
-// MaxClusters is the largest number of clusters: two countries of two cities of two clusters.
+// MaxClusters is the largest number of clusters: two countries with two cities each, and two clusters in each city.
 const MaxClusters = 8
 
 // Kind is a kind of application.
@@ -19,7 +19,7 @@ type Kind int
 const (
 	Rigid    Kind = iota
 	Moldable      // on one cluster, with any number of hosts between two bounds
-	CEM           // on several clusters at once
+	CEM           // on several clusters simultaneously
 )
 
 var kindNames = []string{"rigid", "moldable", "cem"}
@@ -29,13 +29,13 @@ func (k Kind) String() string { return kindNames[k] }
 // Job is an application: a line of a jobs file.
 type Job struct {
 	Kind   Kind
-	Arrive core.Time // second
-	Factor float64   // its walltime relative to its run time
-	Delay  core.Time // seconds from a view to its answer, which uses that view; 0: at once
+	Arrive core.Time // second of the arrival
+	Factor float64   // walltime relative to the run time
+	Delay  core.Time // seconds that the launcher needs to answer a view; 0 means that it answers immediately
 
 	D1          float64 // rigid and moldable: seconds on one host of speed 1
-	P           float64 // the parallel share of D1 (Amdahl's law); 1 for rigid
-	Least, Most int     // hosts
+	P           float64 // the parallel share of D1 (Amdahl's law); 1 for a rigid job
+	Least, Most int     // smallest and largest number of hosts
 
 	W          float64 // cem: host-seconds at speed 1
 	Iterations float64 // number of iterations, each with one network wait
@@ -43,7 +43,7 @@ type Job struct {
 
 // Each product is converted before it is added, so that machines with fused multiply-add round in the same way.
 
-// speed returns the speed of a cluster, counted from 0.
+// speed returns the speed of a cluster. The first cluster has the index 0.
 func speed(cluster int) float64 { return 1 + float64(0.1*float64(cluster)) }
 
 // speeds has the speeds of all clusters; read only.
@@ -89,7 +89,7 @@ func latency(a, b int) float64 {
 // seconds returns whole seconds, rounded up except for rounding errors.
 func seconds(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
 
-// run returns how long a job lasts, and walltime how long its launcher requests.
+// run returns how long a job that needs t seconds lasts, and walltime the walltime that its launcher requests.
 func (j *Job) run(t float64) core.Time      { return seconds(t) }
 func (j *Job) walltime(t float64) core.Time { return seconds(float64(t * j.Factor)) }
 

@@ -11,12 +11,12 @@ type launcher struct {
 	job      *Job
 	view     moldable.View
 	moldable moldable.Moldable
-	complex  *moldable.Complex // for cem
+	complex  *moldable.Complex // used for cem applications
 
-	walltimes []core.Time // for rigid and moldable: computed walltimes, cluster by cluster; 0: not computed
+	walltimes []core.Time // of rigid and moldable applications, cluster by cluster; 0 if not yet computed
 	computed  int
 
-	last moldable.Request // the last one sent
+	last moldable.Request // the last request that was sent
 	ran  []moldable.Part  // what the application got
 }
 
@@ -31,7 +31,7 @@ func newLauncher(job *Job, clusters int) *launcher {
 	return l
 }
 
-// walltime computes each configuration once.
+// walltime returns the walltime on a number of hosts of a cluster. It computes each walltime once.
 func (l *launcher) walltime(cluster, hosts int) core.Time {
 	known := &l.walltimes[cluster*l.job.sizes()+hosts-l.job.Least]
 	if *known == 0 {
@@ -41,7 +41,7 @@ func (l *launcher) walltime(cluster, hosts int) core.Time {
 	return *known
 }
 
-// see takes in the changes of a message.
+// see updates the view with the changes of a message.
 func (l *launcher) see(changes []delegated.Change) {
 	for _, c := range changes {
 		l.view[c.Cluster] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
@@ -84,8 +84,8 @@ func groups(clusters int) []moldable.Group {
 	return all
 }
 
-// selection returns what a cem application requests of the hosts that it is offered: all hosts of one cluster, city or country, or all there
-// are, whichever is fastest. It replaces the selection of another paper, which RR-7389 used and did not print.
+// selection returns the selection of a cem application. Of the offered hosts it takes all hosts of one cluster, of one city, of one country,
+// or of all clusters, whichever is fastest. It replaces the selection of another paper, which RR-7389 used and did not print.
 func (j *Job) selection(clusters int) moldable.Selection {
 	c := j.coupled(clusters)
 	c.Groups = groups(clusters)

@@ -5,8 +5,8 @@ import (
 	"accordion/core/moldable"
 )
 
-// Launcher answers views for one job as in a run, for clusters that are not simulated. It keeps memory between calls, and only one call may
-// be under way at a time.
+// Launcher answers views for one job as the launchers of a run do, but for clusters that are not simulated. It keeps memory between calls,
+// so only one goroutine at a time may use it.
 type Launcher struct{ launcher *launcher }
 
 // NewLauncher returns a Launcher for a job on 1 to MaxClusters clusters, in the order of a run's clusters.

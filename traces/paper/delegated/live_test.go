@@ -30,8 +30,7 @@ func TestALineIsReadByItsNumberInTheFile(t *testing.T) {
 	}
 }
 
-// A Launcher that sees the same views as in a run requests the hosts that the run gives to the first application of an idle machine, and
-// lasts as long.
+// A Launcher that receives the same view as the first application of a run requests the same hosts, and its job lasts as long.
 func TestALauncherAnswersAsInARun(t *testing.T) {
 	jobs, err := delegated.Read(strings.NewReader(head+"cem,0,2,0,0,0,0,460800,100,0\n"), "jobs")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"accordion/core/delegated"
 )
 
-// oar runs a batch system like OAR. Applications send it all their configurations when they arrive. Each pass gives each application, in
-// their order, the configuration that completes first. It has no ghosts. The timer, and the events that need a pass, are those of the
-// delegated RMS.
+// oar runs a batch system like OAR. An application submits all its configurations when it arrives. Each pass goes through the applications
+// in order, and gives each the configuration that completes first. There are no ghosts. The timer, and the events that need a pass, are
+// those of the delegated RMS.
 type oar struct {
 	setup   Setup
-	hosts   []int // of each cluster
+	hosts   []int // number of hosts of each cluster
 	board   delegated.Board
 	waiting []*waiting
-	started []running // in the order of the jobs
+	started []running // started applications, in the order of the jobs
 	due     core.Time
 	last    core.Time
 	events  events
@@ -32,7 +32,7 @@ type waiting struct {
 
 type running struct {
 	index, cluster, hosts int
-	until                 core.Time // by its walltime
+	until                 core.Time // end by its walltime
 	over                  bool
 }
 

@@ -21,7 +21,7 @@ type Setup struct {
 	// Plain uses lists of steps, which count the basic operations. Otherwise core/profile is used, which counts its own steps.
 	Plain bool
 
-	// Told, unless nil, is called for each message of the delegated RMS. What the message points to is read only.
+	// Told, unless nil, is called for each message of the delegated RMS. The slices of the message are read only.
 	Told func(now core.Time, m delegated.Message)
 	// Started, unless nil, is called for each start with the application's index. parts is read only.
 	Started func(job int, parts []moldable.Part)
@@ -145,7 +145,7 @@ func (r *run) happen(now core.Time, e event) error {
 	return r.rms.Done(now, core.JobID(e.job))
 }
 
-// hear passes messages to the launchers. They answer when all messages of the second are there.
+// hear passes messages to the launchers. Launchers answer only after all messages of the second have been passed.
 func (r *run) hear(now core.Time, messages []delegated.Message) error {
 	for _, m := range messages {
 		if r.setup.Told != nil {
@@ -185,7 +185,8 @@ func (r *run) count(m delegated.Message) {
 // whole returns the bytes of a cluster's whole view: one, and eight for each step that has an end.
 func whole(c delegated.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
 
-// differ counts the bytes of a pass's messages if they had only differences: eight more for each cluster, and only the new steps.
+// differ counts the bytes that the messages of a pass would have with only the differences: eight additional bytes for each cluster, but
+// only the new steps.
 func (r *run) differ(messages []delegated.Message) {
 	for _, m := range messages {
 		for _, c := range m.Changes {
@@ -194,7 +195,7 @@ func (r *run) differ(messages []delegated.Message) {
 	}
 }
 
-// answer lets a launcher answer its view: at once, or later.
+// answer makes a launcher answer its view, immediately or after the job's delay.
 func (r *run) answer(now core.Time, job int) error {
 	l := r.launchers[job]
 	found, err := l.find(now)

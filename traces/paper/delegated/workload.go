@@ -13,11 +13,11 @@ type Workload struct {
 	Seed     uint64
 	Moldable int // percentage of the jobs
 	CEM      int // W2: percentage of the jobs that are replaced by cem applications
-	At       int // W1: one more cem application in this place, from 1; 0: none
+	At       int // W1: position of an additional cem application; the first position is 1, and 0 means that there is none
 	From     int // how many usable jobs of the log to skip at its beginning
 	Sizes    Sizes
 	Model    Model
-	Delay    core.Time // of the cem applications
+	Delay    core.Time // Job.Delay of the cem applications
 }
 
 // Jobs is how many jobs of the log a workload uses.
@@ -28,10 +28,10 @@ type Sizes int
 
 // The readings.
 const (
-	Cut       Sizes = iota // cut them to 128 hosts; run times stay
-	Skip                   // leave them out
-	Nodes                  // sizes are processors: eight are a host, and jobs of more than 128 hosts are cut
-	NodesSkip              // as Nodes, but jobs of more than 128 hosts are left out
+	Cut       Sizes = iota // the size of a larger job is reduced to 128 hosts; its run time stays
+	Skip                   // larger jobs are left out
+	Nodes                  // sizes count processors, eight of which are a host; jobs of more than 128 hosts are reduced
+	NodesSkip              // sizes count processors as in Nodes; jobs of more than 128 hosts are left out
 )
 
 // SizesNames are the names of the readings.
@@ -56,8 +56,8 @@ func (s Sizes) of(processors int) (uncut, hosts int, ok bool) {
 
 // Model is a reading of the cem application, which RR-7389 takes from another paper.
 type Model struct {
-	// Hours is the work of all cem applications: the hours that it takes on one whole cluster of speed 1. 0: the work of the job that is
-	// replaced.
+	// Hours is the work of each cem application, in hours on one whole cluster of speed 1. 0 means that it has the work of the job that it
+	// replaces.
 	Hours      float64
 	Iterations float64
 }
@@ -82,7 +82,8 @@ func Usable(log *swf.Log) []swf.Record {
 	return all
 }
 
-// stream returns a generator for each thing that is drawn. So a job keeps its factor, whatever its kind.
+// stream returns a separate random generator for each property that is drawn. So a job has the same factor in all workloads, even if its
+// kind differs.
 func (w Workload) stream(number uint64) *rand.Rand { return rand.New(rand.NewPCG(w.Seed, number)) }
 
 const (
@@ -91,7 +92,7 @@ const (
 	rows
 	cems
 	inserted // the factor of the cem application of W1
-	draws    // for Figure 10
+	draws    // the draws of Figure 10
 )
 
 func factor(random *rand.Rand) float64 { return 1.1 + float64(0.9*random.Float64()) }

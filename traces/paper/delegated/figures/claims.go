@@ -13,8 +13,8 @@ type Verdict string
 // The verdicts.
 const (
 	Holds  Verdict = "holds"
-	Partly Verdict = "partly" // in some places, which Why names
-	Order  Verdict = "order"  // only the order of magnitude: within a factor of 10
+	Partly Verdict = "partly" // holds in some places, which Why names
+	Order  Verdict = "order"  // only the order of magnitude agrees, within a factor of 10
 	Fails  Verdict = "fails"
 	Open   Verdict = "open" // the necessary runs were not made
 )
@@ -26,7 +26,7 @@ type Claim struct {
 	Ours     string  `json:"ours"`
 	Verdict  Verdict `json:"verdict"`
 	Expected string  `json:"expected"` // the result of an independent program
-	Depends  bool    `json:"depends"`  // depends on a reading that was chosen for its fit, and so confirms nothing
+	Depends  bool    `json:"depends"`  // the result depends on a reading that was chosen because it fits, and so confirms nothing
 	Why      string  `json:"why"`      // the rule, and where it holds
 
 	figure string
@@ -65,7 +65,7 @@ func (d *Data) Claims() []Claim {
 	return all
 }
 
-// everywhere returns the verdict for a claim that should hold in some places, which are numbers of something.
+// everywhere returns the verdict for a claim that should hold in each of some places. A place is a number of something, such as clusters.
 func everywhere(places []int, of string, right []bool) (Verdict, string) {
 	var where []string
 	for i, ok := range right {
@@ -182,7 +182,7 @@ func (d *Data) late(p pair) (means, seeds []float64) {
 	return means, seeds
 }
 
-// read returns the mean of a metric at a point of another reading, or 0 if it was not run.
+// read returns the mean of a metric at a point of another reading, or 0 if the point was not run.
 func (d *Data) read(p point, m metric) float64 {
 	var all []float64
 	for _, r := range d.readings[p] {
@@ -199,7 +199,7 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// spanned returns the range of a metric over the other readings, each of which counts with its largest point. It is "" if they were not run.
+// spanned returns the range of a metric over the other readings, each with its largest value. It returns "" if they were not run.
 func (d *Data) spanned(groups [][]point, m metric) string {
 	var largest []float64
 	for _, g := range groups {

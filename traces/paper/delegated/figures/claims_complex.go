@@ -35,8 +35,8 @@ func (d *Data) modeled() [][]point {
 	return groups
 }
 
-// peaks names the shares of cem applications at which the other readings have the most unique configurations on 8 clusters. It is "" if they
-// were not run.
+// peaks returns, as text, the shares of cem applications at which the other readings have the most unique configurations on 8 clusters. It
+// returns "" if they were not run.
 func (d *Data) peaks() string {
 	var at []int
 	for _, g := range d.modeled() {

@@ -13,13 +13,13 @@ import (
 var (
 	adaptations = []core.Time{2, 5, 10, 20, 30} // seconds until the cem application answers
 	fairs       = []core.Time{0, 5, 10, 20, 30} // fair-start delays
-	works       = []float64{1, 10}              // of the cem application, in hours of a cluster
+	works       = []float64{1, 10}              // work of the cem application, in hours of a cluster
 )
 
-// drawRuns is how many runs a draw needs: each fair-start delay with each adaptation delay, and without one.
+// drawRuns is the number of runs that a draw needs: each fair-start delay with each adaptation delay, and without adaptation delay.
 var drawRuns = len(works) * len(fairs) * (1 + len(adaptations))
 
-// delays is how much later the cem application of each draw ends than one that answers at once.
+// delays is how much later the cem application of each draw ends than if it answered immediately.
 type delays struct {
 	hours            float64
 	adaptation, fair core.Time

@@ -23,13 +23,13 @@ type Experiment struct {
 	Seeds  int          // number of seeds
 	Seed   uint64       // the first seed
 	Sizes  delegated.Sizes
-	All    bool // the cem application of W1 in each place from 1 to 200, and not only in place 40
-	Draws  int  // for Figure 10
+	All    bool // also run W1 with its cem application in each place from 1 to 200, and not only in place 40
+	Draws  int  // number of draws of Figure 10
 
-	// Readings is with how many seeds to make the runs that show how much the figures depend on the chosen readings.
+	// Readings is the number of seeds for the runs that show how much the figures depend on the chosen readings.
 	Readings int
 
-	// Done, unless nil, is called with how much of Work is done. Only one goroutine calls it at a time.
+	// Done, unless nil, is called with the finished part of Work. Only one goroutine calls it at a time.
 	Done func(work int)
 }
 
@@ -37,11 +37,11 @@ type Experiment struct {
 const (
 	fairStart    = 5
 	timer        = 1
-	place        = 40 // of the cem application in W1
-	moldableJobs = 20 // per cent, if not the variable
+	place        = 40 // position of the cem application in W1
+	moldableJobs = 20 // percentage of moldable jobs in figures in which it does not vary
 )
 
-// point is one place of a figure: what is run there with each seed.
+// point is one point of a figure: the workload and the system that are run with each seed.
 type point struct {
 	workload  delegated.Workload // without its seed
 	clusters  int
@@ -170,7 +170,7 @@ func (e Experiment) run(p point, seed int) (result, error) {
 
 // counter reports progress over several turns of parallel work.
 type counter struct {
-	before int // done in earlier turns
+	before int // number of runs done in earlier turns
 	told   func(int)
 }
 

@@ -113,7 +113,7 @@ func TestWasteAndDelays(t *testing.T) {
 	}
 }
 
-// W1 has its cem application in place 40, or in each of 200 places.
+// W1 has its cem application in place 40, or with Experiment.All in each of 200 places.
 func TestAllPlacesAreRunOnlyWhereTheyAreWanted(t *testing.T) {
 	e := figures.Experiment{Seeds: 2}
 	some := e.Work("fig9")
@@ -139,7 +139,7 @@ func TestAnExperimentEndsWithItsContext(t *testing.T) {
 	e := experiment(t)
 	runs := 0
 	e.Done = func(work int) {
-		if runs = work; work == 2 { // some are under way on all cores
+		if runs = work; work == 2 { // other runs are under way on all cores
 			cancel()
 		}
 	}

@@ -10,10 +10,10 @@ import (
 var (
 	shares     = []int{0, 20, 40, 60, 80, 100} // percentages of moldable jobs
 	clusters   = []int{1, 2, 3, 4, 5, 6, 7, 8}
-	cemShares  = []int{20, 50, 80, 100}          // of W2
-	wasteCEM   = []int{0, 20, 50, 80, 100}       // of Figure 11
-	fairStarts = []int{0, 5, 10, 15, 20, 25, 30} // of Figure 11
-	models     = []delegated.Model{              // readings of the cem application; 0 hours: the work of the job that it replaces
+	cemShares  = []int{20, 50, 80, 100}          // percentages of cem applications in W2
+	wasteCEM   = []int{0, 20, 50, 80, 100}       // percentages of cem applications in Figure 11
+	fairStarts = []int{0, 5, 10, 15, 20, 25, 30} // fair-start delays in Figure 11, in seconds
+	models     = []delegated.Model{              // readings of the cem application (0 hours means the work of the job that it replaces)
 		{Hours: 0, Iterations: 10_000}, {Hours: 0, Iterations: 1_000}, {Hours: 0, Iterations: 100},
 		{Hours: 600. / 3600, Iterations: 10_000}, {Hours: 1, Iterations: 10_000}, {Hours: 1, Iterations: 1_000},
 		{Hours: 10, Iterations: 10_000}, {Hours: 100, Iterations: 10_000},
@@ -68,8 +68,8 @@ func (e Experiment) modeled(m delegated.Model, p point) point {
 
 // plan has the runs that some figures need, each once.
 type plan struct {
-	counted  []point // with operations and times
-	light    []point // only for the waste
+	counted  []point // runs that also give operations and times
+	light    []point // runs that are needed only for the waste
 	readings []point // other readings
 }
 

@@ -13,7 +13,7 @@ type Row struct {
 	Series  string   `json:"series"`
 	X       float64  `json:"x"`
 	Ours    Summary  `json:"ours"`
-	Printed *Summary `json:"printed"` // nil: the paper has only curves, and a few numbers in its text (the claims)
+	Printed *Summary `json:"printed"` // always nil, because the paper has only curves, and a few numbers in its text (the claims)
 }
 
 // Summary is a value over the seeds: least, mean and largest.

@@ -30,7 +30,7 @@ func (e Experiment) Heading() string {
 	return fmt.Sprintf("%s from %d, sizes %v: %s", counted(e.Seeds, "seed"), e.Seed, e.Sizes, jobs)
 }
 
-// Text returns the figures that were made as tables for a terminal, with what the paper says about each.
+// Text returns the figures that were made, as tables for a terminal, with the paper's statement about each.
 func (d *Data) Text() string {
 	var b strings.Builder
 	claims := d.Claims()
@@ -134,11 +134,11 @@ func (d *Data) ClaimsText() string {
 type Sensitive struct {
 	Work       string  `json:"work"`
 	Iterations float64 `json:"iterations"`
-	Hosts      float64 `json:"hosts"`   // of a cem application, with 100 % on 8 clusters
+	Hosts      float64 `json:"hosts"`   // mean hosts of a cem application, with 100 % cem applications on 8 clusters
 	Several    float64 `json:"several"` // share of the cem applications on several clusters
-	MB         float64 `json:"mb"`      // most, on 8 clusters
-	Unique     float64 `json:"unique"`  // most, on 8 clusters
-	Waste      float64 `json:"waste"`   // million host-seconds, with 100 % on 4 clusters and a fair-start delay of 30 s
+	MB         float64 `json:"mb"`      // largest traffic on 8 clusters
+	Unique     float64 `json:"unique"`  // largest number of unique configurations on 8 clusters
+	Waste      float64 `json:"waste"`   // million host-seconds, with 100 % cem applications on 4 clusters and a fair-start delay of 30 s
 }
 
 // Sensitivity returns the figures under other readings of the cem application.

@@ -41,7 +41,7 @@ func (w *crew) run(ctx context.Context, jobs []delegated.Job) {
 
 // launch runs one launcher. When ctx ends the launcher is interrupted.
 func (w *crew) launch(ctx context.Context, job int) {
-	const above = 2 // the file's header is a line, and lines count from 1
+	const above = 2 // job 0 is in line 2: line 1 is the header
 	var out, said bytes.Buffer
 	c := exec.CommandContext(ctx, w.live.Program, "launch", "--application", fmt.Sprintf("%s:%d", w.jobs, job+above), "--connect", w.socket)
 	c.SysProcAttr, c.Stdout, c.Stderr = own(), &out, &said
@@ -66,7 +66,7 @@ func (w *crew) launch(ctx context.Context, job int) {
 	}
 }
 
-// program returns a process that ends with this one. This process passes ^C on.
+// program returns a process that ends when this process ends. Ctrl-C reaches it only through this process.
 func program(path string, words ...string) *exec.Cmd {
 	c := exec.Command(path, words...)
 	c.SysProcAttr = own()

@@ -26,22 +26,22 @@ type Live struct {
 	Clusters int    // number of clusters with delegated.Hosts hosts each, 1 to delegated.MaxClusters
 	Pace     int    // seconds of the clusters' clock per second, 1 to 1000
 
-	// Done, unless nil, is called with how many launchers have ended. Only one goroutine calls it at a time.
+	// Done, unless nil, is called with the number of launchers that have ended. Only one goroutine calls it at a time.
 	Done func(launchers int)
 }
 
 // Counted is the result of a run.
 type Counted struct {
-	Bytes     int64            `json:"bytes"`     // of all messages in both directions, with the lengths of frames
-	Types     map[string]int64 `json:"types"`     // by the type of message
+	Bytes     int64            `json:"bytes"`     // size of all messages in both directions, including the length prefix of each message
+	Types     map[string]int64 `json:"types"`     // bytes by the type of message
 	Sidecar   float64          `json:"sidecar"`   // processor time in seconds, from before the first launcher to the end of the last one
-	Launchers float64          `json:"launchers"` // of all launchers, from their welcomes on
+	Launchers float64          `json:"launchers"` // processor time of all launchers in seconds, each from its "welcome" message on
 	Makespan  core.Time        `json:"makespan"`  // until the end of the last launcher, in seconds of the clusters' clock
 	Failed    int              `json:"failed"`    // launchers with an exit status other than 0, most of which used up their walltime
 	Why       string           `json:"why,omitempty"`
 }
 
-// patience is how long each step between the parts of a run may take: the start and the end of the sidecar, and the end of the launchers.
+// patience is the timeout for the start and the end of the sidecar, and for the end of the launchers.
 const patience = time.Minute
 
 // Run runs the jobs once. It makes a temporary folder and removes it, and ends all processes that it started, also when ctx ends.
@@ -99,7 +99,7 @@ func (l Live) setup() delegated.Setup {
 	return delegated.Setup{Clusters: l.Clusters, FairStart: fairStart, Timer: timer}
 }
 
-// cause returns why ctx ended if it has, and else err.
+// cause returns why ctx ended, or err if ctx has not ended.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -9,7 +9,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// mostArea is the largest job of the log that is run, in processor-seconds. With larger ones the experiment would take hours.
+// mostArea is the area of the largest job of the log that is run, in processor-seconds. With larger jobs the experiment would take hours.
 const mostArea = 7200
 
 // Jobs draws the workload of a point from a log's usable jobs: W2 with cem per cent of cem applications. A cem application has the work of
@@ -47,7 +47,7 @@ func (p Point) Time() float64 {
 	return (p.Live.Sidecar + p.Live.Launchers) / max(1e-6, p.Simulated.Seconds)
 }
 
-// simulations is how often the jobs are simulated, for the mean of the processor time.
+// simulations is the number of times that the jobs are simulated, to compute the mean processor time.
 const simulations = 5
 
 // Point runs the jobs, and simulates them.

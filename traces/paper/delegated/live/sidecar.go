@@ -29,13 +29,13 @@ type sidecar struct {
 	metrics string        // address of its metrics
 	ended   chan struct{} // closed at the end of the process
 	status  error         // the process's error, after its end
-	last    string        // last line of its log: why it cannot serve
+	last    string        // last line of its log; if the sidecar fails, this line says why
 }
 
 // configure writes the configuration files, and returns the path of the list of clusters.
 func (l Live) configure(folder string) (string, error) {
 	list := &bytes.Buffer{}
-	// The launchers' deadlines are in real time: so many seconds, whatever the pace.
+	// The launchers' deadlines are real seconds at any pace, so they are multiplied by the pace.
 	most := func(seconds, limit int) int { return min(seconds*l.Pace, limit) }
 	fmt.Fprintf(list, "[delegate]\njournal = %q\nfair_start = \"%ds\"\ntimer = \"%ds\"\napplications = 100000\nanswer = \"%ds\"\ngrace = \"%ds\"\nbring_up = \"%ds\"\n",
 		filepath.Join(folder, "delegate.db"), fairStart, timer, most(30, 3600), most(60, 86400), most(30, 600))
@@ -110,7 +110,7 @@ func (l Live) serve(ctx context.Context, folder string) (*sidecar, error) {
 
 // read reads the log to its end. It closes ready when all clusters are served.
 func (s *sidecar) read(log io.Reader, clusters int, ready chan struct{}) {
-	left := clusters + 2 // and the metrics, and the launchers
+	left := clusters + 2 // messages to wait for: one per cluster, one for the metrics, and one for the launchers' socket
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -133,10 +133,10 @@ func (s *sidecar) read(log io.Reader, clusters int, ready chan struct{}) {
 			close(ready)
 		}
 	}
-	io.Copy(io.Discard, log) // after a line without an end, so that the process does not block
+	io.Copy(io.Discard, log) // the log had a line that is too long; reading on keeps the process from blocking
 }
 
-// end ends the process: by a signal, and if it does not react by force.
+// end ends the process by a signal, or by SIGKILL if it does not react to the signal.
 func (s *sidecar) end() error {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		s.command.Process.Signal(signal) // an error means that it has ended
@@ -152,7 +152,7 @@ func (s *sidecar) end() error {
 	return errors.New("accordion serve does not end")
 }
 
-// ticks is how many ticks of the times in /proc a second has on every Linux.
+// ticks is the number of clock ticks per second in which /proc gives times, on every Linux.
 const ticks = 100
 
 // used returns the process's processor time in seconds.
