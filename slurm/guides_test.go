@@ -19,8 +19,7 @@ var (
 	lines  = regexp.MustCompile(`(?m)^    (#(?:EP|MOLD) \S+)`)
 )
 
-// ways returns the forms in which users may write what a job needs, according to the guides: lines for scripts, and
-// calls of sbatch.
+// ways are how the guides say that users may write what a job needs: lines in scripts, and options of sbatch.
 func ways(t *testing.T) (all []string) {
 	t.Helper()
 	for _, guide := range []string{"README.md", "docs/user.md"} {
@@ -56,7 +55,7 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 			}
 			script, options = "#!/bin/sh\nsleep 1\n", append(options, words[1:]...)
 		}
-		if strings.Contains(way, "--array=") { // makes tasks of what the script says
+		if strings.Contains(way, "--array=") { // makes an array of the script's job
 			script = "#!/bin/sh\n#EP 1x5m,2x5m\nsleep 1\n"
 		}
 		id, said, err := lab.Exec("alice", script, options...)
@@ -89,11 +88,11 @@ func readmeBlock(t *testing.T, words string) []string {
 	return nil
 }
 
-// TestTheReadmesSlurmExampleRunsOnThisMachine types the README's block that boots a Slurm, as printed, and what the sentences below it name. Then
-// the README's first script runs there, as printed.
+// TestTheReadmesSlurmExampleRunsOnThisMachine runs the README's commands that boot a Slurm, as printed, and the
+// commands in the sentences below. Then the README's first script runs there, as printed.
 func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	t.Parallel()
-	lab := lab.Slurm(t, 8) // up 8 below finds it
+	lab := lab.Slurm(t, 8) // `up 8` below finds this lab
 	exports := ""
 	try := func(line string) (string, error) {
 		c := lab.Shell(t.Context(), exports+line)
@@ -113,7 +112,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 		case strings.HasPrefix(line, "eval "):
 			exports = line + "\n"
 			must("")
-		case line == "accordion status": // it is typed again until the sidecar has read the queue
+		case line == "accordion status": // repeated until the sidecar has read the queue
 			lab.Await(t, 2*time.Minute, "accordion status shows the job on 2 nodes", func() bool {
 				out, err := try(line)
 				return err == nil && regexp.MustCompile(`alice\s.*\brunning\b.*\b1/2\b`).MatchString(out)

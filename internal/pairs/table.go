@@ -35,7 +35,7 @@ func Table(policy, other []Measured) string {
 			var logs []float64
 			for i := range policy {
 				x, y := policy[i].parts()[kind].values()[figure], other[i].parts()[kind].values()[figure]
-				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // waits below a tenth of a second count as a tenth
+				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // waits below a tenth of a second count as a tenth of a second
 			}
 			e := interval.Of(logs)
 			fmt.Fprintf(&b, " | %.2f", math.Exp(e.Mean))
