@@ -88,8 +88,8 @@ func newClients(t *testing.T) *clients {
 	return c
 }
 
-// rootsShell returns a set-uid shell, which has root's rights whoever runs it (with -p). Its name is random, so
-// that other users do not know it.
+// rootsShell returns a set-uid shell, which has root's rights for any user who runs it (with -p). The shell's
+// name is random, so that other users do not know it.
 func (c *clients) rootsShell() string {
 	c.t.Helper()
 	dash, err := os.ReadFile("/bin/dash")
@@ -136,9 +136,9 @@ func (d killPoint) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
 }
 
-// killAt makes the hook kill its sidecar at the kill point. The count begins anew with each call of killAt. The
-// process number of a dead parent may belong to another process. Therefore the hook kills its parent only if that
-// is an accordion process.
+// killAt makes the hook kill its sidecar at the kill point. Each call of killAt restarts the count. The process
+// number of a dead parent may belong to another process. Therefore the hook kills its parent only if that is an
+// accordion process.
 func (c *clients) killAt(d killPoint) {
 	c.t.Helper()
 	_ = os.Remove(filepath.Join(c.dir, "count"))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Slurmctld is killed in the second in which a step begins. No srun of the job ended shortly before the kill,
+// The test kills slurmctld in the second in which a step begins. No srun of the job ended shortly before the kill,
 // because a killed slurmctld may assume that such an srun still runs; that happens without a sidecar, too. The
 // step's srun is refused while slurmctld does not know its nodes yet, and retries a minute later. A second job
 // exceeds its time. The sidecar ends it, and the job's output has the reason, although slurmctld did not answer the

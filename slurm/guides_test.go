@@ -19,7 +19,8 @@ var (
 	lines  = regexp.MustCompile(`(?m)^    (#(?:EP|MOLD) \S+)`)
 )
 
-// ways are how the guides say that users may write what a job needs: lines in scripts, and options of sbatch.
+// ways returns the ways in which, by the guides, users may write a job's request: lines in scripts, and options of
+// sbatch.
 func ways(t *testing.T) (all []string) {
 	t.Helper()
 	for _, guide := range []string{"README.md", "docs/user.md"} {

@@ -206,8 +206,8 @@ func (h *hostileUser) demands() []string {
 	return all[h.random.IntN(len(all))]
 }
 
-// options returns options of sbatch, with lies in some of the fields that a user may choose, except the account,
-// because a site rejects unknown accounts.
+// options returns options of sbatch, with false texts in some of the fields that a user may choose, except the
+// account, because a site rejects unknown accounts.
 func (h *hostileUser) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0

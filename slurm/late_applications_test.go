@@ -35,7 +35,7 @@ while ((SECONDS < end)); do sleep 0.5 & wait $!; done
 `, seconds)
 }
 
-// overrunScript continues after its time is over. It prints a line at each signal and ignores the signal.
+// overrunScript continues after its time has ended. It prints a line at each signal and ignores the signal.
 const overrunScript = `trap 'echo signalled' URG
 echo begun
 sleep 600 &

@@ -20,7 +20,7 @@ func (b *fixture) expander(change func(*clienttest.Job)) adapter.Key {
 		change(&j)
 	}
 	b.slurm.Add(j)
-	time.Sleep(2 * time.Second) // so that the second of the job's submission is over
+	time.Sleep(2 * time.Second) // so that the second of the job's submission has ended
 	return b.key(47)
 }
 
