@@ -127,7 +127,7 @@ func (w *world) submitForgeries() {
 	}
 }
 
-// submitForgery submits a job with such texts, and checks that none is taken for Slurm's.
+// submitForgery submits a job with the given forged texts, and checks that a reading takes none of them for Slurm's.
 func (w *world) submitForgery(what string, options ...string) {
 	w.Helper()
 	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)

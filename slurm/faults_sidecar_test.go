@@ -44,8 +44,8 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// The test also starts a second sidecar by mistake: once with the first one's configuration, and once with its own
-// journal and socket.
+// The test also starts a second sidecar, as an administrator might by mistake: once with the first one's
+// configuration, and once with a journal and socket of its own.
 func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 6)

@@ -39,7 +39,7 @@ func ways(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// Every way that the guides show is taken by a real sbatch, and makes a job whose request the sidecar finds.
+// A real sbatch accepts every way that the guides show, and the sidecar finds the request of each job.
 func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 	t.Parallel()
 	lab := lab.TakeSlurm(t, 16, lab.Fast())
@@ -124,7 +124,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	}
 	jobs := func() string { return strings.TrimSpace(must(`squeue -h -t R,CG,PD -o "%T %D"`)) }
 	lab.Await(t, 2*time.Minute, "squeue shows the job on 5 nodes", func() bool { return jobs() == "RUNNING 5" })
-	must(`(timeout 60 accordion journal --follow || true) | grep -m 1 grew`) // grep ends it
+	must(`(timeout 60 accordion journal --follow || true) | grep -m 1 grew`) // the pipeline ends when grep has found its line
 	lab.Await(t, 2*time.Minute, "the job has ended", func() bool { return jobs() == "" })
 	for name, program := range map[string]string{"preprocess": "two", "solve": "five", "postprocess": "three"} {
 		must("./scripts/slurm-lab exec -- sh -c 'printf \"#!/bin/sh\\necho " + program + "\\n\" >" + name + "; chmod +x " + name + "'")

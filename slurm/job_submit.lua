@@ -1122,9 +1122,9 @@ local function is_growth(job)
 end
 
 -- uses_our_names returns why a user may not submit a text, if the text has a name that only the sidecar, which is
--- root, may use. Slurm accepts the words of a dependency in upper and lower case, and several of them between , and
--- ?. Names of reservations and jobs have one spelling for Slurm. But the accounting database ignores case in job
--- names, so other spellings are rejected, too.
+-- root, may use. Slurm accepts the words of a dependency in upper and lower case, and several dependencies
+-- separated by , or ?. Names of reservations and jobs have one spelling for Slurm. But the accounting database
+-- ignores case in job names, so other spellings are rejected, too.
 local function uses_our_names(job)
 	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
 	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end

@@ -23,8 +23,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// policiesValid is how long a reading of associations and QOS is used. For a site with ten thousand users it is some
-// megabytes.
+// policiesValid is how long a reading of associations and QOS is used. For a site with ten thousand users Slurm's
+// output has some megabytes.
 const policiesValid = 15 * time.Second
 
 // policies returns the associations and QOS, read again when the last reading is too old.

@@ -60,7 +60,7 @@ func as(user string, command []string) []string {
 func (lab *Lab) world() (first string, namespaces []string, err error) {
 	file := lab.init
 	namespaces = []string{"--mount", "--net", "--pid", "--uts", "--ipc"}
-	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // a Slurm of another release
+	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // only a Slurm of another release has this file
 		file, namespaces = "world/init", append(namespaces, "--cgroup")
 	}
 	if file == "" {

@@ -134,10 +134,10 @@ units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) |
 # to twenty times slower.
 single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
 
-# computed names tests of other packages that compute for minutes under the detector. They run without it. The code
-# that they run also runs under the detector elsewhere: in the scripts of cmd/accordion that read no logs, in
-# TestSeeds, in TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay, and in
-# scripts/gains' other tests.
+# computed names tests of other packages that compute for minutes under the detector. These tests run without the
+# detector. The code that they run also runs under the detector elsewhere: in the scripts of cmd/accordion that
+# read no logs, in TestSeeds, in TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay,
+# and in scripts/gains' other tests.
 computed='^Test(EveryPolicyHasResultsAndFiguresOfEveryKindOfJob|CommandsOnLogs|Digests|Figure7AndItsClaims|TheFiguresOfOneLogAreAsComputed|On(RealLogsEverybody|WholeLogs).*)$'
 
 # Some of adapter/sim's stories are enough under the detector. The step `simulated` runs all of them without it.

@@ -100,7 +100,7 @@ func TestServiceIsBounded(t *testing.T) {
 	}{
 		"MemoryMax":   {1 << 30, 8 << 30, "G"}, // 138 MiB on a large cluster (docs/performance.md), its programs, 4,096 sessions
 		"TasksMax":    {256, 4096, ""},         // Go's threads, and six Slurm programs at a time
-		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 strangers, 256 refused, 2,048 for the page, 64 scrapers, files
+		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 connections of users not known yet, 256 refused, 2,048 for the page, 64 for metrics, files
 	} {
 		above, line, is := strings.Cut(string(text), "\n"+name+"=")
 		line, _, _ = strings.Cut(line, "\n")

@@ -307,9 +307,9 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// mustYield reports whether another waiter comes first. That is the first waiter of the same kind, unless only this
-// one may use the places kept for users who began few programs. A shrink also comes before another action if there is
-// no room for both.
+// mustYield reports whether another waiter comes first. That is the first waiter of the same kind, unless `w` may use
+// the places kept for users who began few programs and the first waiter may not. A shrink also comes before another
+// action if there is no room for both.
 func (a *Allowance) mustYield(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
 		if w.Kind != fair.Acting || !a.hadFewLately(w) || a.hadFewLately(first) {

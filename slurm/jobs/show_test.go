@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// noJobs looks up a job where none is known.
+// noJobs looks up a verified record where no job is known, and so returns nil.
 func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {

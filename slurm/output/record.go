@@ -179,7 +179,7 @@ func blocked(reason string) bool {
 // Comment returns the comment of a job. squeue and consoles lose blanks at its end.
 func Comment(s string) string { return Text(strings.TrimRight(s, " ")) }
 
-// Ends returns the second at which a running job reaches its limit; core.Forever if it has none.
+// Ends returns the second at which a running job reaches its time limit, or core.Forever if it has none.
 func (r *Record) Ends() core.Time {
 	if r.Limit >= core.Forever/2 {
 		return core.Forever

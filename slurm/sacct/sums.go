@@ -85,7 +85,7 @@ func (t *table) sumRow(job jobKey) sumRow {
 	case "None assigned", "":
 		r.nodes, r.cpus = 0, 0 // NNodes is then the number of requested nodes, or of nodes before the job was merged
 	default:
-		if r.nodes == 0 { // 20.11 prints no TRES for a resized job
+		if r.nodes == 0 { // 20.11 prints no NNodes for a resized job
 			names, err := hostlist.Expand(list)
 			if err != nil {
 				t.wrong("NodeList", err.Error())

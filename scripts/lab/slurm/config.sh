@@ -47,8 +47,8 @@ sidecar_address() { echo "127.0.0.1:$((port + 2))"; }
 
 plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit.lua ]]; }
 
-# spank_wanted returns status 0 if the SPANK plug-in is useful. It is not without job_submit.lua, because nothing else
-# reads its options.
+# spank_wanted returns status 0 if the lab has job_submit.lua. Without that script the SPANK plug-in is useless,
+# because nothing else reads its options.
 spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
 # slurm_conf NODES FAST prints slurm.conf, with Slurm's own defaults for all settings that affect Accordion's speed,

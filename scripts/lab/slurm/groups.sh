@@ -141,8 +141,7 @@ node_view() {
 # processes_in GROUP... prints the processes, also in the groups below, or nothing if the group does not exist.
 processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
 
-# remove_groups LINK... removes the groups, with all groups below them, after their processes have ended, and the
-# links.
+# remove_groups LINK... removes groups whose processes have ended, all groups below these, and the links to them.
 remove_groups() {
 	local link
 	for link; do
