@@ -86,7 +86,7 @@ func TestCFortranAndPythonReadTheSame(t *testing.T) {
 func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	folder := fmt.Sprintf("/tmp/accordion-%d", os.Getuid())
 	if err := os.Mkdir(folder, 0o700); err == nil {
-		t.Cleanup(func() { _ = os.Remove(folder) }) // if it is empty
+		t.Cleanup(func() { _ = os.Remove(folder) }) // removes the folder if it is empty
 	} else if !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
@@ -150,9 +150,9 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 			continue
 		}
 		if language == "Python" {
-			command = []string{"/usr/bin/python3", command[1]} // root's own may be out of that user's reach
+			command = []string{"/usr/bin/python3", command[1]} // root's own Python may be in a folder that the other user cannot read
 		}
-		shared, err := os.MkdirTemp("", "examples") // which that user can reach
+		shared, err := os.MkdirTemp("", "examples") // a folder that the other user can reach
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ type mirror struct {
 	script, archive, folder string
 }
 
-// logs are the archive's files. The checksums are those of these texts.
+// logs are the archive's files. The copy's checksums fit these texts.
 var logs = map[string]string{"l_one/One-2001-1-cln.swf.gz": strings.Repeat("one\n", 5000), "l_two/Two-2002-1.swf.gz": "two\n"}
 
 func newMirror(t *testing.T) mirror {
@@ -109,7 +109,7 @@ func TestLogsAreFetchedAndVerified(t *testing.T) {
 	m.has(t, one, two)
 }
 
-// The existing part of a log is not requested again: this test's archive no longer has it.
+// The archive no longer has the first part of the log, so the download succeeds only if it resumes the existing part.
 func TestAnInterruptedLogIsResumed(t *testing.T) {
 	m := newMirror(t)
 	m.write(t, filepath.Join(m.folder, filepath.Base(one)+".part"), logs[one][:12000])
@@ -139,7 +139,7 @@ func TestALogThatIsNotTheOneIsNotKept(t *testing.T) {
 	if status != 1 || !strings.Contains(out, "its SHA-256 differs") {
 		t.Errorf("%d, %s", status, out)
 	}
-	m.has(t, two) // the others are fetched nevertheless
+	m.has(t, two) // the other logs are fetched nevertheless
 }
 
 func TestAnArchiveThatIsAwayIsSaid(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 // fakeGo replaces Go and compiles nothing. A run of its tests starts processes: one whose parent has ended, one in
-// another session with another environment, and, if the test requests it, one that ignores TERM. Then it writes a
-// line to the fifo and waits.
+// another session with another environment, and, if the test requests that, a process that ignores TERM. Then it
+// writes a line to the fifo and waits.
 const fakeGo = `#!/bin/sh
 case $1 in
 version) [ -z "$FAKE_OLD" ] ;;
@@ -36,7 +36,7 @@ test)
 esac
 `
 
-// bench is a folder of programs that take precedence over the machine's.
+// bench is a folder of programs that come before the machine's own in PATH.
 type bench struct{ folder string }
 
 func newBench(t *testing.T) bench {
@@ -67,7 +67,7 @@ func (b bench) command(t *testing.T, env []string, arguments ...string) *exec.Cm
 // TestAMachineThatIsNotFitIsToldSoInOneLine checks each cause, before any test runs.
 func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	for name, c := range map[string]struct {
-		programs  map[string]string // other than the bench's
+		programs  map[string]string // programs that replace those of the bench
 		env       []string
 		arguments string
 		says      string
@@ -174,7 +174,7 @@ func marked(t *testing.T, mark string) map[int][]byte {
 	for _, file := range files {
 		env, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
-			continue // another user's, or it has ended
+			continue // the process is another user's, or has ended
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {

@@ -31,7 +31,7 @@ func typed(t *testing.T, line string) string {
 
 func TestTheDemoRunsAsPrinted(t *testing.T) {
 	testenv.Needs(t, testenv.Minutes)
-	t.Parallel() // it plays for a minute and needs little processor time
+	t.Parallel() // the demo runs for a minute and needs little processor time
 	page, err := os.ReadFile(filepath.Join(typed(t, "./scripts/demo"), "accordion-demo.html"))
 	if err != nil {
 		t.Fatal(err)

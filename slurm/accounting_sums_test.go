@@ -18,8 +18,8 @@ import (
 
 // This file checks what `accordion audit` does not: the CPU-seconds that sacct and sreport have booked.
 
-// readSums returns sacct's sums of all jobs submitted since an instant, once accounting knows the ends of those that
-// ended. Jobs of an earlier test in the same lab may have ended within that second.
+// readSums returns sacct's sums of all jobs submitted since an instant, once accounting has an end for each job that
+// ended. Jobs of an earlier test in the same lab may have ended in the second of that instant.
 func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 	t.Helper()
 	var sums []sacct.Sum
@@ -65,8 +65,8 @@ func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Ti
 	t.Helper()
 	used := assertEachNodeHasItsProcessors(t, lab, since)
 	rows := slices.DeleteFunc(readAccounts(t, lab, since), func(r account) bool { return r.submit < since.Unix() })
-	// Earlier tests ran in this lab, in the current hour or the one before. The jobs are moved to hours in which the
-	// lab did not exist.
+	// Earlier tests ran in this lab, in the current hour or the one before. So the test moves its own jobs to
+	// hours in which the lab did not exist yet.
 	const move = 5 * time.Hour
 	moveJobs(t, lab, since, -move)
 	defer moveJobs(t, lab, since, move) // accordion audit needs their true times
@@ -104,14 +104,14 @@ func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz st
 func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration) {
 	t.Helper()
 	started := since
-	if by > 0 { // they were moved before
+	if by > 0 { // the jobs were moved forward before
 		started = since.Add(-by)
 	}
 	var changes []string
 	for _, column := range []string{"time_submit", "time_eligible", "time_start", "time_end"} {
 		changes = append(changes, fmt.Sprintf("%s = if(%s > 0, %s + %.0f, 0)", column, column, column, by.Seconds()))
 	}
-	order := map[bool]string{true: "desc", false: "asc"}[by > 0] // so that no two rows of a job have the same second meanwhile
+	order := map[bool]string{true: "desc", false: "asc"}[by > 0] // so that no two rows of a job have the same second while the update runs
 	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root", "--execute="+
 		fmt.Sprintf("update slurm_acct_db.lab_job_table set %s where time_start >= %d and time_start < %d order by time_submit %s;",
 			strings.Join(changes, ", "), started.Unix(), started.Add(4*time.Hour).Unix(), order)+
@@ -124,9 +124,9 @@ for step in $(seq 2 20); do sleep 5; eval "$(accordion step)" || exit; srun true
 sleep 5
 `
 
-// A hundred growths, and nearly as many shrinks, lie across a full hour, at which slurmdbd adds up the usage of the
-// hour before. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run AHundredGrowths
-// -timeout 1h -v -args -accordion.long
+// A hundred growths and nearly as many shrinks happen around a full hour. At that hour slurmdbd adds up the usage
+// of the hour before. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run
+// AHundredGrowths -timeout 1h -v -args -accordion.long
 func TestTheBooksAreRightAfterAHundredGrowthsAcrossAFullHour(t *testing.T) {
 	if !*long {
 		t.Skip("takes some ten minutes: -args -accordion.long")
@@ -173,8 +173,8 @@ func acrossTheHour(t *testing.T, release string) {
 	assertTheUsageIs(t, lab, hour.Add(-time.Hour).In(zone), hour.In(zone), tz, float64(used), slackOf(rows, lab.CPUs))
 }
 
-// servesWithoutBound starts the sidecar in the lab's world without a bound on client programs, because so many
-// growths a minute need many.
+// servesWithoutBound starts the sidecar in the lab's world without a bound on client programs: a hundred
+// growths within minutes need many client programs.
 func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Do(t, "serve") // writes the settings
@@ -195,7 +195,7 @@ func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 }
 
 // sreported returns sreport's CPU-seconds of all users between two full hours by clocks of the zone. It leaves out
-// what a reservation kept idle, which slurmdbd books on the users of the reservation.
+// what a reservation kept idle, which slurmdbd charges to the users of the reservation.
 func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (seconds int64) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "TZ="+tz, "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", "cluster", "UserUtilizationByAccount",
@@ -234,7 +234,7 @@ func keptIdle(t *testing.T, lab *lab.SlurmLab, from, to int64) (idle int64) {
 // A span is the time for which a reservation, or a job in it, had some CPUs.
 type span struct{ reservation, from, to, cpus int64 }
 
-// spans parses rows of id, start, end (0: not ended) and TRES.
+// spans parses rows of id, start, end and TRES. An end of 0 means that the job has not ended.
 func spans(t *testing.T, lab *lab.SlurmLab, query string, now int64) (all []span) {
 	t.Helper()
 	text := lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",

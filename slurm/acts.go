@@ -77,9 +77,9 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. It writes the reason into
-// AdminComment, which `scontrol show job` and `sacct -o AdminComment` print: a job that never ran has no output. It
-// returns nil if the job has already ended.
+// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. Refuse writes the reason
+// into AdminComment, because a job that never ran has no output; `scontrol show job` and `sacct -o AdminComment`
+// print it. Refuse returns nil if the job has already ended.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -96,8 +96,9 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	// PartitionConfig). The job ends in any case: the journal has the reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
 	if expired := r.Latest > 0 && time.Now().Unix() > r.Latest; expired && r.Parked() {
-		// Slurm checks the deadlines only of jobs that may start. It ends this one (DEADLINE) within seconds.
-		// Otherwise the next try finds the job no longer parked and cancels it.
+		// Slurm checks the deadlines only of jobs that may start. It ends this one (DEADLINE) within
+		// seconds. If Slurm does not end the job, the next call of Refuse finds it no longer parked and
+		// cancels it.
 		if err := s.Update(ctx, job, "ReservationName="); err == nil {
 			return nil
 		}
@@ -109,7 +110,7 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 }
 
 // End cancels a job. Slurm itself first writes the reason to the standard error of a running batch job (`scontrol
-// notify`). This works on any file system, and no process of ours opens a user's file.
+// notify`). This works on any file system, and no process of Accordion's opens a user's file.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -132,7 +133,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		// explanation.
 		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
 		case err == nil:
-			_ = resize.Pause(ctx, notifyDelay) // an expired ctx ends the cancel below, too
+			_ = resize.Pause(ctx, notifyDelay) // if ctx has expired, the cancel below fails too
 		case client.Unanswered(err):
 			return fmt.Errorf("ending job %d: its output does not have the reason yet: %w", job.ID, err)
 		}
@@ -145,8 +146,8 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 // reason. Slurm does not confirm delivery.
 const notifyDelay = 300 * time.Millisecond
 
-// undoExpander removes nodes from an expander's parent. These are the nodes of a growth in two merges of which only
-// the first was made.
+// undoExpander removes an expander's nodes from its parent, if the growth takes two merges and only the first one
+// was made.
 func (s *System) undoExpander(ctx context.Context, e *output.Record) error {
 	parent, err := s.Jobs.Job(ctx, e.Parent())
 	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, output.OverPrefix) {
@@ -173,9 +174,9 @@ func oneLine(s string) string {
 	return s
 }
 
-// Shape gives a pending job exactly the shape's nodes, as many tasks on a node and CPUs for a task as it had, and a
-// time limit rounded up to Slurm's minute. Slurm accepts the three counts only in one update: NumNodes= alone sets
-// the minimum.
+// Shape sets the size of a pending job to the shape's number of nodes, and its time limit to the shape's, rounded
+// up to a minute. The job keeps its tasks per node and CPUs per task. Slurm accepts the three counts only in one
+// update: NumNodes= alone sets the minimum.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	if shape.Nodes < 1 || shape.Limit < 1 {
 		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)
@@ -212,7 +213,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	}
 	limit := limitBy(r, shape, time.Now().Unix())
 	settings := []string{"TimeLimit=" + output.Minutes(limit)}
-	if !t.Site.Guarded { // else the plug-in knows whether the user asked for --requeue
+	if !t.Site.Guarded { // the plug-in, if there is one, knows whether the user asked for --requeue, and sets this itself
 		settings = append(settings, "Requeue=0")
 	}
 	if err := s.Update(ctx, job, settings...); err != nil {
@@ -270,7 +271,8 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	return nil
 }
 
-// Release lets a held job start. It does nothing for a job that runs or is not held: Attach already let that start.
+// Release lets a held job start. It does nothing if the job runs or is not held, because Attach already let such a
+// job start.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -288,7 +290,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	return s.Command(ctx, job, "release")
 }
 
-// Hold parks a released job again that has not started. It leaves a hold by its owner or an operator in place.
+// Hold parks a released job again if it has not started. A hold by the job's owner or an operator stays in place.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Pending(ctx, job)
 	switch {
@@ -299,7 +301,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 		err = s.Park(ctx, r)
 	}
 	if err == nil {
-		_, err = s.Jobs.Pending(ctx, job) // it may have started meanwhile
+		_, err = s.Jobs.Pending(ctx, job) // the job may have started meanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("holding: %w", err)
@@ -307,7 +309,8 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach unties a running job from its reservation, whose end would end the job, and checks the result.
+// Detach removes a running job from its reservation, because Slurm would end the job with the reservation. It checks
+// the result.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err == nil && r.Reservation != "" {

@@ -11,9 +11,9 @@ import (
 
 var _ adapter.RateLimiter = (*System)(nil)
 
-// Admit waits until the client programs of the verb fit into the number that may begin in a minute (Config.Clients).
-// It reserves their places for the user of the context (package fair). Readings leave a quarter of the places to
-// actions. Admit fails only when ctx ends.
+// Admit waits until the client programs that the verb needs fit under the limit on programs started per minute
+// (Config.Clients). It reserves places for these programs, for the user of the context (package fair). Readings
+// leave a quarter of the places to actions. Admit fails only when ctx ends.
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
@@ -26,8 +26,8 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 	return admitted, done, nil
 }
 
-// TryAdmit admits several verbs as Admit does, without waiting. When there is no room, later is the time after which
-// there may be some, and why names what is missing.
+// TryAdmit admits several verbs as Admit does, without waiting. When there is no room, `later` is the time after
+// which there may be room, and `why` names what is missing.
 func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string) {
 	cost := 0
 	for _, verb := range verbs {
@@ -40,8 +40,8 @@ func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted contex
 	return admitted, done, later, why
 }
 
-// cost returns how many programs the verb is likely to run. A reading of many jobs needs squeue. A further squeue
-// that turns out to be needed does not wait for a turn.
+// cost returns how many programs the verb is likely to run. A reading of many jobs needs squeue. If a reading
+// turns out to need a second squeue, that squeue runs without waiting for a turn.
 func (s *System) cost(verb string) int {
 	if !s.Run.Consoles.Speaks() {
 		if cost, ok := client.CostsAlone[verb]; ok {
@@ -58,5 +58,5 @@ func (s *System) cost(verb string) int {
 	return 0
 }
 
-// Clients returns how many client programs were started so far.
+// Clients returns the number of client programs that were started so far.
 func (s *System) Clients() int64 { return s.Run.Begun() }

@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// A sizedJob runs several times on each of several sizes. By Amdahl's law it takes t1 seconds on one node, of which
-// the share p runs in parallel.
+// A sizedJob runs several times on each of several sizes. By Amdahl's law it takes `t1` seconds on one node, and
+// the share `p` of that time can run in parallel.
 type sizedJob struct {
 	user, name string
 	t1, p      float64
@@ -26,17 +26,17 @@ var sizedJobs = []sizedJob{
 	{"alice", "advised-slope", 72, 0.75, []int{6, 3, 1}, 4},
 }
 
-// runTime returns its run time on so many nodes, in seconds.
+// runTime returns the job's run time in seconds on the given number of nodes.
 func (j sizedJob) runTime(nodes int) float64 { return j.t1 * (1 - j.p + j.p/float64(nodes)) }
 
-// script returns a script that takes as long as the law says on its nodes, with a jitter of a tenth of a second or
-// two.
+// script returns a script that sleeps as long as Amdahl's law says for its number of nodes, plus a random delay of
+// a tenth of a second or two.
 func (j sizedJob) script(line string, jitter int) string {
 	return fmt.Sprintf("#!/bin/bash\n%s\nsrun sleep $(awk -v n=$SLURM_JOB_NUM_NODES 'BEGIN { print %g * (1 - %g + %g / n) + %g }') || exit\n", line, j.t1, j.p, j.p, 0.1*float64(jitter%3))
 }
 
-// submit runs the job once on each size, waits until these have ended, and repeats, so that the runs from which the
-// line is derived cover all sizes. It returns the number of runs.
+// submit runs the job once on each size, waits until these runs have ended, and repeats that. So the runs from
+// which the advice derives a #MOLD line cover all sizes. It returns the number of runs.
 func (j sizedJob) submit(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	var after []string
@@ -61,7 +61,7 @@ type sizing struct {
 
 func (j sizedJob) runs() int { return j.rounds * len(j.sizes) }
 
-// find checks the advised curve: without its margin it is within 15 % of the true run time on each size.
+// find checks the advised run times: without their margin they are within 15 % of the true run time on each size.
 func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 	t.Helper()
 	for _, one := range a.Advice {
@@ -91,7 +91,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 	return ""
 }
 
-// choices returns the time that a line allows on each of its sizes.
+// choices returns the time limit that a #MOLD line has for each of its sizes.
 func choices(t *testing.T, line string) map[int]core.Time {
 	t.Helper()
 	all, err := moldable.Parse(strings.TrimPrefix(line, "#MOLD "))
@@ -105,8 +105,8 @@ func choices(t *testing.T, line string) map[int]core.Time {
 	return on
 }
 
-// rerun runs the job with its line: each run gets one of the line's sizes, and four of five end within the line's
-// time for it.
+// rerun runs the job with its #MOLD line. Each run gets one of the line's sizes, and four of five runs end within
+// the line's time for that size.
 func (j sizedJob) rerun(t *testing.T, lab *lab.SlurmLab, line string) reruns {
 	t.Helper()
 	r := reruns{ids: submitted{}}

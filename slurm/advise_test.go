@@ -19,9 +19,9 @@ import (
 type stagedJob struct {
 	user, name string
 	runs       int
-	nodes      int // requested
+	nodes      int // number of nodes that the job requests
 	stages     core.EP
-	advised    bool // it wastes some of its nodes, so advice must come
+	advised    bool // the job wastes some of its nodes, so `accordion advise` must list it
 }
 
 var stagedJobs = []stagedJob{
@@ -31,7 +31,8 @@ var stagedJobs = []stagedJob{
 	{"bob", "advised-flat", 6, 2, core.EP{{Duration: 5, Nodes: 2}, {Duration: 5, Nodes: 2}}, false},
 }
 
-// script runs the stages. If the job has a line, it calls `accordion step` between two.
+// script returns a script that runs the stages. If the job has an #EP line, the script calls `accordion step` between
+// two stages.
 func (j stagedJob) script(line string, jitter int) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
@@ -63,18 +64,18 @@ type suggestion struct {
 	Held, Saved            int64
 }
 
-// reruns has the runs with an advised line, and what is checked when they have ended.
+// reruns has the runs with an advised #EP line, and the checks to make when they have ended.
 type reruns struct {
 	ids   submitted
 	judge func(t *testing.T, jobs []sacct.Job)
 }
 
-// runsAgain is the number of runs with a line.
+// runsAgain is the number of runs with the advised #EP line.
 const runsAgain = 5
 
-// The advice finds the jobs that would gain among jobs that really ran, and following it gives the promised gain. The
-// second runs use a planner that expands no step, because the advice is about the line's own sizes. It takes a
-// quarter of an hour: go test ./slurm -run WhatIsAdvised -v -args -accordion.long
+// Among jobs that really ran, the advice finds those that would gain, and jobs that follow the advice gain as
+// promised. The second runs use a planner that expands no step, because the advice is about the sizes in the #EP
+// line. The test takes a quarter of an hour: go test ./slurm -run WhatIsAdvised -v -args -accordion.long
 func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	if !*long {
 		t.Skip("runs 52 jobs, and some of them again as they are advised: -args -accordion.long")
@@ -134,8 +135,8 @@ func adviseSince(lab *lab.SlurmLab, begun time.Time, options ...string) []string
 	return append([]string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", fmt.Sprintf("%ds", int(time.Since(begun).Seconds()))}, options...)
 }
 
-// reviewed checks the advice about jobs that already had a line: their steps took at least as long as their programs,
-// and at most as long as the line says.
+// reviewed checks the advice about jobs that already had an #EP line: each step took at least as long as its
+// programs, and at most as long as the line says.
 func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	t.Helper()
 	type review struct {
@@ -177,9 +178,9 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	}
 }
 
-// find checks whether there is advice for the job. If so, its sizes are those of the stages, and its durations with
-// their margin are within 10 % (plus half a second for the start of a step, and a second for rounding). It returns
-// the advice if a trial is worth it.
+// find fails the test unless there is advice for the job exactly if advice is expected. The advised sizes must be
+// those of the stages. The advised durations with their margin must be within 10 % (plus half a second for the
+// start of a step, and a second for rounding). find returns the advice, or nil if none is expected.
 func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	t.Helper()
 	for i, one := range a.Advice {
@@ -208,8 +209,8 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	return nil
 }
 
-// rerun runs the job with its line: it completes, on time in four of five cases, and its node-seconds decrease as
-// promised, within a tenth.
+// rerun runs the job with its #EP line. The job completes, on time in four of five cases, and uses fewer
+// node-seconds, as promised to within a tenth.
 func (j stagedJob) rerun(t *testing.T, lab *lab.SlurmLab, one *suggestion) reruns {
 	t.Helper()
 	r := reruns{ids: submitted{}}
@@ -239,7 +240,8 @@ func (j stagedJob) rerun(t *testing.T, lab *lab.SlurmLab, one *suggestion) rerun
 	return r
 }
 
-// nodeSeconds returns what the jobs held. A node that a job and its expander hold at the same time counts once.
+// nodeSeconds returns the node-seconds that the jobs held. A node that a job and its expander hold at the same time
+// counts once.
 func nodeSeconds(jobs []sacct.Job) int {
 	type second struct {
 		job  core.JobID
@@ -263,7 +265,7 @@ func nodeSeconds(jobs []sacct.Job) int {
 	return len(held)
 }
 
-// submitted has the jobs submitted with a line.
+// submitted has the jobs that were submitted with an #EP line.
 type submitted map[core.JobID]bool
 
 func (s submitted) add(t *testing.T, id string) {
@@ -275,8 +277,8 @@ func (s submitted) add(t *testing.T, id string) {
 	s[n] = true
 }
 
-// accounted waits until accounting since an instant has all of them COMPLETED, and returns them with the allocations
-// by which they grew.
+// accounted waits until accounting shows all submitted jobs as COMPLETED since an instant. It returns these jobs and
+// the allocations by which they grew.
 func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab, since time.Time) (jobs []sacct.Job) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the accounting has these runs", func() bool {

@@ -13,8 +13,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// Two equal jobs wait for the end of another job, one of them managed. From then on Slurm counts the age of the
-// ordinary one and the sidecar that of the managed one, even after the sidecar was killed.
+// Two equal jobs, one managed and one ordinary, depend on the end of another job. From that end on Slurm counts
+// the age of the ordinary job. The sidecar counts the same age for the managed job, even after the sidecar was
+// killed.
 func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	if !*long {
 		t.Skip("takes a minute; the table in slurm/limits judges ages, too: -args -accordion.long")
@@ -46,7 +47,7 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 			for _, e := range q.Jobs {
 				if fmt.Sprint(e.ID) == managed {
 					ours = float64(e.Priority)
-					return ours > 0 && ours != last // a sidecar that has just started has not written its own
+					return ours > 0 && ours != last // just after its start the sidecar has not yet written the managed job's age
 				}
 			}
 			return false
@@ -58,11 +59,11 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 		}
 	}
 	lab.Await(t, time.Minute, "both wait", func() bool { return p.view(managed) != nil })
-	time.Sleep(40 * time.Second) // a wait that must not count as age: 3 % of the rank
+	time.Sleep(40 * time.Second) // this time must not count as age; it would be 3 % of the priority
 	differ("as they depend on another")
 	runClient(t, lab, "scancel", before)
 	lab.Await(t, time.Minute, "another job has the nodes", func() bool { return runClient(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == busy })
-	time.Sleep(10 * time.Second) // a wait that counts as age
+	time.Sleep(10 * time.Second) // this time counts as age
 	differ("when the dependency is met")
 	p.kill()
 	p.start()

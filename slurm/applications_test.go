@@ -32,7 +32,7 @@ type example struct {
 // exampleRun is an example that has ended.
 type exampleRun struct {
 	dir, output             string
-	later, left, last, held []string // nodes that it got after its start; gave back before its end; had at its end; all it ever had
+	later, left, last, held []string // nodes that the job got after its start; that it gave back before its end; that it had at its end; all nodes that it ever had
 }
 
 func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testing.T) {
@@ -110,7 +110,7 @@ func (e example) submit(t *testing.T, lab *lab.SlurmLab, name string) string {
 		"--export="+strings.Join(append([]string{"ALL"}, e.exports...), ","))
 }
 
-// readSteps reads from the journal which nodes the job had in each step. Every example grows and shrinks.
+// readSteps reads from the journal which nodes the job had in each step, and checks that the job grew and shrank.
 func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	t.Helper()
 	var steps [][]string
@@ -134,8 +134,8 @@ func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	return !t.Failed()
 }
 
-// assertEachTaskOnce checks lines with a task number and a node. Each of the tasks, numbered from first on, ran once
-// and on a node of the job; each node that came later ran at least one.
+// assertEachTaskOnce checks lines with a task number and a node. Each task, numbered from `first` on, ran once, on a
+// node of the job. Each node that the job got later ran at least one task.
 func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks int) map[string][]int {
 	t.Helper()
 	at, done := map[string][]int{}, map[int]int{}
@@ -175,13 +175,13 @@ var examples = map[string]example{
 	"dask":  {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
 	"pipeline": {
 		folder: "snakemake", script: "job.sh", program: "snakemake", ep: "1x20s,3x40s,1x20s",
-		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // it checks its jobs each second
+		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // Snakemake checks its jobs each second
 		judge:   judgePipeline,
 	},
 }
 
-// sweep returns an example that shrinks when rest of its tasks are left, each of a second. The first task on a node
-// other than the script's hangs and is lost with its node: parallel runs it again.
+// sweep returns an example whose tasks take a second each, and which shrinks when `rest` of them are left. The
+// first task on a node other than the script's hangs and is lost with its node. GNU parallel runs that task again.
 func sweep(tasks, rest int) example {
 	const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
 		"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"
@@ -204,7 +204,7 @@ func (r exampleRun) assertSwept(t *testing.T, tasks int) {
 	if len(hung) != 2 || !slices.Contains(r.left, hung[1]) {
 		t.Fatalf("the task that hangs: %v; nodes that left: %v", hung, r.left)
 	}
-	r.later = without(r.later, hung[1:]) // that node did nothing else
+	r.later = without(r.later, hung[1:]) // that node ran no other task
 	at := map[int]string{}
 	for node, numbers := range r.assertEachTaskOnce(t, `^task (\d+) \(1\): done on (\S+)$`, 1, tasks) {
 		for _, n := range numbers {

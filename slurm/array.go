@@ -18,10 +18,11 @@ import (
 // splits a managed array task by task and plans each task by itself. The array's number, A, stays with its last task,
 // but a command for A changes all tasks. Therefore commands name a task as A_T.
 
-// waitingTasks is how many tasks of an array wait as jobs of their own. More are split off as these start.
+// waitingTasks is how many tasks of an array wait as jobs of their own. When one of these starts, another task is
+// split off.
 const waitingTasks = 16
 
-// noteTaskJob records that a task was made a job.
+// noteTaskJob records that an array's task became a job of its own.
 func (s *System) noteTaskJob(array core.JobID, task int) {
 	s.Jobs.NoteSplit(array, task)
 	if s.splitTasks == nil {
@@ -33,15 +34,15 @@ func (s *System) noteTaskJob(array core.JobID, task int) {
 	s.splitTasks[array][task] = true
 }
 
-// missingTasks returns, for each array, the first waiting task that was made a job but does not appear as one in the
-// list. Lists can omit new jobs: a console's list leaves a job out until squeue was asked about it.
+// missingTasks returns, for each array, the first waiting task that became a job of its own but is not in the list.
+// Lists can omit new jobs: a console's list leaves out a job until squeue has verified it.
 func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[core.JobID]int {
 	arrays, first := output.Arrays(jobs), map[core.JobID]int{}
 	for array, parted := range s.splitTasks {
 		for _, r := range arrays[array] {
 			switch task, err := strconv.Atoi(r.Task()); {
 			case r.Several():
-				for _, t := range output.FirstTasks(r.TaskIDs, waitingTasks) { // Slurm did not make a job of it
+				for _, t := range output.FirstTasks(r.TaskIDs, waitingTasks) { // Slurm has not made this task a job of its own
 					delete(parted, t)
 				}
 			case err == nil && !r.Unverified:
@@ -62,8 +63,8 @@ func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[cor
 	return first
 }
 
-// splitArrays makes jobs of the first tasks of managed arrays, a few at a time. The next reading shows them. The rest of an
-// array stays held and is shown as an ordinary job, which is not planned.
+// splitArrays makes the first tasks of managed arrays jobs of their own, a few at a time. The next reading shows
+// these jobs. The rest of an array stays held, and the snapshot shows it as an ordinary job that is not planned.
 func (s *System) splitArrays(ctx context.Context, jobs []output.Record) {
 	s.splitting.Lock()
 	defer s.splitting.Unlock()

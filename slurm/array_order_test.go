@@ -19,8 +19,8 @@ func TestTasksOfAnArrayBeginInOrderAndTheLastGrowsWhileOthersWait(t *testing.T) 
 	assertClean(t, p)
 }
 
-// assertTasksInTurn submits arrays among other managed jobs and checks that their tasks start in order. Then a task
-// is requeued while the last one, whose id is the array's, runs: both grow.
+// assertTasksInTurn submits arrays among other managed jobs and checks that their tasks start in order. Then one
+// task is requeued while the last task, whose id is the array's, runs. Both tasks grow.
 func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	const short = "#EP 1x10s\nsleep 1"
@@ -68,8 +68,9 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// assertStartOrder checks in accounting that the tasks from 1 on started in order. A task whose start Slurm delayed,
-// on a node that was not ready, may start after later ones: the sidecar holds an array back for at most 5 s then.
+// assertStartOrder checks in accounting that the tasks from 1 on started in order. A task may start after later
+// tasks if Slurm delayed its start because a node was not ready: the sidecar then holds back the later tasks for at
+// most 5 s.
 func assertStartOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string

@@ -75,7 +75,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	if err != nil {
 		return nil, fmt.Errorf("reading partitions: %w", err)
 	}
-	separator := "|" + rand.Text() + "|" // no name of a job has it
+	separator := "|" + rand.Text() + "|" // random, so that no job's name contains it
 	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: accountingDelay, AtOnce: 1})
 	defer run.Close()
 	ask := func(options ...string) (string, error) {
@@ -94,7 +94,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	if err != nil {
 		return nil, err
 	}
-	var steps strings.Builder // of jobs that changed their size: Slurm may write theirs twice
+	var steps strings.Builder // of jobs that changed their size, for which Slurm may write rows of steps twice
 	for ids := range slices.Chunk(resized(books), 500) {
 		text, err := ask("--jobs=" + strings.Join(ids, ","))
 		if err != nil {
@@ -127,7 +127,7 @@ func resized(books *adapter.Accounting) (ids []string) {
 	return ids
 }
 
-// slurmdbd adds up full hours, within rollup seconds after the end of each.
+// slurmdbd adds up the usage of each full hour within `rollup` seconds after the hour's end.
 const (
 	fullHour core.Time = 3600
 	rollup   core.Time = 600

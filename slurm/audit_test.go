@@ -35,8 +35,8 @@ type account struct {
 	user       string
 	partition  string
 	state      string
-	submit     int64 // Unix seconds; in a row after a resize, the second of the resize
-	start, end int64 // half open; end is 0 while it runs, both are 0 if the job never ran
+	submit     int64 // Unix seconds; in a row that begins with a resize, the second of the resize
+	start, end int64 // start is part of the time, end is not; end is 0 while the job runs, both are 0 if it never ran
 	nodes      []string
 }
 
@@ -106,7 +106,8 @@ func formatAccounts(rows []account) string {
 	return b.String()
 }
 
-// tenant is one job in accounting: its id may occur again after slurmctld lost its last seconds.
+// tenant identifies one job in accounting by id and submission: the id alone may occur again after slurmctld lost its
+// last seconds.
 type tenant struct {
 	id     int64
 	submit int64 // Unix seconds
@@ -114,27 +115,28 @@ type tenant struct {
 
 func (t tenant) String() string { return fmt.Sprintf("job %d (submitted at %d)", t.id, t.submit) }
 
-// tenure is one job's hold of one node, in the seconds [from, to).
+// tenure is the time, in the seconds [from, to), for which one job held one node.
 type tenure struct {
 	tenant
 	node     string
 	from, to int64
-	alone    bool // no other job may be on the node
+	alone    bool // the job excludes other jobs from the node
 }
 
-// openEnd is the end of a tenure that has not ended.
+// openEnd is the value of `to` in a tenure that has not ended.
 const openEnd = int64(1) << 62
 
-// tenures converts the rows to holds of nodes. The rows of a job are ordered by their ends. Each is submitted, as
-// accounting says, in the second in which the one before ended, and its size is held from then on, whatever its start
-// is. An expander or companion holds nodes for its job. Jobs of the named partition may share nodes with each other.
+// tenures converts accounting rows to the times for which jobs held nodes. It orders the rows of a job by their ends.
+// A row's submission time is the second in which the row before it ended, so the job has the row's nodes from that
+// second on, whatever start the row has. An expander or companion holds nodes for its job. Jobs of the named
+// partition may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b account) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.ended(), b.ended()), cmp.Compare(a.submit, b.submit))
 	})
 	who := make([]tenant, len(rows))
-	latest := map[int64]tenant{} // by id, in the order of submission
+	latest := map[int64]tenant{} // the last submitted job of each id
 	for i, r := range rows {
 		who[i] = tenant{id: r.id, submit: r.submit}
 		if i > 0 && rows[i-1].id == r.id && rows[i-1].state == "RESIZING" && r.submit == rows[i-1].end {
@@ -161,8 +163,8 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes returns the nodes that a job and its companions had, one list for each size, in order of time. A growth in
-// two merges writes a row for each. A size that lasted less than a second is left out.
+// sizes returns the nodes that a job and its companions had, one list for each size, in order of time. A growth by
+// two merges has a row for each merge. A size that lasted less than a second is left out.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := output.AllocatedFor(r.name)
@@ -197,8 +199,8 @@ func sizes(rows []account, job int64) [][]string {
 	return all
 }
 
-// lastRelease returns the latest second before an instant at which a job other than the given one gave up one of the
-// nodes, and that job; zeros if there is none. The true instant lies within that second.
+// lastRelease returns the latest second, not after `before`, in which a job other than `of` released one of the
+// nodes, and that job's id. It returns zeros if there is no such job. Accounting knows whole seconds only.
 func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
 	for _, t := range all {
 		if t.id != of && t.to <= before && t.to > second && slices.Contains(nodes, t.node) {
@@ -208,10 +210,11 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// auditedAccounts returns the accounting rows of all users, or of the named ones, once accounting knows all ends.
+// auditedAccounts waits until accounting has the end of every ended job. It returns the rows of all users, or of the
+// named ones.
 func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
-	runAudit(t, lab, since, nil) // waits until accounting knows all ends
+	runAudit(t, lab, since, nil) // waits until accounting has the end of every ended job
 	rows := readAccounts(t, lab, since, users...)
 	held := tenures(rows, "shared")
 	if len(held) == 0 {
@@ -220,20 +223,20 @@ func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...
 	return rows, held
 }
 
-// byAccounting are the kinds of findings that gaps in accounting may cause.
+// byAccounting are the kinds of audit findings that missing or wrong accounting rows may cause.
 var byAccounting = []audit.Kind{audit.TwoJobs, audit.Missing, audit.Open, audit.End, audit.Size, audit.Sum, audit.Lost, audit.Hours, audit.Twice, audit.NoIntent}
 
-// closeRunaways gives jobs that ended in the second of their growth an end in the database; Slurm 22.05 does not.
-// `sacctmgr show runawayjobs` can do so only after slurmctld has forgotten them.
+// closeRunaways writes an end time into the accounting rows of jobs that ended in the second of their growth.
+// Slurm 22.05 writes none. `sacctmgr show runawayjobs` can do that only after slurmctld has forgotten the jobs.
 func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
-	const completed = 3 // the first state of ended jobs
+	const completed = 3 // the lowest state number of an ended job
 	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
 		fmt.Sprintf("--execute=update slurm_acct_db.lab_job_table set time_end = time_start + 1 where time_end = 0 and nodes_alloc > 0 and (state & 255) >= %d", completed))
 }
 
 // runAudit runs `accordion audit` in this process and fails the test if it finds anything except findings of the
-// given kinds, also in what a watch saw.
+// given kinds. It also audits the states that a watch recorded.
 func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.CurrentState, unjudged ...audit.Kind) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
@@ -241,7 +244,7 @@ func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.C
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // the test machine is slow at times
+	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // the grace allows for a slow test machine
 	path := filepath.Join(lab.Dir, "journal", "journal.db")
 	if _, err := os.Stat(path); err == nil {
 		j, err := journal.OpenReadOnly(path)
@@ -317,7 +320,7 @@ func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.Curren
 				saw <- all
 				return
 			}
-			if seen, err := s.CurrentState(ctx); err == nil { // otherwise slurmctld was away
+			if seen, err := s.CurrentState(ctx); err == nil { // an error means that slurmctld did not answer
 				all = append(all, *seen)
 			}
 		}
@@ -328,8 +331,8 @@ func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.Curren
 	}
 }
 
-// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar makes it
-// recount when no managed job runs, at most every ten minutes.
+// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS. The sidecar makes
+// slurmctld recount when no managed job runs, at most every ten minutes.
 func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var left []string

@@ -30,18 +30,18 @@ func registerNode(t *testing.T, lab *lab.SlurmLab, node string) {
 	}
 }
 
-// A slurmctld that reads its configuration again, or restarts, takes the first node of a job that has grown for the
-// node of its script (22.05). If the job gives that node back, Slurm ends the script and leaves the job running
-// without it.
+// When slurmctld restarts or reads its configuration again, it assumes that a job's script runs on the job's first
+// node, which is wrong for some jobs that have grown (22.05). If such a job releases its first node, Slurm ends the
+// script, and the job continues without a script.
 func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)
-	// While this reservation exists, the job can get only the last node; then it grows by nodes with lower names.
+	// While this reservation exists, the job can get only the last node. Later it grows by nodes with lower names.
 	runClient(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
-	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run
+	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run of the test
 	job := lab.Submit(t, "alice", printShellState+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
 eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
 		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x60s,3x60s,2x10s,1x10s")
@@ -64,9 +64,9 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if len(grown) != 3 || grown[2] != last || host() != last {
 		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
 	}
-	// slurmctld hears of a job from its first node, and looks for its script on the node of the script. It takes a
-	// job for lost that it has not heard of for BatchStartTimeout plus 10 s. With Slurm's default of 10 s this job
-	// would be lost.
+	// slurmctld gets reports about a job from the job's first node, but expects the script on another node
+	// here. If no report mentions the script for BatchStartTimeout plus 10 s, slurmctld treats the job as lost.
+	// With Slurm's default of 10 s this job would be lost.
 	lab.Await(t, time.Minute, "the job has run for 25 s", everySecond(func() bool {
 		return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
 	}))
@@ -83,7 +83,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
 	claimed := host()
 	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
-	if claimed != last { // the slurmd of 26.05 does not survive two of these in a row
+	if claimed != last { // the slurmd of 26.05 crashes after two registrations in a row
 		registerNode(t, lab, claimed)
 	}
 	lab.Run(t, "alice", "touch", "forgotten")
@@ -97,6 +97,6 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "the script goes on to its end", func() bool {
 		return strings.Contains(outputOf(lab, "alice", job), "on "+last+" to the end")
 	})
-	lab.Run(t, "alice", "scancel", job) // Slurm expects the end of the script from the node that it takes for the batch host
+	lab.Run(t, "alice", "scancel", job) // Slurm waits for the script's end on the wrong node, so the job would not end by itself
 	assertClean(t, p)
 }

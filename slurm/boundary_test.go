@@ -52,7 +52,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return parseShellState(outputOf(lab, "alice", job))[word] != "" })
 		return parseShellState(outputOf(lab, "alice", job))[word]
 	}
-	held := func(job string, step int) []string { // as in the journal, from 0
+	held := func(job string, step int) []string { // steps count from 0, as in the journal
 		t.Helper()
 		events := p.events(job, "started", "grew", "shrank")
 		if len(events) <= step {
@@ -73,7 +73,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 		t.Errorf("another user's step ended with %v and said %q", err, said)
 	}
 
-	first := says(patient, "impatient") // its size does not change while it waits
+	first := says(patient, "impatient") // the job keeps its size while it waits
 	is(patient, "impatient", fmt.Sprintf("status=3 nodes=%s count=1 tasks=1 step=1", held(patient, 0)[0]))
 	if second := says(patient, "patient"); !strings.HasPrefix(second, "status=0 ") || !strings.HasSuffix(second, " count=2 tasks=2 step=2") {
 		t.Errorf("after %q the job says %q", first, second)
@@ -103,7 +103,8 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 	assertClean(t, p)
 }
 
-// sortedNames returns the names in natural order, in which Slurm numbers them: the node of the script first.
+// sortedNames returns the names in natural order. Slurm orders a job's nodes in this way, and here the script runs on
+// the first.
 func sortedNames(all []string) []string {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b string) int {
@@ -115,7 +116,7 @@ func sortedNames(all []string) []string {
 	return all
 }
 
-// frame returns a message of the shim's protocol: a length, then msgpack.
+// frame returns a message of the shim's protocol: the length of the body, then the body in msgpack.
 func frame(body string) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body
 }
@@ -151,7 +152,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			reply, err := io.ReadAll(conn)
-			// Unread input makes the kernel reset the connection after the reply.
+			// If the sidecar closes the connection with input unread, the kernel resets the connection.
 			if err != nil && len(reply) == 0 {
 				t.Fatalf("no reply: %v", err)
 			}

@@ -27,8 +27,8 @@ func workloadLab(t *testing.T) *lab.SlurmLab {
 	return lab.Slurm(t, 16, options...)
 }
 
-// parallelUnlessLong lets a test that measures times run in parallel with another one. The long forms, which check
-// the promised bounds, run alone.
+// parallelUnlessLong marks a test that measures times as parallel. With -accordion.long the test checks the
+// promised bounds and runs alone.
 func parallelUnlessLong(t *testing.T) {
 	if !*long {
 		t.Parallel()
@@ -100,8 +100,8 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	assertNoCountIsLeft(t, lab)
 }
 
-// mostClientsPerMinute is the bound of 60 client programs in any minute, plus one because their starts are known to a
-// second.
+// mostClientsPerMinute is the limit of 60 client programs in any minute, plus one because start times have whole
+// seconds.
 const mostClientsPerMinute = 61
 
 // awaitNoJobs waits until no job is left.
@@ -112,7 +112,7 @@ func awaitNoJobs(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	}))
 }
 
-// A workloadResult has what is known of a workload that ran, and what the test checks.
+// A workloadResult has the jobs of a workload that ran, and the measurements that the test checks.
 type workloadResult struct {
 	t        *testing.T
 	lab      *lab.SlurmLab
@@ -123,9 +123,9 @@ type workloadResult struct {
 
 	growths   []growthRecord
 	starts    []float64 // seconds from the decision to start each job to its first output
-	stuck     []float64 // starts during which the sidecar had to nudge a node: a fault of Slurm 22.05 delays every start then
-	slowest   []string  // descriptions of those that took long
-	decisions int       // decided starts: some lose the race for their nodes and are decided again
+	stuck     []float64 // starts during which the sidecar had to make a node usable again: a fault of Slurm 22.05 delays every start meanwhile
+	slowest   []string  // descriptions of the slow starts
+	decisions int       // number of decisions to start a job; a start that loses the race for its nodes is decided again
 }
 
 // judgeJobs checks every job of the workload by its own output, the journal and Slurm's accounting.
@@ -181,7 +181,7 @@ func (c *workloadResult) judgeEnd(s *submission, want string) []string {
 	return nil
 }
 
-// judgeStart measures the time from the last decision to start the job until it ran.
+// judgeStart measures the time from the last decision to start the job until its first output.
 func (c *workloadResult) judgeStart(s *submission) []string {
 	begun, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil || len(begun) == 0 {
@@ -213,7 +213,7 @@ func (c *workloadResult) judgeStart(s *submission) []string {
 	return nil
 }
 
-// judgeSizes compares the profile with what the application saw and what Slurm accounted.
+// judgeSizes compares the profile with the sizes in the application's output and in Slurm's accounting.
 func (c *workloadResult) judgeSizes(s *submission) []string {
 	var faults []string
 	output := c.lab.File(s.user, "slurm-"+s.id+".out")
@@ -248,9 +248,9 @@ func (c *workloadResult) judgeSizes(s *submission) []string {
 	return faults
 }
 
-// judgeGPUs checks that a program of each step saw two GPUs on each of its nodes.
+// judgeGPUs checks that in each step a program saw two GPUs on each of the job's nodes.
 func judgeGPUs(output string, steps core.EP) (faults []string) {
-	of := map[string]int{} // by node: the steps in which it had two
+	of := map[string]int{} // the number of steps in which the node had two GPUs, by node
 	for line := range strings.Lines(output) {
 		if node, list, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(node, "gpus of ") {
 			if of[node]++; len(strings.Split(list, ",")) != 2 {
@@ -271,7 +271,8 @@ func judgeGPUs(output string, steps core.EP) (faults []string) {
 	return faults
 }
 
-// judgeGrowths adds every growth that happened, and checks that each growth of the profile is among them.
+// judgeGrowths adds each growth that happened to the result, and checks that the job made every growth of its
+// profile.
 func (c *workloadResult) judgeGrowths(s *submission, managed map[int64]bool) []string {
 	seen, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil {
@@ -306,7 +307,7 @@ func (c *workloadResult) judgeGrowths(s *submission, managed map[int64]bool) []s
 	return faults
 }
 
-// diagnosis returns what is known of one job: its journal, slurmctld's log about it, its output.
+// diagnosis returns the journal, slurmctld's log and the output of one job, to explain a failure.
 func (c *workloadResult) diagnosis(s *submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "its journal:\n%s\nslurmctld on it:\n", tail(c.p.accordion("journal", "--job", s.id), 60))

@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// A cancelPoint is the moment at which a job is cancelled by its owner: after the beginning of one of the sidecar's
-// calls for it, or just before the call if after is negative.
+// A cancelPoint is the moment at which the owner cancels a job: the time `after` the beginning of one of the
+// sidecar's calls for the job, or just before that call if `after` is negative.
 type cancelPoint struct {
 	call  string // attach, release, detach, expand, merge, shrink
 	after time.Duration
@@ -27,8 +27,8 @@ func (f cancelPoint) String() string {
 	return fmt.Sprintf("%v into %s", f.after, f.call)
 }
 
-// cancelling is a hook that identifies each call, and cancels the job if the call is its cancelPoint, with the jobs
-// that share it. A merge names only the expander, whose name ends with its job's id.
+// cancelling is a hook that runs at each call of the sidecar. At the call of a job's cancelPoint it cancels the job
+// and those that share the cancelPoint. A merge names only the expander, whose name ends with its parent's id.
 const cancelling = `job= call=
 case "$name $*" in
 "scontrol release "*) call=release job=$2 ;;
@@ -87,20 +87,20 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	const never = -1
 	fates := []cancelPoint{
-		// Those that live longest come first: they get the first nodes, and grow by nodes with higher names than the
-		// node of their script.
+		// Jobs that live longest come first. They get the first nodes, and grow by nodes with higher names
+		// than the node of their script.
 		{call: "shrink", after: never}, {call: "shrink", after: 50 * time.Millisecond},
 		{call: "attach", after: never}, {call: "release", after: never}, {call: "release", after: 0}, {call: "detach", after: never}, {call: "detach", after: 0},
 		{call: "expand", after: never}, {call: "expand", after: 0},
-		// A merge takes 0.3 to 0.5 s. A job that is cancelled meanwhile may end with an empty list of nodes, while no
-		// job owns its nodes.
+		// A merge takes 0.3 to 0.5 s. A job that is cancelled during a merge may end with an empty node list,
+		// and then no job owns its nodes.
 		{call: "merge", after: never}, {call: "merge", after: 0}, {call: "merge", after: 30 * time.Millisecond}, {call: "merge", after: 100 * time.Millisecond}, {call: "merge", after: 300 * time.Millisecond},
 	}
 	t.Run("each call", func(t *testing.T) { cancelAt(t, fates) })
 	if !*long {
 		return
 	}
-	random := rand.New(rand.NewPCG(1, 2)) // the moments differ nevertheless: Slurm's do
+	random := rand.New(rand.NewPCG(1, 2)) // the seed is fixed, but Slurm's own timing still differs between runs
 	for round := range 10 {
 		fates = fates[:0]
 		for range 12 {
@@ -110,7 +110,7 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// arm makes the hook cancel all of the jobs, by one command, at the sidecar's call for the first of them.
+// arm makes the hook cancel the jobs `all` by one scancel at the cancelPoint of `job`.
 func (f cancelPoint) arm(t *testing.T, calls *clients, job string, all ...string) {
 	t.Helper()
 	after := "before"
@@ -122,8 +122,8 @@ func (f cancelPoint) arm(t *testing.T, calls *clients, job string, all ...string
 	}
 }
 
-// Jobs that grow in the same second are cancelled together (scancel a b), at one of the calls by which the first of
-// them grows.
+// Jobs that grow in the same second are cancelled by one scancel, at one of the sidecar's calls for the growth of
+// whichever job comes first.
 func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -136,7 +136,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 		for i := range pair {
 			pair[i] = lab.Submit(t, "alice", "sleep 7\neval \"$(accordion step)\" || exit\nsleep 60\n", "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x60s", "-J", "x")
 		}
-		for _, job := range pair { // at the first call for either of them
+		for _, job := range pair { // the first call for either job cancels both
 			f.arm(t, calls, job, pair...)
 		}
 		jobs = append(jobs, pair...)
@@ -154,7 +154,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	closeRunaways(t, lab)
 }
 
-// cancelAt runs one job for each cancelPoint, all at the same time, and checks what is left.
+// cancelAt runs one job for each cancelPoint, all at the same time, and checks that nothing is left behind.
 func cancelAt(t *testing.T, fates []cancelPoint) {
 	t.Helper()
 	lab := quickLab(t)
@@ -167,7 +167,7 @@ func cancelAt(t *testing.T, fates []cancelPoint) {
 		jobs[i] = lab.Submit(t, "alice", phase+boundary+phase+boundary+phase, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,2x5s,1x5s", "-J", "x")
 		f.arm(t, calls, jobs[i], jobs[i])
 	}
-	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many jobs at once are slow
+	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // many jobs at the same time are slow
 	for i, job := range jobs {
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, has ended", job, fates[i]), func() bool {
 			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
@@ -188,7 +188,8 @@ func cancelAt(t *testing.T, fates []cancelPoint) {
 	t.Logf("nodes were lost, and set free by `scontrol reconfigure`, %d times since this Slurm was booted", reconfigured(t, lab))
 }
 
-// A merge into a job that is cancelled at the same moment loses nodes. Here no sidecar runs that could notice.
+// A merge into a job that is cancelled at the same moment can lose nodes. In this test the sidecar is
+// killed during the merge, so the next sidecar must free the nodes.
 func TestNodesLostInAMergeAreSetFreeByTheNextSidecar(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)

@@ -12,18 +12,20 @@ import (
 )
 
 // clients is a folder of Slurm's client programs, for [slurm] bin, that run a hook before each call that changes
-// something. So a test can kill the sidecar, or cancel a job, between any two calls of the sidecar, or during one.
+// something. So a test can kill the sidecar, or cancel a job, between any two calls of the sidecar or during a
+// call.
 type clients struct {
 	t   *testing.T
 	dir string
 }
 
-// clientScript replaces the program of the same name. A hook may run "$real" "$@" itself and exit, or return. A
-// scontrol that reads commands from its standard input is many calls: each runs the hook, and is carried out by a
-// real scontrol. Calls about the lease run no hook, because they come at their own times, between any other calls.
+// clientScript replaces the program of the same name. A hook may run "$real" "$@" itself and exit, or return. For
+// a scontrol that reads commands from its standard input, each command counts as a call: it runs the hook, and a
+// real scontrol carries it out. Calls about the lease run no hook, because they come at any time, between other
+// calls.
 //
-// Programs that the sidecar runs as the owner of a job must be able to kill it, too: so the shell keeps root's
-// rights, but "$real" runs without them.
+// A hook must be able to kill the sidecar even in a program that the sidecar runs as the owner of a job.
+// Therefore the shell keeps root's rights, but "$real" runs without them.
 const clientScript = `#!SHELL -p
 name=${0##*/} here=${0%/*} real=PROGRAM
 [ "$(id -ru)" = 0 ] || real=$here/real/$name
@@ -65,7 +67,7 @@ func openFolder(t *testing.T) string {
 func newClients(t *testing.T) *clients {
 	t.Helper()
 	c := &clients{t: t, dir: t.TempDir()}
-	// Others may run these programs but not list the folder, so that they do not find the shell.
+	// Other users may run these programs but not list the folder, so that they cannot find root's shell.
 	c.ok(os.Chmod(filepath.Dir(c.dir), 0o711))
 	c.ok(os.Chmod(c.dir, 0o711))
 	c.ok(os.Mkdir(filepath.Join(c.dir, "real"), 0o755))
@@ -86,8 +88,8 @@ func newClients(t *testing.T) *clients {
 	return c
 }
 
-// rootsShell returns a shell that has root's rights for any user who runs it (with -p). Other users do not learn its
-// name.
+// rootsShell returns a set-uid shell, which has root's rights for any user who runs it (with -p). The shell's
+// name is random, so that other users do not know it.
 func (c *clients) rootsShell() string {
 	c.t.Helper()
 	dash, err := os.ReadFile("/bin/dash")
@@ -127,15 +129,16 @@ func (c *clients) hook(text string) {
 type killPoint struct {
 	when string // before, during (the call is still carried out) or after
 	at   int
-	call string // a shell pattern: only matching calls count; "": all
+	call string // a shell pattern: only matching calls count; "" means all calls
 }
 
 func (d killPoint) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
 }
 
-// killAt makes the hook kill its sidecar at the kill point. Each sidecar counts for itself. A hook that cannot tell
-// whether its parent is alive might kill another process, so it reads the parent once, which must be a sidecar.
+// killAt makes the hook kill its sidecar at the kill point. Each call of killAt restarts the count. The process
+// number of a dead parent may belong to another process. Therefore the hook kills its parent only if that is an
+// accordion process.
 func (c *clients) killAt(d killPoint) {
 	c.t.Helper()
 	_ = os.Remove(filepath.Join(c.dir, "count"))

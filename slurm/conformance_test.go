@@ -29,7 +29,7 @@ import (
 )
 
 // Every run of the tests carries out the script testdata/conformance/script.txt on clienttest's Slurm, and on a real
-// one if there is a lab. Both must give the answers that were recorded of the release:
+// one if there is a lab. Both must give the answers that were recorded from that release:
 //
 //	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=.                       records them again (needs a lab)
 //	scripts/slurm-lab world 26.05 -- sh -c 'go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=/var/tmp >&2 &&
@@ -50,7 +50,7 @@ import (
 
 var recordFlag = flag.String("accordion.record", "", "a folder, as this one, below which to write what the real Slurm answers to testdata/conformance/script.txt")
 
-// A party carries out the script: a fake or a real Slurm.
+// A party is a fake or a real Slurm that carries out the script.
 type party struct {
 	*testing.T
 	sys      *slurm.System
@@ -64,7 +64,7 @@ type party struct {
 	jobs map[string]adapter.Key
 }
 
-// answers carries out the script, and returns it with the answers.
+// answers carries out the script, and returns its lines with the answers.
 func (p *party) answers() string {
 	p.Helper()
 	script, err := os.ReadFile("testdata/conformance/script.txt")
@@ -130,7 +130,7 @@ func (p *party) answer(line string) string {
 			fmt.Sprintf("--nodes=%d", len(rest)-1), "--nodelist=" + strings.Join(rest[1:], ","), "--mem=0", fmt.Sprintf("--dependency=expand:%d", job(2).ID),
 			"--immediate"}
 		user := "alice"
-		if p.release < "23" { // root may allocate for her
+		if p.release < "23" { // on these releases root may allocate for alice
 			user, args = "root", append(args, "--priority=TOP", "--uid="+p.uid, "--gid="+p.gid)
 		}
 		out, errs, err := p.exec(user, args...)
@@ -194,7 +194,7 @@ func (p *party) await(name, state string) string {
 	})
 }
 
-// until waits until look returns the wanted text.
+// until waits until `look` returns the wanted text.
 func (p *party) until(wanted string, look func() string) string {
 	now := ""
 	for end := time.Now().Add(p.patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -328,7 +328,7 @@ func samples(t *testing.T, l *lab.SlurmLab) string {
 	}
 	l.Await(t, patience, "two jobs run", func() bool { return strings.Count(print("show", "job"), " JobState=RUNNING ") == 2 })
 	all += print("show", "node") + print("show", "reservation") + print("show", "partition")
-	for line := range strings.Lines(print("show", "job")) { // Slurm still knows the jobs of the script
+	for line := range strings.Lines(print("show", "job")) { // the output also has the jobs of the script, which are left out
 		if regexp.MustCompile(` JobName=(runs|managed|alloc) `).MatchString(line) {
 			all += line
 		}

@@ -60,7 +60,7 @@ func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	w.assertFewPrograms()
 }
 
-// worldOn returns a new world, like newWorld, on a lab of the test's own.
+// worldOn does what newWorld does, on the given lab.
 func worldOn(t *testing.T, lab *lab.SlurmLab) *world {
 	t.Helper()
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: patience})
@@ -82,7 +82,7 @@ func (w *world) ordinaryJobs() {
 	w.submit(sleeps, "-H", "-N1", ":", "-N2")
 	w.submit(sleeps, "-N1", "-t5", "-p", "shared,main", "-w", "n2") // stays pending
 	w.submit(sleeps, "-H", "-N2", "-t5", "--mincpus=3", "--mem=123", "-p", "shared", "--oversubscribe")
-	w.lab.Submit(w.T, "alice", "true", "-N1", "-t5") // may end before it is seen
+	w.lab.Submit(w.T, "alice", "true", "-N1", "-t5") // this job may end before a reading shows it
 	w.lab.Run(w.T, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
 	suspended := w.running("n5")
 	w.lab.Run(w.T, "root", "scontrol", "suspend", w.number(suspended.Key))
@@ -127,7 +127,7 @@ func (w *world) submitForgeries() {
 	}
 }
 
-// submitForgery submits a job with such texts, and checks that none is taken for Slurm's.
+// submitForgery submits a job with the given forged texts, and checks that a reading takes none of them for Slurm's.
 func (w *world) submitForgery(what string, options ...string) {
 	w.Helper()
 	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)

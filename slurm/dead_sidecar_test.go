@@ -66,7 +66,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	})
 	t.Logf("an ordinary job had the nodes %v after kill -9", time.Since(died).Round(time.Second))
 
-	// A clean stop has the same result, at once if an administrator asks for it.
+	// A clean stop has the same result. An administrator can request that the reservations are deleted immediately.
 	p.start()
 	lab.Await(t, time.Minute, "nodes are reserved ahead again", reserved)
 	p.stop()

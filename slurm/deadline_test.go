@@ -26,7 +26,7 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	lab.Await(t, time.Minute, "an ordinary job has all nodes", func() bool {
 		return retryAs(t, lab, "root", "squeue", "-h", "-t", "R", "-o", "%D") == fmt.Sprint(lab.Nodes)
 	})
-	late := lab.Submit(t, "bob", "#EP 1x20s,2x20s\ntrue", "--deadline=now+80seconds") // it would have to start within 20 s
+	late := lab.Submit(t, "bob", "#EP 1x20s,2x20s\ntrue", "--deadline=now+80seconds") // the job would have to start within 20 s
 	wide := lab.Submit(t, "bob", "#EP 1x20s\nsleep 1", "--deadline=now+10minutes")
 	lab.Await(t, time.Minute, "the sidecar knows that the job cannot end in time", func() bool {
 		v := p.view(late)
@@ -46,8 +46,8 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	assertClean(t, p)
 }
 
-// submitImpossible submits a job that cannot end by its deadline, however soon it starts. Slurm must say so at once:
-// sbatch rejects the job, on releases that do so, or its state becomes DEADLINE.
+// submitImpossible submits a job that cannot end by its deadline, however soon it starts. Slurm must report that
+// immediately: on some releases sbatch rejects the job, on others the job's state becomes DEADLINE.
 func submitImpossible(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	job, said, err := lab.Sbatch("alice", "#EP 1x20s,2x20s\nsleep 600", "--deadline=now+30seconds")

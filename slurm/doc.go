@@ -1,12 +1,12 @@
 // Package slurm implements adapter.BatchSystem for Slurm 20.11 and later.
 //
 // It runs Slurm's own client programs and reads what they print. The letters and keys of squeue and scontrol have
-// been stable for ten years, while the JSON and REST layouts change with every release. It is not a binding to
-// libslurm, and it schedules nothing. What it caches between two calls saves programs and decides nothing: Slurm is
-// always right.
+// been stable for ten years, while the JSON and REST layouts change with every release. The package is not a
+// binding to libslurm, and it schedules nothing. Its caches only save client programs. Decisions follow what Slurm
+// reports.
 //
 // Most questions go to consoles: scontrol programs that live for minutes and carry out hundreds of commands (see
-// slurm/client). squeue runs where a console's answer is not certain, salloc and scancel for what scontrol cannot do.
+// slurm/client). squeue runs where a console's answer is not certain. salloc and scancel do what scontrol cannot do.
 //
 //	cluster, err := slurm.New(slurm.Config{Partitions: []string{"main"}})
 //	if err != nil {
@@ -18,7 +18,7 @@
 //	now, err := cluster.Observe(ctx) // nodes, jobs and reservations of the pool
 //	cluster.Close()
 //
-// The files, and the packages below it:
+// The files, and the packages below this one:
 //
 //	slurm.go observe.go array.go kinds.go limits.go recount.go preempt.go  a reading of the pool, and what is added to it
 //	acts.go hold_reservation.go reserve.go messages.go                     actions on jobs and reservations
@@ -34,6 +34,6 @@
 //
 // What can be trusted: a job's owner may write anything into its name, account, comment and paths, including line
 // breaks and whole forged records. squeue therefore ends its free fields with a random word (see slurm/output), and
-// consoles print another one in front of each time. Of a console's output only what no user can write is trusted (see
-// slurm/jobs). One user's texts can therefore only harm that user.
+// consoles print another one in front of each time. From a console's output the package trusts only what no user can
+// write (see slurm/jobs). One user's texts can therefore only harm that user.
 package slurm

@@ -19,8 +19,8 @@ func defaultLab(t *testing.T) *lab.SlurmLab {
 	return lab.TakeSlurm(t, 16, lab.Users("alice", "bob", "carol"))
 }
 
-// reportScript is the part of a job script that prints the job's nodes: by its environment, by its hosts file, and by
-// srun.
+// reportScript is the part of a job script that prints the job's nodes: according to its environment, to its hosts
+// file and to srun.
 const reportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
@@ -90,7 +90,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	p, since := serving(t, lab, ""), time.Now()
 	sizes := []int{2, 5, 3}
 	var ordinary []string
-	for range 3 { // they leave room for its growth
+	for range 3 { // the ordinary jobs leave room for the job's growth
 		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 30", "-N3", "-t1"))
 	}
 	job := lab.Submit(t, "alice", fmt.Sprintf("#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n%d\n", 2*lab.CPUs)+reportScript+
@@ -181,7 +181,7 @@ func assertReplayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) 
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	last := log.Records[len(log.Records)-1] // a job of the same id before it was submitted earlier
+	last := log.Records[len(log.Records)-1] // earlier records may be of an older job with the same id
 	var got []int
 	for _, step := range log.EPs[last.Number] {
 		got = append(got, step.Nodes/lab.CPUs)
@@ -192,8 +192,7 @@ func assertReplayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) 
 }
 
 // accountedSizes returns the host list of each of the job's sizes in accounting, in order of time, once accounting
-// knows its end: slurmdbd learns of an end some time later. A job with the same id may exist; it was submitted
-// earlier.
+// has the job's end, which slurmdbd gets with a delay. Accounting may also have an older job with the same id.
 func accountedSizes(t *testing.T, lab *lab.SlurmLab, job, submitted string) []string {
 	t.Helper()
 	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)

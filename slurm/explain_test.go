@@ -61,7 +61,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	long := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N22", "-t10", "-J", "long")
 	lab.Await(t, time.Minute, "the long job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", long, "-o", "%T") == "RUNNING" })
 	job := lab.Submit(t, "alice", "sleep 100", "-H", "-N4", "-t5", "--comment=ep=4x1m,6x1m", "-J", "mine")
-	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // after the other one in the site's ranking
+	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // ranked after the other job by the site
 
 	p.awaitQueueExplanation(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
 		"It waits, first in the queue.", "It needs 4 nodes for its first step. Of the pool's 24, 22 are held by jobs, 2 are free.",
@@ -82,7 +82,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 		}
 	}
 
-	// Otherwise Slurm would give the nodes to the wide job before the sidecar sees that they are free.
+	// Without the reservation, Slurm would give the nodes to the wide job before the sidecar sees that they are free.
 	lab.Run(t, "root", "scancel", wide)
 	lab.Run(t, "root", "scancel", long)
 	p.awaitExplanation(job, "start brought forward by ", "job "+long+" of bob ended ", "started: on 4 nodes", "What it was promised", "grows to 6")
@@ -96,7 +96,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	assertClean(t, p)
 }
 
-// readMetrics returns the metrics as Prometheus scrapes them.
+// readMetrics returns the text of the metrics that Prometheus scrapes.
 func readMetrics(t *testing.T, address string) string {
 	t.Helper()
 	c := &http.Client{Timeout: lab.Patience}

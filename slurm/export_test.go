@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// BothWays reads every unfinished job by squeue, by a console's list, and by a console job by job. It returns them as
-// comparable texts: sorted, and without known differences in form.
+// BothWays reads every unfinished job by squeue, by a console's list, and by a console job by job. It returns the
+// jobs as comparable texts: sorted, and without known differences in form.
 func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []string, err error) {
 	jobs, err := s.Jobs.Squeue(ctx)
 	if err != nil {
@@ -45,5 +45,5 @@ func texts(jobs []output.Record) []string {
 	return all
 }
 
-// On returns a system that runs Slurm's programs with run.
+// On returns a System that runs Slurm's programs with `run`.
 func On(c Config, run *client.Runner) *System { return systemOf(c, run) }

@@ -25,9 +25,9 @@ func (d delays) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", word(d.accepted), word(d.growths), word(d.shrinks))
 }
 
-// TestHostileUsersDoNotDelayOthersOnARealSlurm runs jobs of five users with 600 steps of a second each, with [limits]
-// shortest_step off. The jobs of another user are handled within seconds anyway. With -accordion.long it runs thirty
-// such jobs, and five rounds with and without them. The median delay at most doubles.
+// Five users have jobs with 600 steps of a second each, with [limits] shortest_step off. Nevertheless the sidecar
+// handles the jobs of another user within seconds. (-accordion.long: thirty such jobs, and five rounds with and
+// without them, of which the median at most doubles.)
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	parallelUnlessLong(t)
 	nodes, jobs, turns := 16, 6, 1
@@ -48,14 +48,14 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 			return len(strings.Fields(runClient(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
 		time.Sleep(20 * time.Second)                // they use up their share of a minute
-		beside.add(measureDelays(t, lab, p, "bob")) // alice's share of the minute is still used up
+		beside.add(measureDelays(t, lab, p, "bob")) // measured as bob, because alice's share of the minute is still used up
 		for _, user := range hostile {
 			runClient(t, lab, "scancel", "--user="+user)
 		}
 		lab.Await(t, 2*time.Minute, "the hostile jobs have ended", everySecond(func() bool {
 			return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 		}))
-		if *long { // deleting them uses up the programs of a minute, so the next round would not be free of them
+		if *long { // deleting these jobs uses up the programs of a minute, which would disturb the next round
 			time.Sleep(time.Minute)
 		}
 	}
@@ -67,7 +67,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		before, after := quantile(two[0], 0.5), quantile(two[1], 0.5)
 		most := sampleBound
 		if *long {
-			most = 2*max(before, 0) + 1 // and one reading
+			most = 2*max(before, 0) + 1 // plus the time of one reading
 		}
 		if !(after <= most) {
 			t.Errorf("next to hostile users a job %s after %.2f s, without them after %.2f s; want at most %.2f s", what, after, before, most)
@@ -75,12 +75,12 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	}
 }
 
-// sampleBound is the bound, in seconds, on the delay of a single sample taken while other tests run. Without equal
-// shares a job was accepted after 145 s, and had not ended after four minutes.
+// sampleBound is the bound, in seconds, on the delay of a single sample taken while other tests run. Before users
+// had equal shares, a job in this test was accepted after 145 s, and had not ended after four minutes.
 const sampleBound = 20.0
 
-// measureDelays runs a job that grows and shrinks once, and returns its delays. It needs less than its user's share
-// of a minute.
+// measureDelays runs a job that grows once and shrinks once, and returns its delays. The job needs fewer client
+// programs than its user's share of a minute.
 func measureDelays(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// acts are the calls of a start, a growth and a shrink between which slurmctld goes away; only the first three in a
-// short run.
+// acts are the calls of a start, a growth and a shrink before or after which slurmctld is stopped. A short run uses
+// only the first three.
 var acts = []struct{ what, when, call string }{
 	{"a release", "before", "'scontrol release '*"},
 	{"an expander over its own nodes", "before", "'salloc '*accordion-over-*"},
@@ -26,12 +26,12 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 	if !*long {
 		acts = acts[:3]
 	}
-	// No job waits for nodes, so every delay is slurmctld's. There are spare nodes: those of a failed growth are not
-	// free for a while, and a job that must grow by nodes with lower names gets one too many when slurmctld starts
-	// (docs/reliability.md).
+	// The lab has spare nodes, so that no job waits for nodes and slurmctld causes every delay. The nodes of a
+	// failed growth are not free for a while. When slurmctld starts, a job that must grow by nodes with lower
+	// names gets one node too many (docs/reliability.md).
 	lab := faultLab(t, 4*len(acts)+4)
 	g := &gate{t: t, lab: lab, clients: newClients(t)}
-	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // 20.11 does not need this
+	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // without this setting 20.11 would grow by merge
 	sizes := []int{2, 4, 1}
 	var jobs []string
 	for _, a := range acts {

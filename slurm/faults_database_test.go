@@ -17,8 +17,8 @@ import (
 // 21.08.8 to 24.05.
 func needsDatabase(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
 
-// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack stops slurmdbd during a growth, in a long run for a minute. It is
-// dead, or it hangs while its port still accepts connections.
+// slurmdbd does not answer when a growth is due, in a long run for a minute. Either it is dead, or it hangs while
+// its port still accepts connections.
 func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	t.Run("dead", func(t *testing.T) {
@@ -71,7 +71,7 @@ func runWithoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	})
 	back()
 	awaitEvent(t, p, job, "grew", time.Minute)
-	// The status is written at the end of the cycle that logs the growth.
+	// The sidecar writes its status at the end of the cycle that logs the growth.
 	lab.Await(t, 20*time.Second, fmt.Sprintf("status promises its end %d s later than for %d", least, promised), func() bool {
 		v := p.view(job)
 		return v != nil && v.Promised >= promised+least
@@ -111,7 +111,7 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
 	goOn := stopDatabase(t, lab)
-	lost := submitEvolving(t, lab, 10, []int{4, 1}) // before the sidecar starts: only the plug-in holds it
+	lost := submitEvolving(t, lab, 10, []int{4, 1}) // submitted before the sidecar starts, so that only the plug-in has held the job
 	unnumbered := func() bool {
 		_, said, err := lab.Exec("root", "", "scontrol", "update", "JobId="+lost, "Comment=x")
 		return err != nil && strings.Contains(said, "DB index is being set")

@@ -34,8 +34,8 @@ func accepted(p *process, job string) int {
 	return len(submitted)
 }
 
-// A killed slurmctld forgets what happened in its last five seconds, and gives the ids of the jobs it forgot to new
-// ones.
+// A killed slurmctld forgets what happened in its last five seconds. It gives the ids of the forgotten jobs to new
+// jobs.
 func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 12)
@@ -43,9 +43,10 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	p.unjudged = byAccounting                        // accounting lacks what a killed slurmctld forgot
 	watched := watchNodes(t, lab)
 
-	// Their last steps last until the end of the test: after a restart slurmctld may not answer for many seconds; and
-	// after a kill it forgets that a job has ended, and does not ask its node for minutes.
-	lab.Run(t, "alice", "rm", "-f", "over") // of a run before
+	// The last steps of these jobs last until the end of the test, because after a restart slurmctld may not
+	// answer for many seconds. And a killed slurmctld may forget that a job has ended, and does not query the
+	// job's node for minutes.
+	lab.Run(t, "alice", "rm", "-f", "over") // of an earlier run
 	lasting := func(ep string) string {
 		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+stepScriptEnding(2, 29, "until [ -e over ]; do sleep 0.1; done"))
 	}
@@ -61,10 +62,10 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	killController(t, lab)
 	resized()
 
-	lively := submitEvolving(t, lab, 600, []int{1}) // while a managed job runs, the sidecar reads every second, and so in time
+	lively := submitEvolving(t, lab, 600, []int{1}) // while a managed job runs, the sidecar reads the cluster every second, and so sees the jobs below before slurmctld is killed
 	awaitEvent(t, p, lively, "started", time.Minute)
-	// If a node does not know its job yet when slurmctld restarts, slurmctld requeues the job, and the next start on
-	// that node drains the node.
+	// If a node does not know its job yet when slurmctld restarts, slurmctld requeues the job, and the node is
+	// drained at the next start of a job.
 	lab.Await(t, time.Minute, "job "+lively+" runs on its node", func() bool { return strings.Contains(stepOutput(lab, lively), "step 1 on 1") })
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
@@ -82,14 +83,14 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 			return slices.ContainsFunc(p.events(reused, "accepted"), func(e entry) bool { return e.Submitted >= at })
 		})
 		if accepted(p, reused) < 2 {
-			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just started may lose the first command
+			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just started may lose the first scancel
 				tryClient(lab, "scancel", job, reused)
 				left := strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-o", "%A"))
 				return !slices.Contains(left, job) && !slices.Contains(left, reused)
 			})
 		}
 	}
-	if reused != lively { // it may have been forgotten itself, and bob's job have its id
+	if reused != lively { // slurmctld may also have forgotten this job, and given its id to bob's job
 		tryClient(lab, "scancel", lively)
 	}
 	lab.Await(t, 2*time.Minute, "bob's job has ended", func() bool {

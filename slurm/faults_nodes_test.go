@@ -29,8 +29,8 @@ func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 	return sortedNames(nodeNames(t, list))
 }
 
-// Three jobs lose nodes at the same time: one that ends with a node, one submitted with sbatch -k, and one whose
-// nodes are drained.
+// Three jobs lose nodes at the same time: one that Slurm ends when it loses a node, one submitted with sbatch
+// -k, and one whose node is drained.
 func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 16, lab.Config("SlurmdTimeout=10"))
@@ -43,12 +43,12 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	const seconds = 25
 	fragile := submitEvolving(t, lab, seconds, []int{2, 4})
 	robust := submitEvolving(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
-	drained := submitEvolving(t, lab, seconds+10, []int{2, 4, 1}) // later than the others: a job that cannot grow waits only 30 s
+	drained := submitEvolving(t, lab, seconds+10, []int{2, 4, 1}) // its growth is due later than the others' growths, because a job that cannot grow waits only 30 s
 	for _, job := range []string{fragile, robust, drained} {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}
 	awaitScriptBegun(t, lab, robust)
-	var drains []string // a DOWN node returns with its slurmd's next report (ReturnToService=2)
+	var drains []string // drained nodes, which must be resumed; a DOWN node becomes usable again by itself when slurmd reports (ReturnToService=2)
 	lose := func(job, state string) (node string) {
 		t.Helper()
 		held := nodesNow(t, lab, job)
@@ -72,10 +72,10 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		t.Errorf("job %s lost %s, and its hosts file has %q (%v)", robust, down, text, err)
 	}
 	killed := nodesNow(t, lab, fragile)[1]
-	lab.Do(t, "node-kill", killed) // nothing tells slurmctld
+	lab.Do(t, "node-kill", killed) // slurmctld must notice the loss by itself
 
 	awaitEvent(t, p, robust, "grew", 2*time.Minute)
-	if lab.Slurm > "21" { // 20.11 merges and needs no second allocation
+	if lab.Slurm > "21" { // 20.11 needs no second allocation on the drained node, so the job grows there
 		lab.Await(t, 2*time.Minute, "status says why a job with a drained node does not grow", func() bool {
 			v := p.view(drained)
 			return v != nil && strings.Contains(v.Why, drains[0]+" is") && strings.Contains(v.Why, "a second allocation of each of its nodes")
@@ -104,20 +104,20 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		setNode(t, lab, node, "RESUME")
 	}
 	assertClean(t, p) // this also checks that every node can be used again
-	p.audit()         // the journal does not have what root does by hand from here on
+	p.audit()         // audited now, because the journal lacks what root does by hand from here on
 
 	if lab.Slurm >= "23" {
-		return // root can no longer allocate for alice, whom the plug-in forbids to expand a job
+		return // on these releases root cannot allocate for alice, and the plug-in forbids her to expand a job
 	}
 	assertLeakedNodesFreed(t, p, lab)
 	assertClean(t, p)
 }
 
-// assertLeakedNodesFreed checks that the sidecar frees nodes that Slurm has lost. Sometimes Slurm loses none by the same
-// acts, and they become idle: of several tries the first in which it does counts.
+// assertLeakedNodesFreed checks that the sidecar frees nodes that Slurm has lost. The acts by which Slurm loses nodes
+// do not always work, so they are repeated until the sidecar has freed lost nodes.
 func assertLeakedNodesFreed(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Helper()
-	begun := time.Now() // the journal also has earlier nudges
+	begun := time.Now() // the journal also has nodes freed earlier
 	for range 5 {
 		lost := leak(t, lab)
 		lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
@@ -136,7 +136,7 @@ func assertLeakedNodesFreed(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Error("the sidecar did not free them")
 }
 
-// leak makes Slurm lose two nodes: without a sidecar it merges an expander into a job that has ended.
+// leak makes Slurm lose two nodes, by a merge of an expander into a job that has ended.
 func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 	t.Helper()
 	alice, err := user.Lookup("alice")
@@ -153,8 +153,8 @@ func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 	}
 	lab.Run(t, "alice", "scancel", parent)
 	awaitEnded(t, lab, time.Minute, parent)
-	lab.Await(t, time.Minute, "the expander is merged", func() bool { // only after the steps that Slurm itself creates have ended
-		tryClient(lab, "scancel", line[0]+".4294967292") // the extern step, which not every release knows by name
+	lab.Await(t, time.Minute, "the expander is merged", func() bool { // Slurm merges it only after the steps that Slurm itself creates have ended
+		tryClient(lab, "scancel", line[0]+".4294967292") // the number of the extern step, because not every release knows its name
 		_, _, err := lab.Exec("root", "", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
 		return err == nil
 	})

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob kills slurmctld in the second in which a step begins. No srun of the
-// job ended shortly before. A killed slurmctld may assume that such an srun still runs, which happens without a
-// sidecar, too. The step's srun is refused while slurmctld does not know its nodes yet, and retries a minute later. A
-// second job exceeds its time by itself. It is ended, and its output has the reason although slurmctld did not answer
-// when the reason was due.
+// The test kills slurmctld in the second in which a step begins. No srun of the job ended shortly before the kill,
+// because a killed slurmctld may assume that such an srun still runs; that happens without a sidecar, too. The
+// step's srun is refused while slurmctld does not know its nodes yet, and retries a minute later. A second job
+// exceeds its time. The sidecar ends it, and the job's output has the reason, although slurmctld did not answer the
+// first attempts to write it.
 func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {
 	if !*long {
 		t.Skip("an srun waits for two minutes; the embedded system shows it too: -args -accordion.long")
@@ -42,7 +42,7 @@ echo done
 	lab.Await(t, 2*time.Minute, "its second step begins", func() bool { return exists(lab.Dir, "home", "alice", "begun") })
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Run(t, "alice", "touch", "away")
-	time.Sleep(time.Second) // by then its srun has called; nothing shows that while slurmctld is away
+	time.Sleep(time.Second) // time for the job's srun to call slurmctld; no event shows that while slurmctld is down
 	lab.Do(t, "ctl-start")
 
 	late := lab.Submit(t, "bob", "#!/bin/bash\n#EP 1x10s\nsleep 300\n")
@@ -59,7 +59,7 @@ echo done
 esac`, late))
 
 	awaitEnded(t, lab, 5*time.Minute, job, late)
-	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun prints something, too
+	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun's own messages are left out
 	if got := strings.Join(steps, " "); got != expectedOutput(1, 2, 1) {
 		t.Errorf("job %s: %q, want %q\n%s", job, got, expectedOutput(1, 2, 1), outputOf(lab, "alice", job))
 	}

@@ -21,7 +21,7 @@ func smallDisk(t *testing.T, lab *lab.SlurmLab) string {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skipf("no file system can be mounted here (%v): a full disk cannot be made", err)
 	}
-	t.Cleanup(func() { // before the lab ends and removes the directory
+	t.Cleanup(func() { // this runs before the lab ends and removes the directory
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -37,22 +37,22 @@ func fill(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, size := range []int{64 << 10, 512} { // the last free pages, too
+	for _, size := range []int{64 << 10, 512} { // small writes fill the last free pages
 		for err = nil; err == nil; {
 			_, err = f.Write(make([]byte, size))
 		}
 	}
 }
 
-// The test also starts a second sidecar by mistake: once with the first one's configuration, and once with its own
-// journal and socket.
+// The test also starts a second sidecar, as an administrator might by mistake: once with the first one's
+// configuration, and once with a journal and socket of its own.
 func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 6)
 	dir := smallDisk(t, lab)
 	p := serving(t, lab, "")
-	// A step that asks while no sidecar runs gives up after ten seconds, and on a slow machine two starts take
-	// longer.
+	// A call of `accordion step` gives up after ten seconds without a sidecar, and on a slow machine two
+	// starts of a sidecar take longer.
 	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x10s,4x10s,1x10s\nuntil [ -e served ]; do sleep 0.1; done\n"+stepScript(3, 9))
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 
@@ -97,7 +97,7 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	}
 	p.start()
 	p.endBy(syscall.SIGKILL)
-	p.start() // the cluster's lock went with the process
+	p.start() // the lock on the cluster was released when the process ended
 	lab.Run(t, "alice", "touch", "served")
 	awaitEnded(t, lab, 3*time.Minute, job)
 	if got := stepOutput(lab, job); got != expectedOutput(2, 4, 1) {

@@ -9,8 +9,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// A node goes down between the plan and the start planned on it. The job starts elsewhere, without waiting for the
-// minute after which a missing start is given up.
+// A node goes down after a job's start was planned on it. The job starts on another node, before the minute after
+// which the sidecar gives up a start that did not happen.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 5)
@@ -28,7 +28,7 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := on[len(on)-1]
-	lab.Do(t, "node-kill", node) // a node that is only set DOWN returns with its slurmd's next report, and the job starts (ReturnToService=2)
+	lab.Do(t, "node-kill", node) // the node is killed, because a node that is only set DOWN becomes usable again when slurmd reports, and the job would start there (ReturnToService=2)
 	setNode(t, lab, node, "DOWN")
 	g.open()
 	awaitEnded(t, lab, 2*time.Minute, job)

@@ -15,15 +15,15 @@ import (
 )
 
 // The tests of the faults_ files break a real Slurm under a real sidecar. Each checks what users see, and that
-// nothing is left behind. They use their own labs and run in parallel.
+// nothing is left behind. The tests use their own labs and run in parallel.
 
-// faultLab returns a lab for one test whose Slurm schedules at once.
+// faultLab returns a lab for one test, with a Slurm that schedules without delays.
 func faultLab(t *testing.T, nodes int, more ...lab.Option) *lab.SlurmLab {
 	t.Helper()
 	return lab.Slurm(t, nodes, append([]lab.Option{lab.Users("alice", "bob"), lab.Fast()}, more...)...)
 }
 
-// tryClient runs a client as root that may fail while its daemon is away; it then returns "".
+// tryClient runs a client program as root. It returns "" if the program fails, as it may while its daemon is down.
 func tryClient(lab *lab.SlurmLab, command ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -36,13 +36,13 @@ func tryClient(lab *lab.SlurmLab, command ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// stepScript returns a script that prints at the beginning of each step how many nodes it has; each step lasts the
+// stepScript returns a script that prints its number of nodes at the beginning of each step. Each step lasts the
 // given seconds.
 func stepScript(steps, seconds int) string {
 	return stepScriptEnding(steps, seconds, fmt.Sprintf("sleep %d", seconds))
 }
 
-// stepScriptEnding returns such a script whose last step is the given work.
+// stepScriptEnding returns a script like stepScript's, with the given shell text as its last step.
 func stepScriptEnding(steps, seconds int, last string) string {
 	var b strings.Builder
 	b.WriteString("say() { echo \"step ${ACCORDION_STEP:-1} on $SLURM_NNODES\"; }\nsay\n")
@@ -52,8 +52,8 @@ func stepScriptEnding(steps, seconds int, last string) string {
 	return b.String() + last + "\necho done\n"
 }
 
-// submitEvolving submits such a script with a profile of these sizes as alice. Each step is a second longer than its
-// work.
+// submitEvolving submits stepScript's script as alice, with a profile of these sizes. Each step of the profile is a
+// second longer than the work in it.
 func submitEvolving(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, options ...string) string {
 	t.Helper()
 	var ep []string
@@ -63,25 +63,25 @@ func submitEvolving(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, o
 	return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepScript(len(sizes), seconds-1), options...)
 }
 
-// stepOutput returns what such a script has printed so far, on one line.
+// stepOutput returns the output of stepScript's script so far, on one line.
 func stepOutput(lab *lab.SlurmLab, job string) string {
 	var all []string
 	for line := range strings.Lines(lab.File("alice", "slurm-"+job+".out")) {
-		if !strings.Contains(line, "accordion: ") { // printed by us, through the shim or Slurm
+		if !strings.Contains(line, "accordion: ") { // a line of Accordion's own, printed by the shim or through Slurm
 			all = append(all, strings.TrimSpace(line))
 		}
 	}
 	return strings.Join(all, " ")
 }
 
-// awaitScriptBegun waits until such a script has begun: Slurm calls a job running before that, and accepts messages
-// to it that are lost.
+// awaitScriptBegun waits until stepScript's script has begun. Slurm reports a job as running before that, and
+// messages sent to the job until then are lost.
 func awaitScriptBegun(t *testing.T, lab *lab.SlurmLab, job string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the script of job "+job+" has begun", func() bool { return stepOutput(lab, job) != "" })
 }
 
-// expectedOutput returns the complete output of such a script.
+// expectedOutput returns the complete output of stepScript's script.
 func expectedOutput(sizes ...int) string {
 	var b strings.Builder
 	for i, n := range sizes {
@@ -108,7 +108,8 @@ func heldNodes(lab *lab.SlurmLab, job string) string {
 	return tryClient(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
 }
 
-// awaitNodesKnown waits until slurmctld knows every node again: for some seconds after its start they are UNKNOWN.
+// awaitNodesKnown waits until slurmctld knows every node again: for some seconds after the start of slurmctld nodes
+// are UNKNOWN.
 func awaitNodesKnown(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
@@ -171,7 +172,7 @@ func awaitAccounted(t *testing.T, lab *lab.SlurmLab) {
 	}))
 }
 
-// noNodeInTwoJobs checks all that the watcher saw.
+// noNodeInTwoJobs checks that no reading of the watcher has a node in two jobs.
 func (w *watcher) noNodeInTwoJobs(t *testing.T) {
 	t.Helper()
 	w.stop()

@@ -15,13 +15,13 @@ import (
 // A growthRecord is one growth of one job. Times are Unix seconds.
 type growthRecord struct {
 	job     int64
-	step    int     // the step that it leads to, from 1
-	planned float64 // its planned second when the step before began
-	asked   float64 // when the application was ready for it
+	step    int     // the step that begins with the growth; steps count from 1
+	planned float64 // the growth's planned second, as of the beginning of the step before
+	asked   float64 // when the application requested the step
 	usable  float64 // when the application had its nodes, by the job's clock
-	due     float64 // from when lateness counts: nodes and application were ready
-	cause   string  // what due waited for
-	early   bool    // it was decided to grow before the planned second
+	due     float64 // when the nodes and the application were ready; lateness counts from here
+	cause   string  // what was ready last
+	early   bool    // the sidecar decided on the growth before the planned second
 	at      int     // growths due in the same second, including this one
 }
 
@@ -44,11 +44,12 @@ const (
 // late returns how late the growth was after its planned second.
 func (g growthRecord) late() float64 { return g.usable - g.planned }
 
-// slow returns how late it was after everything was ready.
+// slow returns how late the growth was after the nodes and the application were ready.
 func (g growthRecord) slow() float64 { return g.usable - g.due }
 
-// judgeGrowth determines from when lateness of a growth counts. Slurm's accounting tells when the last node was given
-// up. It knows only whole seconds; within the second the sidecar's time counts.
+// judgeGrowth determines the second from which the lateness of a growth counts. Slurm's accounting has the time when
+// the last of the nodes was released. Accounting knows only whole seconds. Within that second the sidecar's time
+// counts.
 func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (growthRecord, error) {
 	g := growthRecord{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
@@ -58,7 +59,7 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 	}
 	added := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(before, n) })
 	ready := number(e.Args["ready"])
-	if usable < g.planned { // its only second is that of the decision, which comes with the first try
+	if usable < g.planned { // an early growth has no planned second; the time of the decision, which is that of the first try, replaces it
 		g.early, g.due = true, max(g.asked, ready)
 		return g, nil
 	}
@@ -76,7 +77,7 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 	return g, nil
 }
 
-// number parses a number of the journal's JSON; NaN if it is not a number.
+// number returns a number from the journal's JSON, or NaN if the value is not a number.
 func number(v any) float64 {
 	f, ok := v.(float64)
 	if !ok {
@@ -105,10 +106,10 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// latenessTable formats the growths, split by how many came at once and by what they waited for.
+// latenessTable formats the growths, split by how many were due in one second and by the cause of their lateness.
 func latenessTable(all []growthRecord) string {
 	type line struct {
-		at    int // 1: single, 2: together
+		at    int // 1 for single growths, 2 for several in one second
 		cause string
 	}
 	groups := map[line][]growthRecord{}
@@ -138,8 +139,8 @@ func latenessTable(all []growthRecord) string {
 	return b.String()
 }
 
-// A bounds has the bounds, in seconds, on growths of a way: on a single growth in the median and in 95 % of the
-// cases; and of k growths in one second the last is within median + each·k.
+// A bounds has the bounds in seconds on growths of one way. `median` and `most` bound the median and the 95 %
+// quantile of single growths. The last of k growths in one second must be within median + each·k.
 type bounds struct{ median, most, each float64 }
 
 // boundsOf has the promised bounds for each way to grow.

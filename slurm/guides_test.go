@@ -19,8 +19,8 @@ var (
 	lines  = regexp.MustCompile(`(?m)^    (#(?:EP|MOLD) \S+)`)
 )
 
-// ways returns the forms in which users may write what a job needs, according to the guides: lines for scripts, and
-// calls of sbatch.
+// ways returns the ways in which, by the guides, users may write a job's request: lines in scripts, and options of
+// sbatch.
 func ways(t *testing.T) (all []string) {
 	t.Helper()
 	for _, guide := range []string{"README.md", "docs/user.md"} {
@@ -39,7 +39,7 @@ func ways(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// Every way that the guides show is taken by a real sbatch, and makes a job whose request the sidecar finds.
+// A real sbatch accepts every way that the guides show, and the sidecar finds the request of each job.
 func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 	t.Parallel()
 	lab := lab.TakeSlurm(t, 16, lab.Fast())
@@ -56,7 +56,7 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 			}
 			script, options = "#!/bin/sh\nsleep 1\n", append(options, words[1:]...)
 		}
-		if strings.Contains(way, "--array=") { // makes tasks of what the script says
+		if strings.Contains(way, "--array=") { // makes an array of the script's job
 			script = "#!/bin/sh\n#EP 1x5m,2x5m\nsleep 1\n"
 		}
 		id, said, err := lab.Exec("alice", script, options...)
@@ -89,11 +89,11 @@ func readmeBlock(t *testing.T, words string) []string {
 	return nil
 }
 
-// TestTheReadmesSlurmExampleRunsOnThisMachine types the README's block that boots a Slurm, as printed, and what the sentences below it name. Then
-// the README's first script runs there, as printed.
+// TestTheReadmesSlurmExampleRunsOnThisMachine runs the README's commands that boot a Slurm, as printed, and the
+// commands in the sentences below. Then the README's first script runs there, as printed.
 func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	t.Parallel()
-	lab := lab.Slurm(t, 8) // up 8 below finds it
+	lab := lab.Slurm(t, 8) // `up 8` below finds this lab
 	exports := ""
 	try := func(line string) (string, error) {
 		c := lab.Shell(t.Context(), exports+line)
@@ -113,7 +113,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 		case strings.HasPrefix(line, "eval "):
 			exports = line + "\n"
 			must("")
-		case line == "accordion status": // it is typed again until the sidecar has read the queue
+		case line == "accordion status": // repeated until the sidecar has read the queue
 			lab.Await(t, 2*time.Minute, "accordion status shows the job on 2 nodes", func() bool {
 				out, err := try(line)
 				return err == nil && regexp.MustCompile(`alice\s.*\brunning\b.*\b1/2\b`).MatchString(out)
@@ -124,7 +124,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	}
 	jobs := func() string { return strings.TrimSpace(must(`squeue -h -t R,CG,PD -o "%T %D"`)) }
 	lab.Await(t, 2*time.Minute, "squeue shows the job on 5 nodes", func() bool { return jobs() == "RUNNING 5" })
-	must(`(timeout 60 accordion journal --follow || true) | grep -m 1 grew`) // grep ends it
+	must(`(timeout 60 accordion journal --follow || true) | grep -m 1 grew`) // the pipeline ends when grep has found its line
 	lab.Await(t, 2*time.Minute, "the job has ended", func() bool { return jobs() == "" })
 	for name, program := range map[string]string{"preprocess": "two", "solve": "five", "postprocess": "three"} {
 		must("./scripts/slurm-lab exec -- sh -c 'printf \"#!/bin/sh\\necho " + program + "\\n\" >" + name + "; chmod +x " + name + "'")

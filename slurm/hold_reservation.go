@@ -17,15 +17,15 @@ import (
 // A holdReservation keeps the jobs of a cluster waiting for the sidecar. A waiting job is parked: it is tied to a
 // reservation in the far future instead of held. It keeps the rank that the site gives it (fair share, QOS,
 // partition, size), which a held job loses, and does not delay other jobs. A managed job starts when it is tied to a
-// reservation that has begun. In a partition that belongs to Accordion alone, rigid jobs also wait, before a gate:
-// the plug-in ties them to it at submission. A job that is let in becomes an ordinary job.
+// reservation that has begun. In a partition with manage = "all", rigid jobs wait, too: the plug-in ties them at
+// submission to another reservation, the gate. A job that is let in becomes an ordinary job.
 //
 // Its methods may be called from several goroutines.
 type holdReservation struct{ cluster *cluster.Cluster }
 
 var _ adapter.Gatekeeper = (*holdReservation)(nil)
 
-// newHoldReservation returns the reservations in which jobs of the cluster wait.
+// newHoldReservation returns a holdReservation for the cluster.
 func newHoldReservation(c *cluster.Cluster) *holdReservation { return &holdReservation{c} }
 
 // Park ties a pending job to the reservation of managed jobs, which it creates when needed, and removes the job's
@@ -63,7 +63,8 @@ func (w *holdReservation) tie(ctx context.Context, job adapter.Key, name string)
 	return w.cluster.Update(ctx, job, "ReservationName="+name)
 }
 
-// parkedAhead is how many days ahead such a reservation starts. Slurm takes a job without a limit to last for a year.
+// parkedAhead is how many days ahead a reservation for waiting jobs starts. That is more than a year, because Slurm
+// assumes that a job without a time limit runs for a year.
 const parkedAhead = 3650
 
 // make creates a reservation in which the jobs of every user may wait. It returns nil if the reservation exists.
@@ -91,9 +92,9 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 }
 
 // firstPriority is the priority of a job that is let in and should start now. It is above the priorities that Slurm
-// assigns, also under priority/basic, and below that of an expander. A job that is let in ahead of its time gets
-// less, and the later it is let in, the less: a job that is let in ahead of its time later does not overtake it. This
-// order starts again every priorityRound seconds.
+// assigns, also under priority/basic, and below that of an expander. A job that is let in ahead of its planned start
+// gets a lower priority. Of two such jobs the one that is let in later gets the lower priority, so that it does not
+// overtake the other. After priorityRound seconds the priorities start again from the top.
 const (
 	firstPriority = 4294960000
 	priorityRound = 50000
@@ -107,8 +108,8 @@ func priority(ahead core.Time, now time.Time) int64 {
 	return firstPriority - 1 - now.Unix()%priorityRound
 }
 
-// LetIn implements adapter.Gatekeeper. From then on the job has the plan's priority: Slurm considers no job behind
-// one that it cannot start.
+// LetIn implements adapter.Gatekeeper. The job also gets the plan's priority, because Slurm's scheduler stops at
+// the first job that it cannot start.
 func (w *holdReservation) LetIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
 	r, err := w.cluster.Jobs.Pending(ctx, job)
 	switch {
@@ -135,8 +136,8 @@ func (w *holdReservation) KeepOut(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// openDuration is how long the gate may stay open without a renewal. Every change is written at once, and where no sidecar
-// lives the plug-in stops no job.
+// openDuration is how long the gate may stay open without a renewal. It is long because every change of the gate is
+// written immediately, and because the plug-in sends no job to the gate while no sidecar runs.
 const openDuration = 10 * 365 * 24 * time.Hour
 
 // Open implements adapter.Gatekeeper. While the reservation output.Open exists, the plug-in lets new jobs pass.
@@ -163,8 +164,8 @@ func (w *holdReservation) Open(ctx context.Context, open bool) error {
 
 // show writes the state of the gate into the gate's own reservation, in a later second than the change itself. The
 // plug-in's copy of the reservations is refreshed only when the second of their last change is later than that of the
-// copy. A second change within one second, or a change after a refresh in the same second, would stay unseen until
-// the next change.
+// copy. Without the delay, the plug-in would miss a second change within one second, and a change after a refresh in
+// the same second.
 func (w *holdReservation) show(ctx context.Context, open bool) error {
 	select {
 	case <-time.After(time.Second):

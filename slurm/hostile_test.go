@@ -20,15 +20,15 @@ import (
 	"accordion/slurm/output"
 )
 
-// hostileJobs is the number of mallory's jobs. hostileFirst of them exist when the growths begin; the rest come
-// meanwhile.
+// hostileJobs is the number of mallory's jobs. hostileFirst of these jobs exist when the growths begin. Mallory
+// submits the others during the growths.
 const hostileJobs, hostileFirst = 200, 140
 
-// Mallory has two hundred jobs. Their names, comments and paths look like Slurm's own text, with whole records of
-// other users' jobs; they bear the sidecar's names, ask for invalid counts and depend on others' jobs. He keeps
-// changing them and submitting more. Nevertheless no growth of another user is late, the sidecar needs few programs,
-// and none of his texts is taken for Slurm's. There is no plug-in, which would accept fewer jobs (go test ./slurm
-// -run Hostile -args -accordion.long tries that, too).
+// Mallory has two hundred jobs. The jobs' names, comments and paths look like Slurm's own text, with whole records
+// of other users' jobs; some have names as the sidecar chooses them, invalid counts, or dependencies on other users'
+// jobs. Mallory keeps changing jobs and submitting more. Nevertheless no growth of another user is late, the sidecar
+// needs few programs, and no reading takes one of mallory's texts for Slurm's. The test runs without the plug-in,
+// which would accept fewer jobs (go test ./slurm -run Hostile -args -accordion.long tries that, too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
 	parallelUnlessLong(t)
 	t.Run("without the plug-in", func(t *testing.T) {
@@ -121,11 +121,11 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 }
 
-// visibleDelay is the least lateness of a growth, in seconds, that a slow machine does not explain: one reading missed it,
-// and the next try comes after that.
+// visibleDelay is the least lateness of a growth, in seconds, that a slow machine cannot explain. A growth that one
+// reading misses is tried again only after the next reading.
 const visibleDelay = 15
 
-// hostileUser generates what mallory does.
+// hostileUser generates mallory's jobs, texts and changes.
 type hostileUser struct {
 	t      *testing.T
 	lab    *lab.SlurmLab
@@ -151,7 +151,7 @@ func (h *hostileUser) impersonate(impostor, parent string, guarded bool) {
 	}
 }
 
-// lie returns a text that looks like Slurm's own, of at most so many bytes.
+// lie returns a text that looks like Slurm's own, of at most the given number of bytes.
 func (h *hostileUser) lie(most int) string {
 	head := " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=99 Nice=0 Account=a QOS=b JobState=RUNNING"
 	begin := func() string { return fmt.Sprintf("\nJobId=%d JobName=y", 1+h.random.IntN(300)) }
@@ -190,7 +190,7 @@ func (h *hostileUser) lie(most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// ours returns a name as the sidecar gives to allocations for a job.
+// ours returns a name in the form that the sidecar gives to allocations for a job.
 func (h *hostileUser) ours() string {
 	kind := []string{"grow", "over", "with"}[h.random.IntN(3)]
 	return fmt.Sprintf("accordion-%s-%d", kind, 1+h.random.IntN(300))
@@ -206,8 +206,8 @@ func (h *hostileUser) demands() []string {
 	return all[h.random.IntN(len(all))]
 }
 
-// options returns options of sbatch, with false information in some of the places where a user may write. The account
-// has none, because a site rejects unknown accounts.
+// options returns options of sbatch, with false texts in some of the fields that a user may choose, except the
+// account, because a site rejects unknown accounts.
 func (h *hostileUser) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0
@@ -234,7 +234,7 @@ func (h *hostileUser) options() string {
 // quoted returns a text as one word of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// submit submits n jobs. The script of each has a lie as its name, which is also in its command line.
+// submit submits n jobs. Each job's script file has a lie as its name, so the lie is also in the job's command line.
 func (h *hostileUser) submit(n int) {
 	h.t.Helper()
 	begin := time.Now()
@@ -273,7 +273,7 @@ func (h *hostileUser) torment(more int) (stop func() int) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() {
-		out, _, _ := h.lab.Exec("mallory", b.String(), "bash") // it ends when stop is called
+		out, _, _ := h.lab.Exec("mallory", b.String(), "bash") // the script ends when stop is called
 		changes = strings.Count(out, "changed")
 	})
 	return func() int {
@@ -331,7 +331,7 @@ func (h *hostileUser) judge(s *adapter.Snapshot) {
 			h.t.Errorf("%s occurs twice", what)
 		case j.User == "alice":
 			model = model || strconv.FormatInt(int64(j.ID), 10) == h.model && j.State == adapter.Running && len(j.Nodes) == 1 && j.Nodes[0] == "n16"
-		case j.User == "" && j.State != adapter.Pending: // the user is not known yet; the job holds its node
+		case j.User == "" && j.State != adapter.Pending: // squeue has not verified the job yet; the snapshot shows only that the job holds its node
 		case j.User != "mallory" || j.Mark != "" || j.Expands != 0 || j.Reservation != "" && j.Reservation != output.Park || j.Partition != "shared" && j.Partition != "main" || j.Want == 9:
 			h.t.Errorf("mallory's text is trusted: %s", what)
 		}
@@ -345,8 +345,7 @@ func (h *hostileUser) judge(s *adapter.Snapshot) {
 	}
 }
 
-// countingByProgram returns a folder like that of countingClients. All calls are logged in the file "all", and calls
-// of squeue in the file "squeue" as well.
+// countingByProgram does what countingClients does, with a log for each program and one for all.
 func countingByProgram(t *testing.T, dir string) (folder string) {
 	t.Helper()
 	folder = countingClients(t, filepath.Join(dir, "all"))
@@ -362,7 +361,7 @@ func countingByProgram(t *testing.T, dir string) (folder string) {
 	return folder
 }
 
-// linesOf returns the number of lines of a file; 0 if there is no file.
+// linesOf returns the number of lines of a file, or 0 if there is no file.
 func linesOf(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)

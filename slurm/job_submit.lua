@@ -26,17 +26,17 @@
 --                                     job gets whole nodes, and waits at a gate (a reservation in the far future)
 --                                     while others wait; without a sidecar it passes
 --
--- The grammar is that of core/moldable in Accordion. Tests give both the same texts.
+-- The grammar is that of core/moldable in Accordion. Tests compare both parsers with the same texts.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
--- slurmctld holds its locks while this runs, so every text of a user is read only up to a limit. Within these limits
--- no text takes 5 ms.
+-- slurmctld holds its locks while this script runs, so every text of a user is read only up to a limit. Within these
+-- limits no text takes 5 ms.
 local MAX_TEXT = 65536 -- bytes of a request, and of a script up to its first command
 local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as written
 local MAX_OPTIONS = 1024 -- that SPANK plug-ins pass on
-local MAX_WANTS = 32 -- demands of a job on its nodes that the plug-in checks against up to 200 kinds of nodes
+local MAX_WANTS = 32 -- requirements of a job on its nodes, each of which the plug-in checks against up to 200 kinds of nodes
 local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself rejects longer ones (over 1,024 and 131,072)
-local MAX_EACH = 2 ^ 53 -- the most that a job may ask of each node: larger numbers are not exact in Lua, and hundreds of digits are infinite
+local MAX_EACH = 2 ^ 53 -- the largest amount that a job may request of each node: larger numbers are not exact in Lua, and hundreds of digits give infinity
 local MAX_AGE = 900 -- seconds for which a file written by the sidecar counts
 local MAX_COMMENT = 1000 -- Slurm rejects a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
@@ -66,7 +66,8 @@ local KINDS = {
 	},
 }
 
--- refuse ends the submission with one line for the user. The type of its error tells it from a fault of ours.
+-- refuse ends the submission with a one-line message for the user. The type of the error distinguishes a refusal from
+-- a fault in this script.
 local function refuse(format, ...)
 	error({ refusal = string.format(format, ...) }, 0)
 end
@@ -77,11 +78,12 @@ local function shown(text)
 	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
 end
 
--- field returns the first bytes of a job's text; "" if there is none. slurmctld rejects a longer text after this
--- plug-in has run.
+-- field returns the first bytes of a job's text, or "" if there is none. slurmctld rejects a longer text after
+-- this plug-in has run.
 local function field(text, most) return (text or ""):sub(1, most or MAX_FIELD) end
 
--- split returns the pieces of a text between separators, at most one more than most: the caller rejects that one.
+-- split returns the pieces of a text between separators, at most `most` + 1 pieces. The caller rejects a text with
+-- more than `most`.
 local function split(text, separator, most)
 	local pieces, from = {}, 1
 	while true do
@@ -92,7 +94,8 @@ local function split(text, separator, most)
 	end
 end
 
--- number parses plain digits. A number beyond every limit stays beyond it and loses no precision.
+-- number parses plain digits. A number above every limit becomes a smaller one that is still above every limit and
+-- exact.
 local function number(digits)
 	if not digits:match("^%d+$") then return nil end
 	return math.min(tonumber(digits), 10 * MAX_TOTAL)
@@ -104,7 +107,8 @@ local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2,
 local STRICT = "^(%d+)()()(%l)()" -- 1h30m
 local LOOSE = "^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()" -- and 1.5h, 20 min, 1 h 30 m
 
--- units parses numbers with units by one of these patterns: each unit at most once, the larger first.
+-- units parses numbers with units, by one of the two patterns above. Each unit may occur once, and larger units come
+-- first.
 local function units(text, pattern)
 	local sum, at, last = 0, 1, 0
 	repeat
@@ -148,7 +152,7 @@ local function duration_text(seconds)
 end
 
 -- trim removes white space from both ends, and returns how much there was at the beginning. A pattern such as " +$"
--- would try every blank.
+-- would take quadratic time, because it tries a match at every blank.
 local function trim(text)
 	local first = text:find("[^ \t\r\n\v\f]")
 	if not first then return "", #text end
@@ -200,11 +204,11 @@ local MODELS = {
 		form = "downey:a=PARALLELISM,sigma=NUMBER,t1=DURATION,nodes=FROM-TO, such as downey:a=64,sigma=1,t1=10h,nodes=1-128^2",
 		{ 1, MAX_NODES, "an average parallelism of at least 1 with at most six places, as in a=64" },
 		{ 0, 1000, "a number from 0 to 1000 with at most six places, as in sigma=1" },
-		speedup = function() return 1 end, -- the plug-in chooses no size: the time on one node is the longest
+		speedup = function() return 1 end, -- the plug-in chooses no size, and the time on one node is the longest
 	},
 }
 
--- range parses FROM-TO and FROM-TO^2. It returns the smallest size, or a message with the right form.
+-- range parses FROM-TO and FROM-TO^2. It returns the smallest size, or nil and a message with the right form.
 local function range(text)
 	local from, to, powers = text:match("^(%d+)%-(%d+)(.*)$")
 	from, to = from and number(from), to and number(to)
@@ -223,8 +227,8 @@ local function range(text)
 	return first
 end
 
--- model parses a speed-up model: its smallest size stands for it until the sidecar chooses. It returns false for
--- other texts.
+-- model parses a speed-up model. Until the sidecar chooses a size, the job has the model's smallest one. It
+-- returns false for other texts.
 local function model(body, steps, where, before)
 	local word, rest = body:match("^(%l+):(.*)$")
 	if not word then return false end
@@ -246,8 +250,8 @@ local function model(body, steps, where, before)
 	return true
 end
 
--- parse_steps appends the steps of one text to steps, and counts them in req. In its line the text follows skipped
--- bytes.
+-- parse_steps appends the steps of one text to `steps`, and adds their number to `req`. The text begins after
+-- `skipped` bytes of its line.
 local function parse_steps(kind, body, req, steps, where, skipped)
 	local from, to, blank = 1, nil, body:find("[ \t\r\n\v\f]")
 	local function wrong(offset, part, want)
@@ -282,9 +286,9 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	until not to
 end
 
--- parse appends what one text requests to the request's alternatives: the alternatives of a profile, or the one list
--- of a moldable job's configurations. White space is allowed only at the ends. where() returns the name of the text's
--- line. In that line the text follows skipped bytes.
+-- parse adds the alternatives in one text to a request: those of a profile, or the single list of a moldable job's
+-- configurations. White space is allowed only at the ends of the text. where() returns the name of the text's line.
+-- The text begins after `skipped` bytes of that line.
 local function parse(kind, text, req, where, skipped)
 	if #text > MAX_TEXT then
 		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where(), shown(text), MAX_TEXT, kind.example)
@@ -315,8 +319,9 @@ local function normalized(kind, alternatives)
 	return table.concat(texts, "|")
 end
 
--- prelude returns a script up to its first command, each line between two line ends, and whether that is all of the
--- script. It reads at most MAX_TEXT bytes. The patterns take time proportional to any text.
+-- prelude returns the lines of a script up to its first command, each line between two line ends, and whether they
+-- are the whole script. It reads at most MAX_TEXT bytes. The time that the patterns take is proportional to the
+-- length of the text.
 local function prelude(script)
 	local head = "\n" .. script:sub(1, MAX_TEXT)
 	local command = head:find("\n[ \t\r\v\f]*[^#%s]")
@@ -324,26 +329,26 @@ local function prelude(script)
 	return head .. "\n", #script <= MAX_TEXT
 end
 
--- line_of returns the number of the line of a prelude that begins at a byte.
+-- line_of returns the number of the prelude's line that begins at the given byte.
 local function line_of(head, at)
 	local _, lines = head:sub(1, at):gsub("\n", "")
 	return lines
 end
 
 -- LIKE has patterns of lines that resemble a request: the word in any case, with blanks, colons or equal signs around
--- it, then a step or a model. They take time proportional to the text.
+-- it, then a step or a model. The time that the patterns take is proportional to the length of the text.
 local LIKE = {
 	"\n[ \t]*#[ \t]*([eEmM][pPoO][lL]?[dD]?)[:= \t]*[\"']?()%d+[ \t]*[xX][ \t]*%d+()",
 	"\n[ \t]*#[ \t]*([mM][oO][lL][dD])[:= \t]*[\"']?()%a+:[ \t]*[pa][ \t]*=()",
 }
 local MAX_LOOKS = 2 * MAX_STEPS -- matches of a pattern that are examined
 
--- is_step reports whether the text after the digits makes a step, rather than a product such as 2x4 or a size such as
--- 5x10mm.
+-- is_step reports whether the digits and the text after them are a step, and not a product such as 2x4 or a size such
+-- as 5x10mm.
 local function is_step(after) return after:find("^[smhd]%d") or after:find("^[smhd]%f[%W]") or after:find("^[:-]%d%d") end
 
--- first_like returns the first line of a text that resembles a request and for which counts is true. sure is false if
--- a unit is missing: the line may be a remark.
+-- first_like returns the first line of a text that resembles a request and for which counts() returns true. It also
+-- returns `sure`, which is false if a unit is missing, because the line may then be an ordinary comment.
 local function first_like(text, counts)
 	local best, lower = nil, text:lower()
 	local mold = lower:find("mold", 1, true)
@@ -368,15 +373,15 @@ local function first_like(text, counts)
 	return best
 end
 
--- right_form returns a request in its right form, or an example if it is long.
+-- right_form returns a request in its right form, or an example if the request is long.
 local function right_form(kind, text)
 	local body = text:sub(1, 200):match("^[^\n#\"']*"):gsub("X", "x"):gsub("([,|x])%s+", "%1"):gsub("%s+([,|x])", "%1"):match("^%S*")
 	return #body <= 60 and not body:find("[^!-~]") and body or kind.example
 end
 
 -- check_lines rejects a line of the prelude that was meant as a request but is not one, and reports such lines after
--- the script's first command, where sbatch does not read #SBATCH lines either. A script that the job writes or
--- submits itself begins with #!; its lines are its own.
+-- the script's first command, where sbatch does not read #SBATCH lines either. Lines after a further #! line belong
+-- to a script that the job writes or submits itself, and are not checked.
 local function check_lines(script, head, whole)
 	local function exact(text, at, kind) return text:find("^" .. kind.line .. "%s", at + 1) end
 	local function line_at(text, at) return shown(text:match("^[^\n]*", at + 1)) end
@@ -402,7 +407,7 @@ local function check_lines(script, head, whole)
 end
 
 -- request_in_script parses the #EP and #MOLD lines before the script's first command, where sbatch reads #SBATCH
--- lines. Several lines of a kind continue each other. A job without such a line is an ordinary one.
+-- lines. A further line of the same kind continues the request. A job without such a line is an ordinary one.
 local function request_in_script(script)
 	local head, whole = prelude(script)
 	local at, kind, found = nil, nil, nil
@@ -429,7 +434,8 @@ local function request_in_script(script)
 	return found
 end
 
--- find_request returns the first word of a text that is a request, of the given kind if any.
+-- find_request returns the first word of a text that is a request. If a kind is given, only requests of that kind
+-- count.
 local function find_request(text, kind)
 	local first, said = nil, nil
 	text = " " .. text
@@ -440,7 +446,8 @@ local function find_request(text, kind)
 	return said
 end
 
--- launch parses the number of the application that the job is a part of. Such a job has no other request.
+-- launch parses the number of the application that the job is a part of. A part of an application has no other
+-- request.
 local function launch(text, own)
 	if not text:match("^[1-9]%d*$") or #text > MAX_DIGITS then
 		refuse("launch=%s is not the number of an application: `accordion launch` gives it, as in launch=7", shown(text):sub(2, -2))
@@ -476,8 +483,9 @@ local function check_comment(comment)
 	end
 end
 
--- request_in_comment parses a comment's first word, ep=..., mold=... or launch=...; the rest is the user's. If the
--- comment is too long it checks only whether it is a request, because Slurm will reject it.
+-- request_in_comment parses a comment's first word: ep=..., mold=... or launch=.... The rest is the user's own
+-- comment. If the comment is too long, it only checks whether the first word is a request, because Slurm will
+-- reject the job.
 local function request_in_comment(comment)
 	local word, text, own = comment:sub(1, MAX_TEXT + 1):match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
@@ -533,9 +541,9 @@ local function check_agreement(one, other)
 	return one or other
 end
 
--- request returns what the job asks for, and the user's own comment; nil for an ordinary job.
+-- request returns the job's request and the user's own comment, or nil for an ordinary job.
 local function request(job)
-	-- Slurm copies each of these when it is read.
+	-- Slurm copies each of these fields whenever Lua reads it, so each is read once.
 	local script, options, text = job.script, job.spank_job_env, job.comment
 	local in_script = script and request_in_script(script)
 	local in_options = options and request_in_options(options)
@@ -561,7 +569,7 @@ local function settings()
 	return found
 end
 
--- partitions_of returns the partitions that the job names, or the default one. Like Slurm it takes main,,main for
+-- partitions_of returns the partitions that the job names, or the default one. Like Slurm it reads main,,main as
 -- main.
 local function partitions_of(job, partitions)
 	local text, first, several = field(job.partition), nil, false
@@ -582,8 +590,8 @@ local function simplify(job, name)
 	if job.partition and job.partition ~= "" and job.partition ~= name then job.partition = name end
 end
 
--- managed_partition returns the managed partition of the job, and its record; the record is nil if Slurm does not
--- show it.
+-- managed_partition returns the managed partition of the job, and its record. The record is nil if Slurm does not
+-- show the partition to the user.
 local function managed_partition(job, partitions, managed)
 	local name = partitions_of(job, partitions)
 	for _, each in ipairs(managed) do
@@ -597,8 +605,8 @@ end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
 
--- asks_other_size reports whether the job asks for another number of nodes. The srun of 20.11 asks for at least one
--- node by default; a user who writes -N1 asks for at most one.
+-- asks_other_size reports whether the job asks for another number of nodes. The srun of 20.11 requests at least one
+-- node by default, and with -N1 also at most one.
 local function asks_other_size(job, nodes)
 	local least, most = given(job.min_nodes), given(job.max_nodes)
 	return least and job.min_nodes ~= nodes and (most or job.min_nodes ~= 1) or most and job.max_nodes ~= nodes
@@ -617,13 +625,13 @@ local function each_step(req)
 	end)
 end
 
-local SECOND = "^%-%- second:(%d+)" -- in the first line of a file written by the sidecar
-local cached = {} -- by file: the digest in its first line, and what it returned
+local SECOND = "^%-%- second:(%d+)" -- the second of writing, in the first line of a file that the sidecar wrote
+local cached = {} -- for each file the digest in its first line, and the result of the file
 
--- sidecar_file returns the result of a file next to this one that the sidecar wrote; nil if there is no file, or if
--- the second in its first line is long ago. A sidecar renews the file every 5 minutes, unless it moved, writes
--- elsewhere now or cannot write. A file whose first line ends with a digest is loaded again only when the digest has
--- changed: a large one takes some 40 ms.
+-- sidecar_file returns the result of a file that the sidecar wrote into this script's folder. It returns nil if
+-- there is no file, or if the second in the file's first line is long ago. A sidecar renews the file every 5
+-- minutes, unless the sidecar moved, writes elsewhere now or cannot write. A file whose first line ends with a
+-- digest is loaded again only when the digest has changed: a large one takes some 40 ms.
 local function sidecar_file(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
@@ -640,10 +648,10 @@ local function sidecar_file(name)
 	return found
 end
 
--- limits returns what the sidecar wrote about associations and QOS (accordion_limits.lua).
+-- limits returns the limits of associations and QOS that the sidecar wrote (accordion_limits.lua).
 local function limits() return sidecar_file("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
 
--- fewest returns the least number of nodes that any alternative of the request needs.
+-- fewest returns the number of nodes of the alternative that needs the fewest.
 local function fewest(req)
 	local least = math.huge
 	for _, steps in ipairs(req.alternatives) do
@@ -656,8 +664,8 @@ local function fewest(req)
 	return least
 end
 
--- check_limits rejects a request if every alternative needs more nodes than the job's association or QOS will ever
--- allow.
+-- check_limits rejects a request if every alternative needs more nodes than the limits of the job's association or
+-- QOS can ever allow.
 local function check_limits(job, req)
 	local fewest = fewest(req)
 	local function held(limit)
@@ -681,7 +689,7 @@ local function check_limits(job, req)
 	end
 end
 
--- sidecar_alive reports whether a sidecar serves the cluster: it holds the lease.
+-- sidecar_alive reports whether a sidecar serves the cluster, that is, holds the lease.
 local function sidecar_alive()
 	local lease = (slurm.reservations or {})[LEASE]
 	return lease ~= nil and lease.end_time > os.time()
@@ -689,7 +697,7 @@ end
 
 local SOCKET = "/run/accordion/accordion.sock"
 
--- last_seen returns the last second at which a sidecar wrote one of its files; 0 if there are none.
+-- last_seen returns the last second at which a sidecar wrote one of its files, or 0 if there are none.
 local function last_seen(site)
 	local last = 0
 	local state = (type(site.socket) == "string" and site.socket or SOCKET) .. ".state"
@@ -702,7 +710,8 @@ local function last_seen(site)
 	return last
 end
 
--- tell_away tells the user that no sidecar runs, and since when. The job is accepted: the next sidecar starts it.
+-- tell_away prints a message for the user that no sidecar runs, and since when. The job is accepted, and the next
+-- sidecar starts it.
 local function tell_away(site)
 	if not slurm.reservations or sidecar_alive() then return end
 	local last = last_seen(site)
@@ -713,14 +722,14 @@ local function tell_away(site)
 	end
 end
 
--- nodes_of returns the nodes of a managed partition from accordion_nodes.lua, one entry for all that are alike; nil
--- if there is no such file.
+-- nodes_of returns the nodes of a managed partition from accordion_nodes.lua, with one entry for all nodes that are
+-- alike. It returns nil if there is no such file.
 local function nodes_of(partition)
 	local found = sidecar_file("accordion_nodes.lua")
 	return found and found[partition] or nil
 end
 
--- amount returns a number that a user gave; nil for Slurm's values that mean none or any.
+-- amount returns a number that a user gave, or nil for Slurm's values that mean none or any.
 local function amount(value)
 	if type(value) ~= "number" or value <= 0 or value == NO_VAL16 or value == 65535 then return nil end
 	return value < 4294967290 and value or nil
@@ -732,11 +741,11 @@ local SUFFIX = {
 	kib = 2 ^ 10, mib = 2 ^ 20, gib = 2 ^ 30, tib = 2 ^ 40, pib = 2 ^ 50,
 	kb = 1e3, mb = 1e6, gb = 1e9, tb = 1e12, pb = 1e15,
 }
-local MAX_DEVICES = 2 ^ 50 -- of one generic resource: a larger count is reduced to this
+local MAX_DEVICES = 2 ^ 50 -- the maximum count of one generic resource; larger counts are reduced to it
 
--- generic parses one item of what a user asks for: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or gres:tmp:10G. It
--- returns the name, with its type, and the count; nil for an item that is not a generic resource. The sidecar's own
--- parser (slurm/number) is tested with the same table.
+-- generic parses one item of a user's request: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or gres:tmp:10G. It
+-- returns the name, with its type, and the count, or nil for an item that is not a generic resource. The sidecar's
+-- own parser (slurm/number) is tested with the same table.
 local function generic(item)
 	local parts = {}
 	for part in item:gmatch("[^:/=]+") do
@@ -757,8 +766,8 @@ local function generic(item)
 	return table.concat(parts, ":"), count
 end
 
--- featured returns a function that reports whether nodes with some features match an expression. Counts, brackets and
--- the like are left to Slurm, and so are more than MAX_WANTS features.
+-- featured returns a function that reports whether nodes with some features match an expression. Expressions with
+-- counts or brackets, or with more than MAX_WANTS features, are left to Slurm.
 local function featured(expression)
 	local any = expression:find("|", 1, true) ~= nil
 	local function perhaps() return true end
@@ -777,12 +786,13 @@ local function featured(expression)
 	end
 end
 
--- known returns a count, or infinity for 0, which means that Slurm does not print it.
+-- known returns a count, or infinity for 0, because 0 means that Slurm does not print the count.
 local function known(count) return count > 0 and count or math.huge end
 
--- wants returns what the job asks of each of its nodes. nodes is their number (nil: undecided). Each entry has the
--- user's option, and a function that reports whether a kind of nodes satisfies it. An entry for a number has a
--- function that returns how much of it a kind has, and of what. wants returns nil for more than MAX_WANTS entries.
+-- wants returns a list of what the job requests of each of its nodes. `nodes` is their number, or nil if that is
+-- not decided. Each entry has the user's option, and a function that reports whether a kind of nodes satisfies the
+-- option. An entry for an amount has a function that returns the amount that a kind of nodes has, and its name.
+-- wants returns nil for more than MAX_WANTS entries.
 local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
@@ -810,7 +820,7 @@ local function wants(job, nodes)
 	least("--ntasks-per-core, which takes %d CPUs on a node", per_core and per_core * each, "CPUs", processors)
 	least("--ntasks-per-socket=%d", amount(job.ntasks_per_socket), "threads on a socket", function(kind) return known(kind.cores * kind.threads) end)
 	least("--tmp=%d", amount(job.pn_min_tmp_disk), "MB of temporary disk", function(kind) return kind.tmp end)
-	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1: slurm.conf sets none
+	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1 means that slurm.conf sets none
 	least("--mem=%dM", amount(job.min_mem_per_node), "MB of memory", memory)
 	local per_cpu = amount(job.min_mem_per_cpu)
 	least("--mem-per-cpu, which takes %d MB on a node", per_cpu and per_cpu * math.max(together or 1, each), "MB of memory", memory)
@@ -831,9 +841,10 @@ local function wants(job, nodes)
 	return all
 end
 
--- why_unavailable returns why no nodes of the partition can ever satisfy the job; nil if some can. It also returns
--- nil if the sidecar has not listed the nodes or has ended, because their current state is then unknown. nodes is the
--- number of the job's nodes (nil: undecided). The job needs at least needs nodes of one kind.
+-- why_unavailable returns why no nodes of the partition can ever satisfy the job, or nil if some can. It also returns
+-- nil if the sidecar has not listed the nodes or has ended, because the present state of the nodes is then unknown.
+-- `nodes` is the number of the job's nodes, or nil if that is not decided. At least `needs` nodes of one kind must
+-- satisfy the job.
 local function why_unavailable(job, partition, nodes, needs)
 	local kinds = nodes_of(partition)
 	if not kinds then return nil end
@@ -870,7 +881,7 @@ local function check_startable(...)
 	if why then error({ refusal = why, code = UNAVAILABLE }, 0) end
 end
 
--- count_names returns the number of names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil for other texts.
+-- count_names returns the number of names in a host list, such as n[1-3,07],r[1-2]n[1-4], or nil for other texts.
 local function count_names(list)
 	local sum = 0
 	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
@@ -892,8 +903,8 @@ local function count_names(list)
 	return sum > 0 and sum or nil
 end
 
--- check_free_choice rejects a job that restricts the choice of its nodes although the sidecar must choose them: so
--- names such jobs (evolving or moldable, a part of an application).
+-- check_free_choice rejects a job that restricts the choice of its nodes although the sidecar must choose them.
+-- `so` is the name of the job's kind in the message (evolving or moldable, a part of an application).
 local function check_free_choice(job, so)
 	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be %s", so)
@@ -919,7 +930,7 @@ local function check_fit(job, req, name, partition)
 	elseif given(job.time_min) then
 		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
 	end
-	local most = partition and (partition.total_nodes or count_names(partition.nodes)) -- 20.11 gives only the names
+	local most = partition and (partition.total_nodes or count_names(partition.nodes)) -- 20.11 has only the names of the nodes
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
@@ -932,7 +943,7 @@ local function check_fit(job, req, name, partition)
 			refuse("%s: longer than the %d minutes that partition %s allows", req.kind.name, limit, name)
 		end
 	end
-	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- with more nodes it takes less time
+	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- on more nodes than the model's smallest size the job takes less time, and may fit the partition's limit
 end
 
 -- check_step_lengths rejects a profile with a step shorter than accordion.lua allows (shortest_step, in seconds):
@@ -951,7 +962,8 @@ local function check_step_lengths(req, shortest)
 	end
 end
 
--- comment_text returns the request for squeue and sacct. A long one is cut here and complete only in AdminComment.
+-- comment_text returns the request for squeue and sacct. A long request is shortened here, and complete only in
+-- AdminComment.
 local function comment_text(req, own)
 	local text = req.word .. "=" .. req.text
 	if #text > MAX_COMMENT then
@@ -1003,19 +1015,20 @@ end
 -- accept applies an accepted request to the job.
 local function accept(job, req, own)
 	job.time_limit = req.minutes
-	if job.requeue ~= 1 then job.requeue = 0 end -- requeued only if its user allows it
+	if job.requeue ~= 1 then job.requeue = 0 end -- the job is requeued only if its user allows that
 	mark(job, req, own)
 end
 
--- export_address sets the sidecar's address in the job's environment. A job without one (salloc) finds it in a file.
+-- export_address sets the sidecar's address in the job's environment. A job without an environment (salloc) finds the
+-- address in a file.
 local function export_address(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
 		if type(value) == "string" and value ~= "" then export(job, name, value) end
 	end
 end
 
--- accept_part accepts a part of an application. Its launcher sets size and time limit; of the job's own options only
--- the tasks on each node count.
+-- accept_part accepts a part of an application. The application's launcher sets the job's size and time limit. Of
+-- the job's own options only the tasks on each node count.
 local function accept_part(job, req, own, partitions)
 	local site = settings()
 	managed_partition(job, partitions, site.partitions)
@@ -1026,7 +1039,7 @@ local function accept_part(job, req, own, partitions)
 	end
 	check_free_choice(job, "a part of an application")
 	check_startable(job, partitions_of(job, partitions), nil, 1)
-	job.requeue = 0 -- only its launcher starts it again
+	job.requeue = 0 -- only the launcher starts the application again
 	mark(job, req, own)
 	export_address(job, site)
 end
@@ -1039,8 +1052,8 @@ local function manage(job, partitions)
 		accept_part(job, req, own, partitions)
 		return true
 	end
-	-- The sidecar sets size and time limit again when it has chosen. Until then the job has the first choice and the
-	-- longest duration.
+	-- The sidecar sets size and time limit again when it has chosen an alternative. Until then the job has the
+	-- size of the first one and the longest duration.
 	local length = req.alternatives[1][1].seconds
 	if req.word == "ep" then
 		for _, steps in ipairs(req.alternatives) do length = math.max(length, steps.total) end
@@ -1059,24 +1072,25 @@ local function manage(job, partitions)
 	return true
 end
 
--- gate_closed reports whether a sidecar runs that opens the gate, and other jobs wait at it.
+-- gate_closed reports whether the gate is closed: other jobs wait at it, and a sidecar runs that can open it.
 local function gate_closed()
 	local all = slurm.reservations
 	return sidecar_alive() and all[GATE] and not all[OPEN]
 end
 
 -- needs_part_of_nodes reports whether Slurm may reject the job, or never start it, if it gets whole nodes. With
--- --cpus-per-gpu it needs CPUs for all GPUs of the node. With --overcommit, seen as fewer CPUs than tasks, 24.11 lets
--- the job wait forever.
+-- --cpus-per-gpu a job on a whole node needs CPUs for all GPUs of the node. With --overcommit, which shows as fewer
+-- CPUs than tasks, 24.11 lets the job wait forever.
 local function needs_part_of_nodes(job)
 	if given(job.cpus_per_tres) and job.cpus_per_tres ~= "" then return true end
 	return given(job.num_tasks) and given(job.min_cpus) and job.min_cpus < job.num_tasks
 end
 
--- send_to_gate makes a job without a request wait at the gate, in a partition with manage = "all". Jobs that the
--- sidecar cannot plan stay Slurm's: those of several partitions, in a reservation or on nodes that they name, arrays,
--- and heterogeneous jobs; also a job that its owner holds, and one that does not want to wait. A job that can never
--- start goes on, too: Slurm rejects it in its own words.
+-- send_to_gate makes a job without a request wait at the gate, in a partition with manage = "all". The following jobs
+-- do not wait at the gate, and Slurm alone starts them: jobs that the sidecar cannot plan (of several partitions, in
+-- a reservation, on nodes that they name, arrays, heterogeneous jobs), jobs that their owner holds, and jobs that
+-- must start immediately. A job that can never start does not wait there either, because Slurm rejects it with its
+-- own message.
 local function send_to_gate(job, partitions)
 	local site = settings()
 	if site.manage ~= "all" then return end
@@ -1084,7 +1098,7 @@ local function send_to_gate(job, partitions)
 	for _, each in ipairs(site.partitions) do ours = ours or each == name end
 	if not ours then return end
 	simplify(job, name)
-	if not needs_part_of_nodes(job) then job.shared = 0 end -- whole nodes, which the plan counts
+	if not needs_part_of_nodes(job) then job.shared = 0 end -- the job gets whole nodes, because the plan counts whole nodes
 	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(check_free_choice, job, "") then return end
 	if not gate_closed() then return end
 	local most = given(job.max_nodes)
@@ -1093,31 +1107,32 @@ local function send_to_gate(job, partitions)
 end
 
 -- is_growth reports whether a submission is an allocation by which the sidecar makes a job grow, in the name of the
--- job's owner. Only root can make reservations with such names, and only the job's owner may use one: at worst
--- owners take the nodes of the next step of their own job.
+-- job's owner. Only root can make reservations with such names, and only the job's owner may use one: so a forged
+-- submission can at worst take the nodes of the next step of the owner's own job.
 local function is_growth(job)
 	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
 	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end
 	local reserved = field(job.reservation):match("^accordion%-" .. parent .. "%-%d+$")
-	-- The task whose job id is the array's id is NUMBER_TASK: Slurm rejects the bare number while other tasks wait.
+	-- The task whose job id is the array's id is written as NUMBER_TASK, because Slurm rejects the bare number while
+	-- other tasks wait.
 	local dependency = job.dependency or ""
 	local of, task = dependency:match("^expand:(%d+)(_?%d*)$")
 	local expands = of == parent and (task == "" or #task <= 11 and task:match("^_%d+$") ~= nil)
 	return reserved and (dependency == "" or expands) and not job.script
 end
 
--- uses_our_names returns why a user may not submit a text that names something only the sidecar, which is root, may
--- name. Slurm accepts the words of a dependency in any case, and any number of them between , and ?. Reservations and
--- jobs have one spelling. But accounting's database finds job names in any case, so other spellings are rejected,
--- too.
+-- uses_our_names returns why a user may not submit a text, if the text has a name that only the sidecar, which is
+-- root, may use. Slurm accepts the words of a dependency in upper and lower case, and several dependencies
+-- separated by , or ?. Names of reservations and jobs have one spelling for Slurm. But the accounting database
+-- ignores case in job names, so other spellings are rejected, too.
 local function uses_our_names(job)
 	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
 	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end
 	if field(job.name):lower():find("^%s*accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
--- managed_target returns a managed partition among those that the job names, or the default one; nil if there is
--- none.
+-- managed_target returns a managed partition among those that the job names, or the default one if that is
+-- managed. It returns nil if there is none.
 local function managed_target(job, partitions, managed)
 	local names = "," .. partitions_of(job, partitions) .. ","
 	for _, each in ipairs(managed) do
@@ -1125,8 +1140,8 @@ local function managed_target(job, partitions, managed)
 	end
 end
 
--- forbid_sharing makes a job of a managed partition not share its cores. The cores of a managed job may be allocated
--- twice for a moment while it grows, and must not go to another job.
+-- forbid_sharing makes a job of a managed partition not share its cores. Slurm may count the cores of a managed job
+-- twice for a moment while the job grows, and must not give them to another job.
 local function forbid_sharing(job, partitions)
 	if job.shared ~= 1 then return end
 	local ok, site = pcall(settings)
@@ -1137,15 +1152,15 @@ local function forbid_sharing(job, partitions)
 	end
 end
 
--- moves_in reports whether a change brings a job into a managed partition that it was not submitted to. It may then
--- share its cores: forbid_sharing has not seen it, and Slurm does not tell a plug-in.
+-- moves_in reports whether a change brings a job into a managed partition that it was not submitted to. Such a job
+-- may share its cores: forbid_sharing did not see it, and Slurm does not pass that setting to a plug-in.
 local function moves_in(change, job, partitions)
 	if not change.partition or change.partition == "" then return false end
 	local ok, site = pcall(settings)
 	return ok and managed_target(change, partitions, site.partitions) ~= nil and managed_target(job, partitions, site.partitions) == nil
 end
 
--- looks_managed reports whether a job seems to have a request. It is used when the rest has failed.
+-- looks_managed reports whether a job seems to have a request. It is used after a fault in the rest of this script.
 local function looks_managed(job)
 	local said = field(job.comment):match("^%s*(%l+)=")
 	if said and (KINDS[said] or said == LAUNCH) then return true end
@@ -1171,7 +1186,7 @@ function slurm_job_submit(job, partitions, uid)
 		slurm.log_user("accordion: %s", ours)
 		return DENIED
 	end
-	-- An expander belongs to a managed job and is never one itself.
+	-- An expander belongs to a managed job and is never a managed job itself.
 	if seen and ours then return slurm.SUCCESS end
 	if uid ~= 0 then pcall(forbid_sharing, job, partitions) end
 	local ok, why = pcall(manage, job, partitions)
@@ -1183,7 +1198,8 @@ function slurm_job_submit(job, partitions, uid)
 		slurm.log_user("accordion: %s", why.refusal)
 		return why.code or slurm.ERROR
 	end
-	-- A fault of ours: an ordinary job must not suffer from it, and a managed one must not run as an ordinary one.
+	-- This is a fault in this script. An ordinary job must pass nevertheless, and a managed one must not run as an
+	-- ordinary job.
 	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))
 	if not looks_managed(job) then return slurm.SUCCESS end
 	slurm.log_user("accordion: the submission plug-in failed; its administrator finds why in slurmctld's log")
@@ -1201,13 +1217,13 @@ local function is_protected(job)
 	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or uses_our_names({ name = job.name }) ~= nil
 end
 
--- leaves_gate reports whether a change would take a job away from the gate. Its owner may change everything else that
--- Slurm allows.
+-- leaves_gate reports whether a change would take a job away from the gate. The job's owner may change everything
+-- else that Slurm allows.
 local function leaves_gate(change, job) return job.resv_name == GATE and change.reservation ~= nil end
 
 -- slurm_job_modify lets the owner of a managed job cancel it and nothing else. An operator may change it as root may,
--- except for names of the sidecar. Leaving the reservation in which it waits, or changing its size, would break the
--- plan. Slurm drops log_user here, so the return code has the message.
+-- except for names of the sidecar. An owner's change of the job's reservation or size would break the plan. Slurm
+-- drops log_user here, so the return code has the message.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
 	local ok, refused = pcall(function()

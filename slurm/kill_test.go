@@ -14,19 +14,19 @@ import (
 	"accordion/slurm/growth"
 )
 
-// quickLab returns a Slurm that schedules at once, without the plug-in: its users submit with sbatch -H
-// --comment=ep=…
+// quickLab returns a Slurm that schedules without delays and has no plug-in. Its users submit with
+// sbatch -H --comment=ep=….
 func quickLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	return lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 }
 
-// A resizedJob is a job with a start, a growth and a shrink, and steps of so many seconds. A silent one does not ask
-// for its steps: the sidecar resizes and informs it.
+// A resizedJob is a job that starts, grows and shrinks, with steps of `seconds` seconds. A silent job does not call
+// `accordion step`: the sidecar resizes it at the planned times and informs it.
 type resizedJob struct {
 	seconds int
 	silent  bool
-	growth  growth.Kind // the configured way to grow; "": the lab's default, by overlap
+	growth  growth.Kind // the configured way to grow; "" means the lab's default, by overlap
 }
 
 func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
@@ -44,8 +44,8 @@ func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted stri
 	return job, runClient(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 }
 
-// assertSurvived checks a job that has ended: it ran on 2, 4 and 1 nodes by its own output and by Slurm's accounting,
-// and nothing is left.
+// assertSurvived checks a job that has ended: its own output and Slurm's accounting must show that it ran on 2, 4 and
+// 1 nodes, and nothing of it may be left.
 func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted string) {
 	t.Helper()
 	said := parseStepReports(t, outputOf(p.lab, "alice", job))
@@ -61,8 +61,8 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 	for _, list := range accountedSizes(t, p.lab, job, submitted) {
 		sizes += fmt.Sprintf("%d ", len(nodeNames(t, list)))
 	}
-	// A growth that was under way when the sidecar died, and was undone, is a size for a moment. So is a job without
-	// its companion before it shrinks itself.
+	// Accounting may have further sizes for a moment: those of a growth that was in progress when the sidecar
+	// died and was undone, and that of a job whose companion was ended before the job itself shrank.
 	pattern := `^2 ([24] )*4 1 $`
 	if v.growth == growth.Companions {
 		pattern = `^2 ([24] )*4 (2 )?1 $`
@@ -73,8 +73,9 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 	assertClean(t, p)
 }
 
-// surviveDeaths runs a job under sidecars of which the n-th (from 0) is killed at fate(n); nil: it lives on. It
-// returns how many were killed; the last sidecar is alive.
+// surviveDeaths runs a job under one sidecar after the other. The n-th sidecar, counted from 0, is killed at
+// fate(n), or not at all if that is nil. surviveDeaths returns how many sidecars were killed. The last one is
+// still alive.
 func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life int) *killPoint) int {
 	t.Helper()
 	mortal := newClients(t)
@@ -101,7 +102,7 @@ func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life
 	})
 	mortal.hook(":")
 	select {
-	case <-p.ended: // after its last act for the job
+	case <-p.ended: // the sidecar was killed after its last act for the job
 		p.start()
 	default:
 	}
@@ -120,10 +121,10 @@ func nodeNames(t *testing.T, list string) []string {
 	return all
 }
 
-// callsUntilDeath returns for how many calls the n-th sidecar (from 0) lives. A start takes six calls or more, and a
-// sidecar that dies in it starts over; a growth by overlap takes nine or more, likewise. So the first lives end in
-// the start, or soon after it if the first one got far; later ones mostly later, and one in five lives long, and
-// longer each time, so that different remains must be cleaned up.
+// callsUntilDeath returns at which call the n-th sidecar, counted from 0, is killed. A start takes at least six
+// calls, a growth by overlap at least nine, and after a death the next sidecar begins the start or growth again. So
+// the first sidecars die during the start or soon after it, later ones mostly after it. One in five lives long, and
+// each of these longer than the one before. So different leftovers must be cleaned up.
 func callsUntilDeath(life int) int {
 	if in := []int{2, 4, 3, 1}; life < len(in) {
 		return in[life]
@@ -194,7 +195,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 						}
 						return &killPoint{when: when, at: at}
 					})
-					last = died == 0 // all of it takes fewer calls
+					last = died == 0 // the whole job took fewer calls than this life
 					if last && at < 10 {
 						t.Errorf("a start, a growth and a shrink were only %d calls", at-1)
 					}
@@ -227,7 +228,8 @@ func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
 				t.Fatal("the sidecar was not killed")
 			}
 			died := time.Now()
-			// The reservation of the growth was an hour ahead, and then lasts two minutes.
+			// The growth was an hour ahead, so its reservation is not active yet. The active one ends within two
+			// minutes.
 			lab.Await(t, 4*time.Minute, "no reservation holds nodes", func() bool {
 				return !strings.Contains(reservations(t, lab), "State=ACTIVE")
 			})

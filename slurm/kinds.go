@@ -11,17 +11,18 @@ import (
 )
 
 // This file groups the pool's nodes into kinds and determines on which kinds a job can run. Processors, memory and
-// generic resources are compared here. For an expression of features (-C) it asks Slurm, once for each expression and
-// kind.
+// generic resources are compared here. Slurm itself evaluates expressions of features (-C) other than simple ones,
+// once for each expression and kind.
 
 // A featureMatch is an expression of features together with a kind of nodes.
 type featureMatch struct{ expression, kind string }
 
-// maxFeatureQueries limits how many expressions are sent to Slurm in one reading: each takes a program.
+// maxFeatureQueries limits how many expressions are sent to Slurm in one reading, because each query starts a client
+// program.
 const maxFeatureQueries = 4
 
-// setKinds writes the kinds of nodes on which a job can run into the job, where these are not all kinds, and its kind
-// into each node. It blocks a pending managed job while it does not know what the job's expression means.
+// setKinds sets the kind of each node, and for each job the kinds of nodes on which the job can run, unless it can
+// run on all. It blocks a pending managed job until Slurm has evaluated the job's feature expression.
 func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []output.Record) {
 	pool, err := output.PoolNodes(*in, s.Pool)
 	if err != nil {
@@ -63,8 +64,8 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 	}
 }
 
-// matchesFeatures reports whether a job's features match a kind of nodes, and whether that is known. It asks Slurm for managed
-// jobs only. Slurm gives no answer for nodes that are reserved or unusable.
+// matchesFeatures reports whether a job's features match a kind of nodes, and whether that is known. It queries Slurm
+// for managed jobs only. The query has no result for nodes that are reserved or unusable.
 func (s *System) matchesFeatures(ctx context.Context, r *output.Record, of *output.Node, in *output.Inventory, asks *int) (yes, known bool) {
 	switch {
 	case r.Features == "":
@@ -93,7 +94,7 @@ func (s *System) matchesFeatures(ctx context.Context, r *output.Record, of *outp
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.featureMatches == nil || len(s.featureMatches) > 1000 {
-		s.featureMatches = map[featureMatch]bool{} // a year of jobs has many expressions
+		s.featureMatches = map[featureMatch]bool{} // emptied when large, because the jobs of a year have many expressions
 	}
 	s.featureMatches[m] = err == nil
 	return err == nil, true

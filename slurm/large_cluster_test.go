@@ -17,8 +17,8 @@ import (
 )
 
 // The cluster has 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single jobs that wait, a
-// hundred evolving ones among them, and one that grows and shrinks on the other nodes meanwhile. The figures of
-// docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
+// hundred of them evolving, and one evolving job that grows and shrinks on the other nodes meanwhile. The figures
+// of docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
 func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	if !*long {
 		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
@@ -44,7 +44,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	}))
 
 	begun, before := time.Now(), measureSidecar(t, p, address)
-	time.Sleep(4 * time.Minute) // the test measures what a sidecar does in this time, whatever that is
+	time.Sleep(4 * time.Minute) // the test measures what a sidecar uses in four minutes, so there is no event to wait for
 	after := measureSidecar(t, p, address)
 	if n := len(strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-t", "R", "-o", "%A"))); n < running {
 		t.Errorf("%d jobs run, want %d", n, running)
@@ -104,7 +104,7 @@ func countingClients(t *testing.T, path string) (folder string) {
 	return folder
 }
 
-// mostInAMinute returns the most programs that started in any minute since an instant.
+// mostInAMinute returns the highest number of programs that started in any minute since an instant.
 func mostInAMinute(t *testing.T, path string, since time.Time) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -132,7 +132,7 @@ func mostInAMinute(t *testing.T, path string, since time.Time) int {
 type sidecarUsage struct {
 	cycles, readings            int
 	planning, asking, processor float64 // seconds
-	memory, most                int     // resident KiB, now and at most
+	memory, most                int     // resident memory in KiB: now, and the maximum so far
 }
 
 func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
@@ -146,7 +146,7 @@ func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the fields from the state on
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the fields of /proc/PID/stat, beginning with the state
 	for _, k := range []int{11, 12} {                                                   // in user mode and in the kernel, in hundredths of a second
 		ticks, err := strconv.ParseFloat(fields[k], 64)
 		if err != nil {
@@ -165,7 +165,7 @@ func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
 	return l
 }
 
-// metric returns the value of one of the sidecar's metrics; 0 if it has none yet.
+// metric returns the value of one of the sidecar's metrics, or 0 if the metric has no value yet.
 func metric(t *testing.T, address, name string) float64 {
 	t.Helper()
 	answer, err := http.Get("http://" + address + "/metrics")

@@ -16,13 +16,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// This file tests applications that are late, and some that never ask: all of them in parallel on one real Slurm.
+// This file tests applications that are late, and some that never call `accordion step`. All of them run in parallel
+// on one real Slurm.
 
 // punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and a notice of 5 s.
 const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[early]\nadvance = true\n[silent]\nnotice = \"5s\"\n"
 
-// silentScript returns a batch script that never asks for its steps: it prints its hosts file at the start and at
-// each signal, and ends after so many seconds.
+// silentScript returns a batch script that never calls `accordion step`. It prints its hosts file at the start
+// and at each signal, and ends after the given number of seconds.
 func silentScript(seconds int) string {
 	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 note() { echo "told at=$(date +%%s) $(head -1 "$file") hosts=$(grep -v '^#' "$file" | paste -sd,)"; }
@@ -34,7 +35,7 @@ while ((SECONDS < end)); do sleep 0.5 & wait $!; done
 `, seconds)
 }
 
-// overrunScript works past its time. It prints a line at each signal, and otherwise ignores the signal.
+// overrunScript continues after its time has ended. It prints a line at each signal and ignores the signal.
 const overrunScript = `trap 'echo signalled' URG
 echo begun
 sleep 600 &
@@ -42,8 +43,8 @@ while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
 
-// assertTellThenSignal checks that the job was told, then signaled, and then ended. A message to a job reaches its
-// node separately from the signal, so its output may have either first.
+// assertTellThenSignal checks that the sidecar first sent the job a message, then a signal, and then ended the
+// job. A message reaches the job's node separately from the signal, so either may be first in the job's output.
 func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	assertInOrder(t, output, "begun", "signalled", "accordion ends this job")
@@ -58,7 +59,7 @@ func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// submitManaged submits a job of the user as users do without our plug-in.
+// submitManaged submits a job of the user with the options that are needed without our plug-in.
 func submitManaged(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
 	t.Helper()
 	nodes, _, _ := strings.Cut(ep, "x")
@@ -78,7 +79,7 @@ func hostsFolder(t *testing.T, name string) (path string, uid int) {
 	}
 	path = "/tmp/accordion-" + u.Uid
 	remove := func() {
-		private, err := filepath.Glob(path + ".*") // used if another user occupies the usual path
+		private, err := filepath.Glob(path + ".*") // the folder that is used if another user occupies the usual path
 		if err != nil {
 			t.Error(err)
 		}
@@ -100,17 +101,17 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
 	hosts, uid := hostsFolder(t, "nora")
 	trap, otto := hostsFolder(t, "otto")
-	prey := t.TempDir() // where the other user's link leads
+	prey := t.TempDir() // the target of the other user's link
 	if err := os.Chmod(prey, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(prey, trap); err != nil {
 		t.Fatal(err)
 	}
-	p := serving(t, lab, manyClients+"\n"+punctuality) // six growths at once, with notices for each
+	p := serving(t, lab, manyClients+"\n"+punctuality) // six growths at the same time, each with notices
 
 	linked := submitManaged(t, lab, "otto", "1x10s,2x25s", silentScript(33))
-	silent := submitManaged(t, lab, "nora", "2x12s,4x12s,1x30s", silentScript(50)) // its growth may come late
+	silent := submitManaged(t, lab, "nora", "2x12s,4x12s,1x30s", silentScript(50)) // this job's growth may be late
 	late := submitManaged(t, lab, "nora", "1x30s,2x15s", overrunScript)
 	greedy := submitManaged(t, lab, "nora", "10x15s,1x30s", overrunScript)
 	waits := submitManaged(t, lab, "nora", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
@@ -130,7 +131,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		says(linked, "otto", "another user has the usual folder")
 		assertPrivateHostsFile(t, p, lab, linked, prey, otto)
 	})
-	// Now another user's folder takes the place of the link.
+	// Now a folder of the other user replaces the link.
 	if err := os.Remove(trap); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Chown(trap, uid, -1); err != nil {
 		t.Fatal(err)
 	}
-	housed := submitManaged(t, lab, "otto", "1x10s,2x12s", silentScript(32)) // other jobs may have its nodes for some seconds
+	housed := submitManaged(t, lab, "otto", "1x10s,2x12s", silentScript(32)) // other jobs may still hold the nodes of its growth for some seconds
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
@@ -154,7 +155,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		assertTellThenSignal(t, p, greedy, outputOf(lab, "nora", greedy))
 		assertEvent(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "nora", "grown to 12")
-		assertInOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other job was late, or Slurm was still cleaning up after it
+		assertInOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the reason is either a late job or Slurm's cleanup after that job
 		assertEvent(t, p, waits, "grew", "s after the planned second: ")
 	})
 	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
@@ -211,7 +212,7 @@ func assertInOrder(t *testing.T, text string, pieces ...string) {
 	}
 }
 
-// assertEvent checks that the journal has such an event of the job with the text.
+// assertEvent checks that the journal has an event of the given kind of the job, with the text.
 func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Helper()
 	for _, e := range p.events(job, kind) {
@@ -222,10 +223,11 @@ func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Errorf("the journal has no event %q of job %s that says %q: %v", kind, job, text, p.events(job, kind))
 }
 
-// header matches what a listening job prints each time it is informed.
+// header matches the line that silentScript prints each time the sidecar informs the job.
 var header = regexp.MustCompile(`told at=(\d+) # generation=(\d+) step=(\d+) steps=3 nodes=(\d+) from=(\d+) until=(\d+) hosts=(\S+)`)
 
-// checkSilent checks what a silent job of 2, 4 and 1 nodes was told, and when, by the journal.
+// checkSilent compares the messages that a silent job of 2, 4 and 1 nodes received, and their times, with the
+// journal.
 func checkSilent(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	steps := p.events(job, "started", "grew", "shrank")

@@ -54,7 +54,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 		t.Fatalf("its owner could change it: %+v", j)
 	}
 
-	for range 2 { // every act may be repeated
+	for range 2 { // each call must succeed again when repeated
 		w.ok(w.sys.Adopt(w.ctx, key))
 	}
 	if j = w.inspect(key); !j.Held || j.HeldByUser || j.Reservation != output.Park || j.Mark != "accordion:launch=7" {
@@ -69,7 +69,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	if j = w.inspect(key); !j.Held || j.Want != 3 || j.Limit != 300 {
 		t.Fatalf("prepared: %+v", j)
 	}
-	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // the other system refused
+	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // as if the other batch system had refused its part
 	start.Name += "-again"
 	w.ok(w.sys.Reserve(w.ctx, start))
 	w.ok(w.sys.Attach(w.ctx, key, start.Name))
@@ -93,7 +93,8 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	w.assertClean()
 }
 
-// A part that was released is held again before it starts, because another part does not come up; it can start later.
+// A part that was released is held again before it starts, because another part cannot start. The held part can start
+// later.
 func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
@@ -127,8 +128,8 @@ func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 }
 
 // A sidecar that is killed during a start leaves no nodes reserved. A job waits parked, so that the one update that
-// moves it to the reservation lets it start: it is never both in the reservation and held, which would keep Slurm
-// from deleting the reservation. The test leaves out acts as if the sidecar had died before them.
+// moves it to the reservation lets it start: it is never both in the reservation and held, because a job that is
+// both keeps Slurm from deleting the reservation. The test omits calls, as if the sidecar had died before them.
 func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))

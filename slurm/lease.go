@@ -17,15 +17,16 @@ import (
 
 const leaseName = output.Lease
 
-// A leaseKeeper keeps the lease of the one sidecar that serves a Slurm. The lease is a reservation without nodes, which names its
-// holder. It ends when the reservation ends. Only operators may make, change or delete a reservation. A sidecar that ends normally deletes it.
-// It leaves another reservation, until whose end its reservations on nodes stay.
+// A leaseKeeper keeps the lease of the one sidecar that serves a Slurm. The lease is a reservation without nodes,
+// which names its holder. It ends when the reservation ends. Only operators may make, change or delete a reservation.
+// A sidecar that ends normally deletes its lease. It then creates another reservation, `Left`, and until the end of
+// that one the sidecar's reservations on nodes stay.
 //
-// Slurm refuses to create a reservation whose name exists, and deletes ended ones every 30 s. So a sidecar gets the lease only by creating
-// the reservation: two sidecars cannot create the same one. It waits until Slurm has deleted a lease that has ended. A renewal changes
-// only the end, and is read back: if another sidecar has taken the lease meanwhile, the renewal only made that lease longer. A
-// sidecar changes the holder of an existing lease in two cases: it takes its own lease back, or an administrator called the
-// other holder dead.
+// Slurm refuses to create a reservation whose name exists, and deletes ended ones every 30 s. So a sidecar gets the
+// lease only by creating the reservation, and two sidecars cannot both succeed. It waits until Slurm has deleted a
+// lease that has ended. A renewal changes only the end of the reservation, and is read back. If another sidecar has
+// taken the lease meanwhile, the renewal has only extended that sidecar's lease. A sidecar changes the holder of an
+// existing lease in two cases: it takes its own lease back, or an administrator declared the other holder dead.
 //
 // Its methods may be called from several goroutines.
 type leaseKeeper struct{ run *client.Runner }
@@ -53,7 +54,7 @@ func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 		switch {
 		case err != nil:
 			return err
-		case h == nil: // Slurm has just deleted it
+		case h == nil: // Slurm has deleted the lease since its creation failed
 			continue
 		case h.ID == c.ID:
 			return k.write(ctx, c)
@@ -82,7 +83,7 @@ func (k *leaseKeeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 	case !client.Refused(err, client.ReservationInvalid):
 		return fmt.Errorf("renewing the lease, reservation %s: %w", leaseName, err)
 	}
-	// It expired, or slurmctld lost its last seconds in a crash.
+	// The lease has expired, or slurmctld lost it with its last seconds in a crash.
 	if err = k.create(ctx, leaseName, c); !nameExists(err) {
 		return err
 	}
@@ -107,10 +108,10 @@ func (k *leaseKeeper) LeaveLease(ctx context.Context, h adapter.Holder, keep tim
 	return fmt.Errorf("giving the lease up, reservation %s: %w", leaseName, err)
 }
 
-// keep records until when the reservations of a sidecar that gave up the lease stay.
+// keep records the time until which the reservations of a sidecar stay that gave up the lease.
 func (k *leaseKeeper) keep(ctx context.Context, c adapter.Claim) error {
 	err := k.create(ctx, output.Left, c)
-	if nameExists(err) { // a sidecar that stopped before made it
+	if nameExists(err) { // an earlier sidecar left this reservation
 		err = k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+output.Left, fmt.Sprintf("EndTime=uts%d", end(c)))
 	}
 	if err != nil {
@@ -133,8 +134,9 @@ func (k *leaseKeeper) KeptUntil(ctx context.Context) (core.Time, error) {
 	return h.Until, nil
 }
 
-// Now implements adapter.LeaseReader. A sidecar writes the end of its lease by its host's clock, which is slurmctld's host and this one
-// where the package's units run. Elsewhere the clocks of the hosts must agree to a few seconds (docs/administrator.md).
+// Now implements adapter.LeaseReader. A sidecar writes the end of its lease by its own host's clock. With the
+// package's systemd units that host is slurmctld's host. Elsewhere the clocks of the hosts must agree to a few
+// seconds (docs/administrator.md).
 func (k *leaseKeeper) Now(context.Context) (core.Time, error) { return time.Now().Unix(), nil }
 
 // end returns the second at which a lease of the claim's length ends if it begins now.
@@ -165,7 +167,8 @@ func (k *leaseKeeper) write(ctx context.Context, c adapter.Claim) error {
 	return k.verify(ctx, c, until)
 }
 
-// verify checks that the claim's holder has the lease, at least until the given second; 0: until any.
+// verify checks that the claim's holder has the lease, and that the lease lasts at least until the given second. The
+// second 0 means that any end is accepted.
 func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Time) error {
 	h, err := k.read(ctx, leaseName)
 	switch {
@@ -181,8 +184,8 @@ func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Ti
 	return nil
 }
 
-// read returns the holder of the lease, or the sidecar that left it, from the reservation with that name; nil if
-// there is none.
+// read returns the holder of the lease, or for `Left` the sidecar that left it, from the reservation with that
+// name. It returns nil if there is no such reservation.
 func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
 	if client.Refused(err, client.ReservationNotFound) || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {

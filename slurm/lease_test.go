@@ -11,8 +11,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// otherHost returns a sidecar of the same cluster as if on another host: with its own host name, journal and folder
-// of locks.
+// otherHost returns a sidecar of the same cluster that runs as if on another host, with its own host name, journal
+// and folder of locks.
 func otherHost(t *testing.T, p *process) *process {
 	t.Helper()
 	other := &process{t: t, lab: p.lab, config: filepath.Join(p.lab.Dir, "etc", "elsewhere.toml"), log: filepath.Join(p.lab.Dir, "log", "elsewhere.log"),
@@ -45,7 +45,7 @@ func (p *process) runRefused() string {
 	return tail(string(words), 1)
 }
 
-// The second sidecar has its own journal, and the first one's lock does not stop it.
+// The second sidecar has its own journal, so the first one's file lock cannot stop it. Only the lease can.
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 3)
@@ -71,20 +71,20 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	}
 	names(second, host, p)
 
-	// The lease does not get in the way: jobs start and grow, on all nodes.
+	// The lease keeps no job from starting or growing, on any node.
 	job := submitEvolving(t, lab, 8, []int{1, 3, 1})
 	awaitEnded(t, lab, 3*time.Minute, job)
 
 	p.kill()
 	begin := time.Now()
-	p.start() // same host and journal: at once
+	p.start() // a sidecar with the same host and journal gets its lease back immediately
 	if took := time.Since(begin); took > 15*time.Second && !*long {
 		t.Errorf("started again after kill -9, it served after %v", took)
 	}
 	names(second, host, p)
 
-	// After it was killed, its lease excludes others until the lease ends. The sidecar that takes over the lease
-	// excludes the first one.
+	// After the first sidecar was killed, its lease keeps others away until the lease ends. Then the sidecar that
+	// takes the lease keeps the first one away.
 	p.kill()
 	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
 		t.Errorf("just after kill -9 of the first the second prints %q", said)

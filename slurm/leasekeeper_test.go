@@ -67,7 +67,7 @@ func TestALeaseKeepsItsHolderUntilItIsLeftOrTakenOver(t *testing.T) {
 	}
 	must(k.TakeLease(t.Context(), claim("a")))
 	refused(t, k.TakeLease(t.Context(), claim("b")), "a")
-	must(k.TakeLease(t.Context(), claim("a"))) // restarted
+	must(k.TakeLease(t.Context(), claim("a"))) // as after a restart of the same sidecar
 
 	before := commands(t, dir)
 	must(k.RenewLease(t.Context(), claim("a")))

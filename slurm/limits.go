@@ -23,8 +23,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// policiesValid is how long a reading of associations and QOS is used. For a site with ten thousand users it is some
-// megabytes.
+// policiesValid is how long a reading of associations and QOS is used. For a site with ten thousand users Slurm's
+// output has some megabytes.
 const policiesValid = 15 * time.Second
 
 // policies returns the associations and QOS, read again when the last reading is too old.
@@ -48,8 +48,8 @@ func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	return p, nil
 }
 
-// qualitiesValid is how long a reading of the limits of each QOS per user is used. It takes a program, which asks
-// slurmdbd.
+// qualitiesValid is how long a reading of the limits of each QOS per user is used. A reading starts sacctmgr,
+// which queries slurmdbd.
 const qualitiesValid = 10 * time.Minute
 
 // qualities returns the limits of each QOS per user and per account. While slurmdbd does not answer, it returns the
@@ -93,7 +93,7 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 			}
 		}
 	}
-	if t.Way.Growth == growth.Overlap { // during a growth its own nodes count twice
+	if t.Way.Growth == growth.Overlap { // during a growth by overlap the job's own nodes count twice
 		n.Extra["cpu"] = int64(t.Node.EffectiveCPUs * len(r.Nodes))
 	}
 	return n
@@ -128,9 +128,9 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 	return rules, nil
 }
 
-// describeManaged writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts of their
-// rank. It skips what cannot be read: the next reading adds it. all has the jobs as Slurm lists them; in jobs,
-// companions are folded into their jobs.
+// describeManaged writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts
+// of their rank. Data that cannot be read now is left to the next reading. `all` has the jobs as Slurm lists them. In
+// `jobs`, companions are folded into their jobs.
 func (s *System) describeManaged(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
 	s.noteClosedPartitions(in, jobs)
 	c, err := s.Recent(ctx)
@@ -217,7 +217,7 @@ func (s *System) writeNodes(in output.Inventory, c output.Configuration) {
 }
 
 // renewal is the pause after which an unchanged file for job_submit.lua is written again. The plug-in trusts a file
-// three times as long.
+// for three times this long.
 const renewal = 5 * time.Minute
 
 // A writtenFile is a file for job_submit.lua as it was last written.
@@ -226,9 +226,9 @@ type writtenFile struct {
 	at   time.Time
 }
 
-// write writes a file for job_submit.lua when its text has changed, and every few minutes. It writes under another
-// name first, so that the plug-in never reads half a file. If the write fails, the plug-in refuses fewer jobs than it
-// could, and the next reading tries again.
+// write writes a file for job_submit.lua when its text has changed, and every few minutes. It writes a temporary file
+// and renames it, so that the plug-in never reads an incomplete file. If the write fails, the plug-in refuses fewer
+// jobs than it could, and the next reading tries again.
 func (s *System) write(path, text string) {
 	if path == "" {
 		return
@@ -254,8 +254,8 @@ func (s *System) write(path, text string) {
 	s.written[path], s.unwritten = writtenFile{text, now}, ""
 }
 
-// unwrittenRemark returns a remark for the log about a file for job_submit.lua that could not be written; none if all
-// were written.
+// unwrittenRemark returns a remark for the log about a file for job_submit.lua that could not be written. It returns
+// no remark if all were written.
 func (s *System) unwrittenRemark() []adapter.Remark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,11 +279,11 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Chmod(0o644), f.Close()) // under the sidecar's umask only root could read it, and slurmctld does not run as root
 }
 
-// rank writes into parked jobs the priority that they would have if they waited like other jobs.
+// rank sets the priority of parked jobs to the priority that they would have if they waited like other jobs.
 func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	c, err := s.Recent(ctx)
 	if err != nil {
-		return // the next reading does it
+		return // the next reading tries again
 	}
 	now := time.Now()
 	s.recordEligible(jobs, now)
@@ -294,8 +294,8 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// recordEligible records since when the jobs that wait for the sidecar could have run. A task of an array that became
-// a job of its own takes over the time of its array.
+// recordEligible records, for each job that waits for the sidecar, the second since which it could have run. A task
+// of an array that became a job of its own takes over the second of its array.
 func (s *System) recordEligible(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

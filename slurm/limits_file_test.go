@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// SlurmUser may own the folder of slurm.conf, while the sidecar is root.
+// The folder of slurm.conf may belong to SlurmUser, while the sidecar writes there as root.
 func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 	dir := t.TempDir()
 	prey, path := filepath.Join(dir, "shadow"), filepath.Join(dir, ".limits.lua.new")

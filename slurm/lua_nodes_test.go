@@ -14,7 +14,7 @@ import (
 // unavailable is the code for which sbatch prints "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// leaseHeld has the reservations of a cluster with a sidecar.
+// leaseHeld has the reservations of a cluster that a sidecar serves.
 const leaseHeld = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
 // mixedNodes returns a cluster of 4 thin nodes and 4 fat ones with GPUs, in the form in which the sidecar writes it
@@ -50,7 +50,7 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 	for _, test := range []struct {
 		name, ep string
 		job      fields
-		says     string // "": accepted
+		says     string // "" if the job is accepted
 	}{
 		{"nothing special", "1x20s,8x20s", nil, ""},
 		{"all that a node has", "1x20s", fields{"num_tasks": 16, "min_cpus": 16, "cpus_per_task": 1, "pn_min_tmp_disk": 2000, "min_mem_per_node": 3500, "sockets_per_node": 2, "cores_per_socket": 4, "threads_per_core": 2, "ntasks_per_core": 2, "ntasks_per_socket": 8}, ""},
@@ -149,7 +149,8 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	}
 }
 
-// An old file of the sidecar rejects no job: the sidecar may have moved, write elsewhere now or be unable to write.
+// The plug-in rejects no job because of an old file: the sidecar may have moved, may write elsewhere now, or may be
+// unable to write.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
 	nodes, known := mixedNodes(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"

@@ -57,7 +57,7 @@ func TestThePluginReadsRequestsByTheSameTable(t *testing.T) {
 	}
 }
 
-// Both parsers get random requests, well formed and not.
+// The Lua parser and the Go parser get the same random requests, valid and invalid.
 func TestThePluginAndTheSidecarReadTheSameOfAnyRequest(t *testing.T) {
 	random := rand.New(rand.NewPCG(45, 13))
 	pieces := []string{"gres", "GRES", "gpu", "tmp", "a100", "3g.20gb", "no_consume", "none", "cpu", "mem", "license", "0", "2", "007", "10G", "1kb", "3MiB", "5x", "1.5G", "99999999999999999999", ":", ":", ":", "/", "=", ",", "-", "P"}

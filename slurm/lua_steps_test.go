@@ -8,14 +8,15 @@ import (
 	of "accordion/adapter/managed"
 )
 
-// The message has the number of the piece, and is worded like the sidecar's for a job that came without the plug-in.
+// The message has the number of the step, and the same words as the sidecar's message for a job that no plug-in
+// checked.
 func TestShortStepsAreRefusedAtSubmission(t *testing.T) {
 	limits := of.Limits{ShortestStep: 10}
 	for _, c := range []struct{ comment, want string }{
 		{"ep=5x10s,10x1h", ""},
-		{"ep=5x9s", ""},             // it is never resized
-		{"ep=5x5s,5x5s,10x20s", ""}, // its first two pieces are one step
-		{"mold=4x5s|8x3s", ""},      // never resized, either
+		{"ep=5x9s", ""},             // accepted, because the job is never resized
+		{"ep=5x5s,5x5s,10x20s", ""}, // accepted, because the first two entries are one step of 10 s
+		{"mold=4x5s|8x3s", ""},      // accepted, because a moldable job is never resized
 		{"ep=5x10s,10x9s", `evolution profile, piece 2: "10x9s" is shorter than the 10s that a step lasts at least on this cluster`},
 		{"ep=1x10s|1x1s,2x20s", `evolution profile, piece 2: "1x1s" is shorter than the 10s that a step lasts at least on this cluster`},
 	} {

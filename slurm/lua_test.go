@@ -20,7 +20,7 @@ import (
 	"accordion/slurm/limits"
 )
 
-// fields is a job as the plug-in sees it: strings and int64 numbers by Slurm's names.
+// fields has the fields of a job in job_submit.lua, by Slurm's names. A value is a string or an int64.
 type fields map[string]any
 
 const refused, denied, unsaidNumber = int64(-1), int64(2002), int64(4294967294)
@@ -31,20 +31,20 @@ func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
 }
 
-// submitAt submits jobs as submit does, with an accordion.lua of the site.
+// submitAt does what submit does, with an accordion.lua of the site.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithLimits submits jobs as submit does, with a file of limits.
+// submitWithLimits does what submit does, with a file of limits.
 func submitWithLimits(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithFiles submits jobs as submit does, with these files next to the plug-in. The pool is a number of nodes,
-// or their names.
+// submitWithFiles does what submit does, with these files next to the plug-in. The pool is a number of nodes, or the
+// nodes' names.
 func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
@@ -84,8 +84,8 @@ func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []
 	return results
 }
 
-// fresh returns the text of a file next to the plug-in as if the sidecar had written it now, unless it already has a
-// second.
+// fresh adds the present second to the text of a file next to the plug-in, as if the sidecar had written the file
+// now. A text that has a second is returned unchanged.
 func fresh(name, text string) string {
 	if strings.HasPrefix(name, "accordion_") && !strings.HasPrefix(text, "-- second:") {
 		return limits.Dated(text, time.Now())
@@ -140,9 +140,9 @@ func parseFields(t testing.TB, out []byte) (results []fields) {
 // A requestWay is how a request reaches the plug-in.
 type requestWay struct {
 	job   func(word, text string) fields
-	named string // what messages name besides the planner's text: where the request is
-	lead  string // text before the request in its line
-	never string // bytes that such a text cannot contain
+	named string // the place of the request, which messages name in addition to the planner's text
+	lead  string // text before the request in the request's line
+	never string // bytes that a text in this place cannot contain
 }
 
 func requestWays(word string) map[string]requestWay {
@@ -151,7 +151,7 @@ func requestWays(word string) map[string]requestWay {
 		"a line": {func(_, text string) fields {
 			return fields{"script": "#!/bin/sh\n" + line + text + "\nsrun hostname\n"}
 		}, "script line 2, ", line, "\n"},
-		"an option": {asOption, "--" + word + ", ", "", "\n"}, // submit.lua has one option a line
+		"an option": {asOption, "--" + word + ", ", "", "\n"}, // submit.lua expects one option per line
 		"a comment": {func(word, text string) fields { return fields{"comment": word + "=" + text} }, "", "", " \t\r\n\v\f"},
 	}
 }
@@ -181,8 +181,8 @@ func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeTexts passes texts to the plug-in and compares the results with the planner's. It returns how many of how many
-// it accepts.
+// judgeTexts passes texts to the plug-in and compares the results with the planner's. It returns how many texts were
+// accepted, and how many there were.
 func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -205,7 +205,7 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 		}
 		taken++
 		mark, length := moldable.Format(choices), choices[0].Total()
-		if strings.Contains(text, "=") { // a model is kept unchanged
+		if strings.Contains(text, "=") { // the plug-in keeps a model unchanged
 			mark = strings.Trim(text, " \t\r\n\v\f")
 		}
 		for _, ep := range choices {
@@ -221,7 +221,8 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 	return taken, len(texts)
 }
 
-// checkRefusal checks that the message is one short printable line, and the planner's except for where the text is.
+// checkRefusal checks that the message is one short printable line, and equal to the planner's message except for the
+// place of the text.
 func checkRefusal(t *testing.T, text string, got fields, named string, want error) {
 	t.Helper()
 	said, _ := got["user"].(string)
@@ -249,7 +250,7 @@ func TestTheNodesOfAPoolAreCountedByTheirNames(t *testing.T) {
 			t.Errorf("of %s all nodes: %v; one more: %v, want %q", names, got[0], got[1], says)
 		}
 	}
-	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // then the sidecar reports the error
+	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // the plug-in accepts the job, and the sidecar reports the error
 		if got := submitWithFiles(t, files, names, []fields{{"comment": "ep=99x20s"}}); got[0]["rc"] != int64(0) {
 			t.Errorf("nodes %q: %v", names, got[0])
 		}
@@ -262,7 +263,7 @@ func TestAManagedJobIsToldWhereTheSidecarIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		site string
 		job  fields
-		want fields // nil value: not set
+		want fields // a nil value means that the field is not set
 	}{
 		"nothing, where the site names nothing": {``, fields{"script": job}, fields{address: nil, munge: nil}},
 		"the address":                           {`address = "ctl:6820"`, fields{"script": job}, fields{address: "ctl:6820", munge: nil}},
@@ -480,7 +481,7 @@ func TestLimitsAreCheckedAtSubmission(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		job  fields
-		says string // "": accepted
+		says string // "" if the job is accepted
 	}{
 		{"the user's own", fields{"comment": "ep=1x1m,5x1m", "account": "phys", "user_id": int64(1001)}, "needs 5 nodes, and you may have 4: cpu=8"},
 		{"the user's own, by default", fields{"comment": "ep=1x1m,5x1m", "default_account": "phys", "user_id": int64(1001)}, "you may have 4"},
@@ -560,8 +561,8 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 	}
 }
 
-// An operator may change a managed job as root may. The plug-in uses the sidecar's list of operators unless it is
-// old.
+// An operator may change a managed job as root may. The plug-in uses the sidecar's list of operators unless the
+// list is old.
 func TestOnlyOperatorsMayChangeManagedJobs(t *testing.T) {
 	const denied = int64(2002)
 	old := "-- second:" + strconv.FormatInt(time.Now().Add(-20*time.Minute).Unix(), 10) + "\nreturn { [1002] = true }\n"

@@ -42,14 +42,14 @@ func (r runs) String() string {
 // longestAllowed is the processor time that one submission may take in the plug-in.
 const longestAllowed = 5 * time.Millisecond
 
-// took returns the processor time that the plug-in spent on a job of timed.
+// took returns the processor time that the plug-in spent on a job that `timed` submitted.
 func took(job fields) time.Duration {
 	us, _ := job["took"].(int64)
 	return time.Duration(us) * time.Microsecond
 }
 
-// timed submits jobs as if a sidecar ran that manages all jobs and has listed 200 kinds of nodes. It measures each
-// submission.
+// timed submits jobs and measures the time of each submission. The plug-in finds the files of a sidecar that
+// manages all jobs and has listed 200 kinds of nodes.
 func timed(t testing.TB, jobs []fields) []fields {
 	t.Helper()
 	for _, job := range jobs {
@@ -75,7 +75,7 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 	tests := []struct {
 		name string
 		job  fields
-		says string // a part of the message; "": none
+		says string // a part of the message; "" if there is none
 		rc   int64
 	}{
 		{"460,000 lines", fields{"script": head(run{"#EP 1x1s\n", 460_000})}, "longer than 65536 bytes", refused},

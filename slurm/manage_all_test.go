@@ -46,7 +46,7 @@ func gatedJobs(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
-// awaitGate waits until the gate is "open" or "shut", as given, and the plug-in can know it.
+// awaitGate waits until the gate has the given state, "open" or "shut", and the plug-in can read that.
 func awaitGate(t *testing.T, lab *lab.SlurmLab, stands string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the gate is "+stands, func() bool {
@@ -69,9 +69,9 @@ func releaseAll(p *process, flags ...string) string {
 	return fmt.Sprint(string(out), err)
 }
 
-// On an idle machine a job starts as without a sidecar. If other jobs wait, it waits until the plan has a place for
-// it. When the sidecar has died, Slurm starts all jobs within two minutes; the next sidecar takes back those that
-// still wait.
+// On an idle machine a job starts as early as without a sidecar. If other jobs wait, the job waits until it starts
+// by the plan. When the sidecar has died, Slurm may start all jobs within two minutes. The next sidecar puts the
+// jobs that still wait before the gate again.
 func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -93,13 +93,13 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("status says\n%s", says)
 	}
 
-	// A queue: no job may overtake.
+	// With a queue no job may overtake another.
 	evolving := lab.Submit(t, "alice", "#EP 2x10s,4x10s\nsleep 9\neval \"$(accordion step)\"\nsleep 5\necho done >evolved")
 	for range 6 {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
 	lab.Await(t, time.Minute, "jobs wait at the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
-	awaitGate(t, lab, "shut") // jobs are kept at the gate independently of this, and perhaps earlier
+	awaitGate(t, lab, "shut") // the plug-in reads the state of the gate separately, perhaps later than jobs begin to wait at the gate
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := gatedJobs(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s overtook waiting jobs: %v", small, waits)
@@ -124,7 +124,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	}
 	lab.Await(t, 2*time.Minute, "the queue is Slurm's", func() bool {
 		if says := releaseAll(p); !strings.Contains(says, "jobs are given back") {
-			time.Sleep(2 * time.Second) // nothing reports the end of a lease
+			time.Sleep(2 * time.Second) // there is no event for the end of a lease
 			return false
 		}
 		return true
@@ -149,8 +149,8 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	p.stop()
 }
 
-// shortJobs returns 500 jobs of 1 to 60 s, two a second: as many of 1 to 2 s as of 30 to 60 s, on one node, and every
-// eighth on two to four.
+// shortJobs returns 500 jobs of 1 to 60 s, two per second. Run times of 1 to 2 s are as frequent as those of 30 to 60
+// s. Most jobs need one node, and every eighth two to four.
 func shortJobs(seed uint64) []*submission {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var all []*submission

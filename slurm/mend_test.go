@@ -40,8 +40,8 @@ func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
 	}
 }
 
-// A slurmctld that reads its configuration again takes the first node of a job for that of its script, and ignores
-// other nodes' reports of its end: the job would hold its nodes until its limit.
+// A slurmctld that reads its configuration again assumes that a job's script runs on the job's first node, and
+// ignores reports of the script's end from other nodes. The job would then hold its nodes until its time limit.
 func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *testing.T) {
 	s, reconfigured := slurmWithLostNode(t, 0, true)
 	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "RUNNING", Nodes: "n3", Words: outputtest.Words{Host: "login"}}

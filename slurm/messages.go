@@ -15,7 +15,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// steps matches how a script asks for its next step, or mentions in a comment that another file does.
+// steps matches a script's call of `accordion step`, or a comment that another file calls it.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
 // Speaks reports whether the job's batch script mentions `accordion step`.
@@ -47,10 +47,10 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 }
 
 // Tell makes Slurm write a line to a running job's standard error (`scontrol notify`). This works on any file system,
-// and no process of ours opens a user's file. An interactive job shows it on its terminal. Slurm sends the line to
-// the job's first node by number. Once a job has grown by a node before that of its script, the line is lost. A line
-// is also lost before the script runs: during the prolog, or in the first second on a busy machine. Slurm reports
-// success in both cases.
+// and no process of Accordion's opens a user's file. An interactive job shows the line on its terminal. Slurm sends
+// the line to the job's first node by number. If the job has grown by a node with a lower number than the script's
+// node, the line is lost. A line sent before the script runs is also lost: during the prolog, or in the first second
+// on a busy machine. Slurm reports success in both cases.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -93,15 +93,17 @@ func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time)
 	return nil
 }
 
-// notify runs scontrol notify with one argument for each word, which scontrol joins again: a console can carry that
-// out. It names an array's task by its own number, because notify reads A_T as A, which is another task.
+// notify runs scontrol notify with one argument for each word, because a console cannot pass a quoted text;
+// scontrol joins the words. notify names an array's task by its job id, because scontrol notify reads A_T as A,
+// which is another task.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
 	return s.Run.Scontrol(ctx, append([]string{"notify", fmt.Sprint(job.ID)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes the job's hosts file on its batch host (hostfile.Script) through a step of the job. It therefore
-// runs as the job's user, on the right machine, whatever is mounted there. The name begins with the value of
-// SLURM_CLUSTER_NAME in the job: jobs of two clusters that share a machine may have the same number.
+// Publish writes the job's hosts file on its batch host (hostfile.Script) through a step of the job. So the write
+// happens as the job's user, on the batch host, with the file systems that are mounted there. The file's name
+// begins with the value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may
+// have the same number.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	if len(job.Nodes) == 0 {
 		return "", fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
@@ -119,7 +121,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (el
 		},
 		Input: text,
 	})
-	// The step's standard error may be lost when the step ends at once.
+	// The standard error of a step that ends immediately may be lost, so the result is read from standard output.
 	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hostfile.NoFolder {
 		return "", fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link, and no other folder can be made in /tmp",
 			job.ID, job.Nodes[0], job.UID)

@@ -18,8 +18,8 @@ import (
 // rankLine matches what each rank of examples/mpi prints at its start.
 var rankLine = regexp.MustCompile(`(?m)^iteration (\d+): rank \d+ of (\d+) on (\S+)$`)
 
-// launches returns the nodes of each start of the MPI program, in order, from the output of its ranks; each rank must
-// be there.
+// launches returns the nodes of each start of the MPI program, in order, from the output of its ranks. It fails the
+// test if the output of a rank is missing.
 func launches(t *testing.T, output string) []string {
 	t.Helper()
 	var order []string
@@ -50,15 +50,15 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	heat := filepath.Join(t.TempDir(), "heat")
 	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
-	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // ranks on two cores are slow
-	// Numbers of iterations. If a job starts up to 4 s before its planned second, its first step is longer: the
-	// silent job must still run when it shrinks.
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // many ranks on two cores are slow
+	// These are numbers of iterations. A job may start up to 4 s before its planned second, and its first
+	// step is then longer. The silent job needs so many iterations that it still runs when it must shrink.
 	const steps, silent = 20, 32000
 
 	jobs, lengths := map[string]string{}, map[string]int{"steps": 3 * steps, "silent": silent}
 	for name, ep := range map[string]string{"steps": "2x15s,3x15s,1x15s", "silent": "2x20s,3x30s,1x30s"} {
 		dir := filepath.Join(home, name)
-		lab.Run(t, "alice", "rm", "-rf", dir) // after an earlier run nothing would be left to compute
+		lab.Run(t, "alice", "rm", "-rf", dir) // otherwise the checkpoint of an earlier run would leave nothing to compute
 		lab.Run(t, "alice", "mkdir", dir)
 		install(t, heat, filepath.Join(dir, "heat"))
 		script, err := os.ReadFile("../examples/mpi/" + name + ".sh")
@@ -87,7 +87,7 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	assertClean(t, p)
 }
 
-// The nodes of an MPI program may change between the reading that decides where to start it and its start.
+// The nodes of an MPI program may change between the script's reading of the hosts file and the program's start.
 func TestAnMPIProgramSeesThatItsNodesChangedBeforeItsStart(t *testing.T) {
 	dir := t.TempDir()
 	heat, hosts := filepath.Join(dir, "heat"), filepath.Join(dir, "hosts")

@@ -17,8 +17,9 @@ import (
 // This file frees nodes that Slurm has lost: nodes in use by no job, and idle nodes that Slurm never allocates. It
 // also wakes nodes that are powered down.
 
-// Leaked returns the nodes that are in use while no job of the snapshot holds them. A merge that races with its
-// parent's end leaves such nodes. A single snapshot may show one in passing.
+// Leaked returns the nodes that are in use while no job of the snapshot holds them. A merge that races with the
+// end of the parent job leaves such nodes. A single snapshot may also show such a node for a moment without a
+// fault.
 func Leaked(s *adapter.Snapshot) []string {
 	held := map[string]bool{}
 	for _, j := range s.Jobs {
@@ -37,13 +38,13 @@ func Leaked(s *adapter.Snapshot) []string {
 
 const (
 	mendEvery = 500 * time.Millisecond
-	mendAfter = 3 // readings that show a node in use by no job
+	mendAfter = 3 // number of consecutive readings with a node in use by no job before Mend acts
 )
 
-// Mend waits until each of the nodes (nil: of the pool) is free or held by a job. It frees a node that stays in use
-// by no job with `scontrol reconfigure`: slurmctld reads its configuration again and rebuilds its node counts from
-// its jobs. That takes milliseconds and does not affect jobs. After a successful reconfigure Mend no longer waits for
-// ending jobs: one may take minutes.
+// Mend waits until each of the nodes is free or held by a job. If `nodes` is nil, that means all nodes of the pool.
+// It frees a node that stays in use by no job with `scontrol reconfigure`: slurmctld reads its configuration again
+// and rebuilds its node counts from its jobs. That takes milliseconds and does not affect jobs. After a successful
+// reconfigure Mend no longer waits for ending jobs, because an ending job may take minutes.
 func (s *System) Mend(ctx context.Context, nodes []string) error {
 	mended := false
 	for sightings := 0; ; {
@@ -76,9 +77,10 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 	}
 }
 
-// reconfigure makes slurmctld rebuild its node counts, unless that was done a short time ago: slurmctld reads its
-// files again and drops changes of partitions made with scontrol. slurmctld then also takes the first node of every
-// job for the node of its script. reconfigure therefore fails while a job runs for which that is wrong.
+// reconfigure makes slurmctld rebuild its node counts, unless that was done a short time ago. It has two side
+// effects. slurmctld reads its files again, so changes of partitions made with scontrol are lost. And slurmctld
+// then assumes that the script of every job runs on the job's first node. reconfigure therefore fails while there
+// is a running job for which that is wrong.
 func (s *System) reconfigure(ctx context.Context) error {
 	s.mending.Lock()
 	defer s.mending.Unlock()
@@ -99,9 +101,9 @@ func (s *System) reconfigure(ctx context.Context) error {
 	return nil
 }
 
-// scriptElsewhere returns a job whose script does not run on its first node, as can happen after a growth; 0: there
-// is none. A job whose first node slurmctld already takes for the script's is not returned: no further harm is
-// possible.
+// scriptElsewhere returns a job whose script does not run on its first node, as can happen after a growth. It
+// returns 0 if there is no such job. It omits jobs whose first node slurmctld already takes for the script's node,
+// because a reconfigure does them no further harm.
 func scriptElsewhere(jobs []output.Record) core.JobID {
 	for i := range jobs {
 		r := &jobs[i]
@@ -113,7 +115,8 @@ func scriptElsewhere(jobs []output.Record) core.JobID {
 	return 0
 }
 
-// anyEnding reports whether an ending job still holds one of the nodes. Only after its end can they be lost.
+// anyEnding reports whether an ending job still holds one of the nodes. Nodes can be lost only after such a job has
+// ended.
 func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	wanted := hostlist.Set(nodes)
 	return slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool {
@@ -122,10 +125,10 @@ func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 }
 
 // Repair passes nodes that are in use by no job to Mend. On nodes that a fresh reading shows as idle and usable it
-// clears the drain flag, which they do not have: the update makes slurmctld rebuild the node's bits. This cures nodes
-// that Slurm 22.05 shows as idle but never allocates (after shrinks by NodeList=). It is not done to lost nodes:
-// there it does not help, and it hides them from Mend as not responding. Nor is it done to nodes that an
-// administrator has drained meanwhile.
+// clears the drain flag. The nodes do not have that flag, but the update makes slurmctld rebuild their allocation
+// state. That repairs nodes that Slurm 22.05 shows as idle but never allocates (after shrinks by NodeList=). Repair
+// does not clear the flag on lost nodes, because there it does not help and makes them look unresponsive to Mend. Nor
+// does it on nodes that an administrator has drained meanwhile.
 func (s *System) Repair(ctx context.Context, nodes []string) error {
 	doing := "nudging " + hostlist.Compact(nodes)
 	snapshot, err := s.Observe(ctx)
@@ -158,7 +161,7 @@ func (s *System) Repair(ctx context.Context, nodes []string) error {
 
 var _ adapter.PowerManager = (*System)(nil)
 
-// BootTime returns how many seconds slurmctld gives a node to boot; 0 where it powers none down.
+// BootTime returns how many seconds slurmctld allows a node for its boot, or 0 if slurmctld powers no nodes down.
 func (s *System) BootTime() core.Time {
 	c := s.Known()
 	t, _ := c.Number("ResumeTimeout")
@@ -168,8 +171,8 @@ func (s *System) BootTime() core.Time {
 	return t
 }
 
-// Wake powers up the nodes that are powered down. It leaves booting nodes alone: a second request would start the
-// boot again.
+// Wake powers up the nodes that are powered down. It leaves booting nodes alone, because a second request would
+// restart their boot.
 func (s *System) Wake(ctx context.Context, nodes []string) error {
 	doing := "waking " + hostlist.Compact(nodes)
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})

@@ -10,11 +10,11 @@ import (
 	"accordion/slurm/output"
 )
 
-// bootWindow limits how long a restart of slurmctld stays unnoticed when no call failed because of it.
+// bootWindow limits how long a restart of slurmctld can stay unnoticed if no call failed during the restart.
 const bootWindow = 10 * time.Second
 
 // Observe reads the pool. The jobs are read some milliseconds before or after the nodes. A node counts as idle only
-// when both readings agree.
+// if Slurm shows it as idle and no job holds it.
 //
 // The snapshot omits jobs that cannot use the pool. Running jobs and reservations that extend beyond the pool are
 // shown with their nodes in the pool only. A pending array is shown as its tasks, one job each (see
@@ -55,7 +55,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
-	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide everything until the settings are known
+	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide jobs and reservations from users until the settings (PrivateData) are known
 	if c, err := s.Within(ctx, bootWindow); err == nil {
 		s.writeNodes(in, c)
 		s.writeOperators(ctx, c)

@@ -34,7 +34,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	})
 	lab.Await(t, time.Minute, "operators are written for the plug-in", func() bool { return exists(lab.Dir, "etc", "accordion_operators.lua") })
 
-	// Slurm's priorities and queue agree on their order. (sprio leaves out all that waits for a reservation in the
+	// Slurm's priorities and queue agree on their order. (sprio omits jobs that wait for a reservation in the
 	// future.)
 	queue := func() (ids []string, all map[string]view.Entry) {
 		var q view.Queue
@@ -56,7 +56,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 		t.Errorf("squeue has %v, want %v", got, want)
 	}
 
-	// Jobs held by root and by an operator; their owner can neither release nor change them.
+	// One job is held by root and one by an operator. The owner can neither release nor change them.
 	retryAs(t, lab, "root", "scontrol", "hold", byRoot)
 	retryAs(t, lab, "bob", "scontrol", "uhold", byBob)
 	for _, job := range []string{byRoot, byBob} {
@@ -94,7 +94,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 		t.Errorf("released it said %q", got)
 	}
 
-	// A job that an operator requeues and holds while it runs on a companion's nodes, after it was suspended.
+	// A job runs with a companion and is suspended and resumed. Then an operator requeues and holds it.
 	retryAs(t, lab, "bob", "scontrol", "update", "JobId="+byBob, "Nice=0")
 	retryAs(t, lab, "bob", "scontrol", "release", byBob)
 	long := lab.Submit(t, "alice", "#!/bin/bash\n#EP 1x5s,2x10m\n"+stepScriptEnding(2, 4, "sleep 600"), "--requeue")

@@ -85,7 +85,7 @@ func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
 		})
 	}
 	lab.Clear(t)
-	// These clients wait for their allocation; cancelling it ends them.
+	// These clients wait for their allocation, and end when it is cancelled.
 	for _, client := range []string{"salloc", "srun"} {
 		t.Run(client, func(t *testing.T) {
 			ended := make(chan string, 1)

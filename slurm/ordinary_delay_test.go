@@ -16,8 +16,8 @@ import (
 // its whole queue every 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
 const onePass = 30 + 3
 
-// Earlier jobs do not wait for later ones: the same ordinary jobs are submitted at the same seconds with and without
-// managed jobs that follow when all of them wait or run. Start times are those of Slurm's accounting.
+// Earlier jobs do not wait for later ones. The same ordinary jobs are submitted at the same seconds in two runs. In
+// one of them managed jobs follow when all ordinary jobs wait or run. Start times are those in Slurm's accounting.
 func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 	parallelUnlessLong(t)
 	bound := 2.0 * onePass // a moment of slowness can cost a whole pass
@@ -50,7 +50,7 @@ func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 	}
 }
 
-// startsOf runs a workload and returns by id when each job started, in seconds after the first submission.
+// startsOf runs a workload and returns the start of each job, by job id, in seconds after the first submission.
 func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]float64 {
 	t.Helper()
 	lab.Clear(t)
@@ -78,7 +78,7 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	return starts
 }
 
-// startedMeanwhile returns the jobs that started while a job waited too long: they are the suspects.
+// startedMeanwhile returns the jobs that started while a job waited too long: these jobs may be the cause.
 func startedMeanwhile(all []*submission, starts map[string]float64, late *submission, by float64) string {
 	var lines []string
 	inOrder := slices.SortedFunc(slices.Values(all), func(a, b *submission) int { return cmp.Compare(starts[a.id], starts[b.id]) })

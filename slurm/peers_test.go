@@ -23,11 +23,11 @@ type jobState struct {
 	state string
 	nodes []string
 	cpus  int
-	alone bool // squeue shows no other job, such as an expander
+	alone bool // squeue shows no other job of the user, such as an expander
 }
 
-// A peer is a program that people use with Slurm. It asks about a job, and its answer is checked while the job grows
-// and shrinks.
+// A peer is a program that people use with Slurm and that queries a job. The test checks its answer while the job
+// grows and shrinks.
 //
 // Debian 12 has ClusterShell, Snakemake and slurmrestd: these run. The others are in neither Debian nor Go's module
 // proxy. The test runs the commands that they run, and parses the answers as they do. The commands come from submitit
@@ -51,8 +51,8 @@ var peersOfSlurm = []peer{
 printf 'GET /slurm/%s/job/%s HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Close\r\n\r\n' "${v#*/}" "$JOB" | slurmrestd -a rest_auth/local -s "$v" 2>/dev/null`, judgeREST, false},
 }
 
-// judgeSubmitit parses sacct's output as submitit does: the last row of the job's own counts, and each state that is
-// not in the list means that the job has ended.
+// judgeSubmitit parses sacct's output as submitit does. The last of the job's own rows counts, and each state that
+// is not in the list means that the job has ended.
 func judgeSubmitit(out string, is jobState, job string) error {
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 {
@@ -174,7 +174,7 @@ func shown(t *testing.T, lab *lab.SlurmLab, job string) (is jobState) {
 	return is
 }
 
-// expanded returns the nodes of a list; nil if it is not a list.
+// expanded returns the nodes of a host list, or nil if the text is not a host list.
 func expanded(list string) []string {
 	all, _ := hostlist.Expand(list)
 	return all
@@ -211,7 +211,7 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 			out, said, err := lab.Exec("alice", "", "env", "JOB="+job, "PEERS="+filepath.Dir(groups), "bash", "-c", each.ask)
 			after := shown(t, lab, job)
 			if each.counts && !(before.alone && after.alone) {
-				continue // an expander is counted until it is merged
+				continue // until it is merged, an expander is counted, too
 			}
 			if before.state != after.state || !slices.Equal(before.nodes, after.nodes) || before.cpus != after.cpus {
 				continue // the job changed meanwhile

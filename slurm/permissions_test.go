@@ -10,9 +10,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// attempts are what unprivileged users try. R is alice's managed job that runs, on node N; W one that waits; G one
-// that has grown by the companion C; O an ordinary one of bob's that waits, and S one that would share its cores.
-// Unguarded: without the plug-in Slurm permits it.
+// attempts are what unprivileged users try. R is alice's managed job that runs, on node N. W is her managed job
+// that waits, and G one that has grown by the companion C. O is bob's ordinary job that waits, and S a job of his
+// that would share the cores of R. The flag `unguarded` means that without the plug-in Slurm permits the attempt.
 var attempts = []struct {
 	user, command string
 	unguarded     bool
@@ -86,13 +86,14 @@ var attempts = []struct {
 	{"bob", "scontrol delete ReservationName=accordion-park", false},
 }
 
-// protectedJobs are jobs of alice's that neither others nor she may change, and those of bob's that he uses.
+// protectedJobs are jobs of alice's that neither she nor others may change, and the jobs of bob's that appear in the
+// attempts.
 type protectedJobs struct {
 	running, waiting, grown, companion, ordinary, sharing string
-	node                                                  string // the node of the first job
+	node                                                  string // the node of the running job
 }
 
-// startProtected starts these jobs on a lab of four nodes, of which the second half has GPUs.
+// startProtected starts the protectedJobs on a lab of four nodes, of which the second half has GPUs.
 func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	t.Helper()
 	lab := p.lab
@@ -131,7 +132,7 @@ func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	return jobs
 }
 
-// substitute returns the words of an attempt, with these jobs in it.
+// substitute returns the words of an attempt with the jobs' ids in place of the letters.
 func (j protectedJobs) substitute(command string) []string {
 	var all []string
 	for word := range strings.FieldsSeq(command) {
@@ -143,9 +144,10 @@ func (j protectedJobs) substitute(command string) []string {
 	return all
 }
 
-// assertAttemptsFail makes the attempts that must be rejected, and checks that they are and change nothing.
+// assertAttemptsFail makes the attempts that must be rejected, and checks that Slurm rejects each and that none
+// changes anything.
 func (j protectedJobs) assertAttemptsFail(t *testing.T, lab *lab.SlurmLab, guarded bool) {
-	// Planned starts may change: they are Slurm's.
+	// The comparison leaves out planned starts, which Slurm may change at any time.
 	steady := func() string {
 		held := regexp.MustCompile(`(?m)^ReservationName=(\S+) .* (Nodes=\S+) .* (Users=\S+) .*$`).ReplaceAllString(runClient(t, lab, "scontrol", "-o", "show", "reservation"), "$1 $2 $3")
 		return runClient(t, lab, "squeue", "-h", "-a", "-S", "i", "-o", "%A %t %D %l %v %k %N") + "\n" +
@@ -154,13 +156,13 @@ func (j protectedJobs) assertAttemptsFail(t *testing.T, lab *lab.SlurmLab, guard
 	}
 	before := steady()
 	for _, a := range attempts {
-		if !guarded && a.unguarded || strings.HasPrefix(a.command, "scontrol suspend") && lab.Slurm >= "25.11" { // on releases where owners may
+		if !guarded && a.unguarded || strings.HasPrefix(a.command, "scontrol suspend") && lab.Slurm >= "25.11" { // from 25.11 on owners may suspend their jobs
 			continue
 		}
 		words := j.substitute(a.command)
 		t.Run(a.user+": "+a.command, func(t *testing.T) {
 			out, said, err := lab.Exec(a.user, "#!/bin/sh\n", words...)
-			if err == nil && !strings.Contains(out+said, "Invalid user id") { // what 20.11 prints about reservations, with status 0
+			if err == nil && !strings.Contains(out+said, "Invalid user id") { // for reservations 20.11 prints this message and exits with status 0
 				t.Errorf("%v: allowed: %s %s", words, out, said)
 			}
 			after := steady()
@@ -172,7 +174,7 @@ func (j protectedJobs) assertAttemptsFail(t *testing.T, lab *lab.SlurmLab, guard
 	}
 }
 
-// cancel cancels all of the jobs.
+// cancel cancels all protectedJobs.
 func (j protectedJobs) cancel(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Run(t, "bob", "scancel", j.ordinary, j.sharing)
@@ -234,7 +236,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Helper()
 		lab.Await(t, time.Minute, "job "+job+" runs", func() bool { return strings.HasPrefix(state(job), "R ") })
 	}
-	// told waits for an event of the job in the journal.
+	// told waits for an event of the job in the journal, and returns the event.
 	told := func(p *process, job, event string) entry {
 		t.Helper()
 		lab.Await(t, time.Minute, "the journal says that job "+job+" "+event, func() bool { return len(p.events(job, event)) > 0 })
@@ -246,7 +248,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	early := evolving("sleep 600", "2x2m,4x2m", "2")
 	lab.Run(t, "alice", "scontrol", "release", early)
 	began(early)
-	p := serving(t, lab, "[overrun]\nleast = \"10m\"") // so that no job is ended because a busy machine is slow
+	p := serving(t, lab, "[overrun]\nleast = \"10m\"") // a long allowance, so that no job is ended because a busy machine is slow
 
 	late := evolving("sleep 600", "2x2m,4x2m", "2")
 	parked := func(job string) bool {
@@ -267,7 +269,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Errorf("the job that was never adopted is %+v", v)
 	}
 
-	// The plan has both until their limits.
+	// The plan expects both escaped jobs to hold their nodes until their limits.
 	limit := time.Now().Add(3 * time.Minute).Unix()
 	whole := evolving("true", "24x10s", "24")
 	lab.Await(t, time.Minute, "the job of all nodes has its reservation", func() bool { v := p.view(whole); return v != nil && v.Start > 0 })
@@ -284,8 +286,8 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		began(job)
 		told(p, job, "started")
 	}
-	// At the beginning of a second, so that in this second the job also asks for its next step, which has the nodes
-	// that it loses now.
+	// The update is sent at the beginning of a second, so that the job requests its next step in the same
+	// second. The sidecar still expects the job to have the nodes that it loses now.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {
@@ -298,14 +300,15 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		v := p.view(requeued)
 		return v != nil && v.Phase == "waiting" && v.Step == 0 && parked(requeued)
 	})
-	// Slurm shows it with a new submission time: it was accepted again, and has not ended.
+	// Slurm shows the requeued job with a new submission time. The sidecar must have accepted it again, and not
+	// recorded its end.
 	if again, over := p.events(requeued, "requeued"), p.events(requeued, "ended"); len(again) != 1 || len(over) != 0 {
 		t.Errorf("the journal says of the job that was requeued: %v %v", again, over)
 	}
 	retryAs(t, lab, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
 	gift := runClient(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A")
 	lab.Await(t, time.Minute, "bob gives his node to alice's job", func() bool {
-		_, _, _ = lab.Exec("bob", "", "scancel", gift+".4294967292") // the step that Slurm itself creates (PrologFlags=Contain), once it exists
+		_, _, _ = lab.Exec("bob", "", "scancel", gift+".4294967292") // ends the step that Slurm itself creates (PrologFlags=Contain), once it exists
 		_, _, err := lab.Exec("bob", "", "scontrol", "update", "JobId="+gift, "NumNodes=0")
 		return err == nil
 	})

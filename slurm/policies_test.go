@@ -56,18 +56,19 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	}
 }
 
-// lengths multiplies the lengths of the jobs of pairs. Jobs of some seconds are short compared with what Slurm takes
-// to start and end one, and their limits, in whole minutes, say nothing.
+// lengths multiplies the lengths of the jobs of pairs. Jobs of some seconds are short compared with the time that
+// Slurm takes to start and end a job, and their limits, in whole minutes, are much too long.
 var lengths = flag.Int("accordion.lengths", 1, "how many times as long the jobs of pairs are")
 
-// alone is Slurm without Accordion: evolving jobs are rigid ones with the most nodes of their profile.
+// alone is the name of the run by Slurm without Accordion. In it evolving jobs are rigid, with the largest number of
+// nodes of their profile.
 const alone = "Slurm alone"
 
-// This measures waiting times by policy, next to Slurm's own scheduler with its default settings, and under Slurm
-// alone: the same jobs at the same seconds. It checks that all of them ran, and prints the figures of the policies
-// that -run selects. One lab after the other: go test ./slurm -run InPairs/pairs -parallel 1 -timeout 4h -v -args
-// -accordion.long. With jobs eight times as long a machine of two cores can run twelve labs at a time: -parallel 12,
-// and -accordion.lengths 8.
+// This test measures waiting times under each policy, while Slurm's own scheduler runs with its default settings,
+// and under Slurm alone. Each run has the same jobs at the same seconds. The test checks that all jobs ran, and
+// prints the figures of the policies that -run selects. This command runs one lab after the other: go test ./slurm
+// -run InPairs/pairs -parallel 1 -timeout 4h -v -args -accordion.long. If jobs are eight times as long
+// (-accordion.lengths 8), a machine of two cores can run twelve labs at the same time (-parallel 12).
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*long {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
@@ -114,7 +115,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// runPairs runs a workload, with evolving jobs as such or as rigid ones.
+// runPairs runs a workload, with its evolving jobs as evolving or as rigid jobs.
 func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Run {
 	t.Helper()
 	all := make([]*submission, len(jobs))
@@ -152,7 +153,7 @@ func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []p
 	return ran
 }
 
-// submissionOf returns a job's submission to Slurm; an evolving one may be rigid instead.
+// submissionOf returns a job's submission to Slurm. It can submit an evolving job as a rigid one.
 func submissionOf(j pairs.Job, rigid bool) *submission {
 	s := &submission{at: j.At, user: workloadUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
 		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}

@@ -28,8 +28,8 @@ func preemptible(c output.Configuration, r *output.Record, in output.Inventory, 
 	return !strings.HasPrefix(theirs.Preempt, "OFF") && theirs.Preempt != "" && !slices.ContainsFunc(in.Partitions, lowest)
 }
 
-// leaveOutPreemptible returns the jobs without those that Slurm would preempt. It shows the nodes that only such jobs
-// hold as idle, and remembers them.
+// leaveOutPreemptible returns the jobs without those that Slurm would preempt. It marks nodes that only such jobs
+// hold as idle, and stores them with Cluster.GiveWay.
 func (s *System) leaveOutPreemptible(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
 	c, err := s.Recent(ctx)
 	if err != nil || c["PreemptType"] == "" || c["PreemptType"] == "preempt/none" {

@@ -14,8 +14,8 @@ import (
 	"accordion/slurm/setup"
 )
 
-// Preflight checks everything of the cluster that the sidecar depends on, and changes nothing. It returns findings
-// with their remedies, fatal ones first; none if all is well.
+// Preflight checks everything on which the sidecar depends in the cluster, and changes nothing. It returns
+// findings with their remedies, fatal ones first, or none if there are no problems.
 func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	var found []adapter.Finding
 	if found = s.checkHost(); len(found) > 0 && found[0].Severity == adapter.Fatal {

@@ -46,9 +46,9 @@ func TestAProgramThatHangsIsEndedWithItsChildren(t *testing.T) {
 	}
 	pid, err := os.ReadFile(file)
 	if err != nil {
-		return // the machine is so slow that the deadline came before the child
+		return // on a very slow machine the deadline passes before the child starts
 	}
-	for range 600 { // the kernel ends it some time later
+	for range 600 { // the kernel needs a moment to end the child
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return
@@ -167,7 +167,7 @@ func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *t
 	}
 }
 
-// A running job is inspected twice. If it ends meanwhile, it is an ended job, not an error.
+// A running job is inspected twice. If the job ends between the two reads, the result is an ended job, not an error.
 func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 	looks := filepath.Join(t.TempDir(), "looks")
 	job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Nodes: "n1", Mark: "accordion:ep=1x1h"}
@@ -187,8 +187,8 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 	}
 }
 
-// A job whose output slurmctld could not reach with the reason is not ended yet: the caller tries again. If Slurm
-// writes to no output of the job, it ends at once.
+// If slurmctld could not write the reason into the job's output, the job is not ended yet and the caller tries
+// again. A job without an output that Slurm writes to is ended immediately.
 func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
 	for said, want := range map[string]bool{
 		"": true,

@@ -10,16 +10,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// A merge makes slurmctld count the expander as a running job of its association and QOS forever. With a limit on
-// jobs, the owner cannot run another job after some growths. Only reading the configuration again (`scontrol
-// reconfigure`) corrects the count. This is done when no managed job runs, or at once when a limit on jobs is near.
-// It is not done while a job runs that would be harmed (see reconfigure), nor more often than Config.Reconfigure and
-// countsEvery allow.
+// After a merge slurmctld counts the expander forever as a running job of its association and QOS. With a limit on
+// jobs, the owner cannot run another job after some growths. Only `scontrol reconfigure` corrects the count. The
+// sidecar runs that when no managed job runs, or without delay when a limit on jobs is near. It does not run it
+// while a job runs that would be harmed (see reconfigure), nor more often than Config.Reconfigure and countsEvery
+// allow.
 
-// countsEvery is the shortest pause between two corrections that are not urgent.
+// countsEvery is the shortest pause between two corrections of the counts while no limit is near.
 const countsEvery = 10 * time.Minute
 
-// recount makes slurmctld count its jobs again when that is due. A failure is retried after the next reading.
+// recount makes slurmctld count its jobs again if a correction is due. A failure is retried after the next reading.
 func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []output.Record) {
 	s.mu.Lock()
 	certain := s.miscount.Record(s.rulesAt, rules.Miscounted(jobs))

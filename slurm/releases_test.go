@@ -13,8 +13,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// Every run executes all real tests on this machine's own release of Slurm, and this one on the other releases, in
-// parallel. `scripts/test --real --long` runs all tests on all releases.
+// Every run executes all real tests on this machine's own release of Slurm, and the test below on the other
+// releases, in parallel. `scripts/test --real --long` runs all tests on all releases.
 
 func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	for _, release := range []string{"20.11", "24.11", "26.05"} {
@@ -25,19 +25,20 @@ func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	}
 }
 
-// releaseRun is the run on one release: a lab configured like a site, with the sidecar in the lab's world.
+// releaseRun is the test's run on one release. Its lab is configured like a site, and the sidecar runs in the lab's
+// world.
 type releaseRun struct {
 	*testing.T
 	lab   *lab.SlurmLab
 	begun time.Time
 }
 
-// releaseSizes are the steps of the two jobs of the test that report the end of a step.
+// releaseSizes are the sizes, step by step, of the two jobs of the test that call `accordion step`.
 var releaseSizes = []int{2, 5, 3}
 
 func runRelease(t *testing.T, release string) {
 	lab := lab.Slurm(t, 10, lab.Release(release), lab.Users("alice", "bob"))
-	// It logs what the lab lacks: Slurm 20.11 binds nothing by control groups of version 2.
+	// The lab logs what it lacks. For example, Slurm 20.11 binds nothing with control groups of version 2.
 	w := &releaseRun{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
 	t.Cleanup(w.logJournal)
@@ -65,7 +66,7 @@ func runRelease(t *testing.T, release string) {
 	w.assertTasksShareNothing(cores, "alice", false)
 	w.assertTasksShareNothing(gpus, "bob", true)
 
-	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+silentScript(42)) // its growth may come late
+	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+silentScript(42)) // this job's growth may be late
 	moldable := lab.Submit(t, "bob", "#MOLD 2x50s|6x10s\necho on $SLURM_JOB_NUM_NODES; srun true && sleep 5")
 	w.awaitCompleted(moldable, silent)
 	w.assertSilentJobInformed(silent)
@@ -78,9 +79,9 @@ func runRelease(t *testing.T, release string) {
 	assertTheProcessorsAreBooked(t, lab, w.begun)
 }
 
-// taskReportScript is a script that prints in each of its three steps its nodes, by what it was told and by squeue,
-// and makes each of its tasks print what it has. A device that a task may open returns an error that it has no
-// driver. The srun of 20.11 sometimes loses its connection to a task, also without Accordion.
+// taskReportScript is a script of three steps. In each step it prints its nodes according to its environment and to
+// squeue, and each of its tasks prints its cores and devices. If a task may open a device, the error is that the
+// device has no driver. The srun of 20.11 sometimes loses its connection to a task, also without Accordion.
 const taskReportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
@@ -109,7 +110,7 @@ tell
 sleep 9
 `
 
-// assertRefused submits wrong jobs: one line says why, and a second one is sbatch's own.
+// assertRefused submits an invalid job. The output must have one line with the reason, and sbatch's own second line.
 func (w *releaseRun) assertRefused(script string, says ...string) {
 	w.Helper()
 	id, said, err := w.lab.Sbatch("alice", script)
@@ -125,8 +126,8 @@ func (w *releaseRun) assertRefused(script string, says ...string) {
 	}
 }
 
-// awaitStep waits until the job has reported a step, and returns on which nodes squeue showed it and its companions
-// in that step.
+// awaitStep waits until the job has reported a step. It returns the nodes on which squeue showed the job and its
+// companions in that step.
 func (w *releaseRun) awaitStep(job string, step int) string {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has reported step %d", job, step), func() bool {
@@ -147,7 +148,7 @@ func (w *releaseRun) awaitStep(job string, step int) string {
 	return hostlist.Compact(nodes)
 }
 
-// companionName returns the name of a job's companions.
+// companionName returns the name that all companions of a job have.
 func companionName(job string) string { return adapter.Prefix + "with-" + job }
 
 // output returns what the job of any user has printed so far.
@@ -225,8 +226,8 @@ func (w *releaseRun) assertSourcesAgree(job, user string, shown []string) {
 	}
 }
 
-// accountedNodes returns the nodes that a job and its companions held in the middle of each step, by Slurm's
-// accounting once it knows all ends.
+// accountedNodes waits until accounting has the end of every ended job. It returns the nodes that a job and
+// its companions held in the middle of each step.
 func (w *releaseRun) accountedNodes(job string, happened []entry) []string {
 	w.Helper()
 	var rows []account
@@ -278,15 +279,15 @@ func (w *releaseRun) assertGrewAsOwner(owner, allocations string) {
 	}
 }
 
-// assertTasksShareNothing checks, by the output of the tasks, that no two of a step have a core of a node in common;
-// and with GPUs, that each has one of its own.
+// assertTasksShareNothing checks, by the output of the tasks, that no two tasks of a step use the same core of a
+// node. In a job with GPUs each task must have a GPU of its own.
 func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 	w.Helper()
 	if !w.lab.Binds {
 		return
 	}
 	each := 1
-	if strings.HasPrefix(w.lab.Slurm, "20.11") { // there a task may open all devices of the tasks on its node
+	if strings.HasPrefix(w.lab.Slurm, "20.11") { // on that release a task may open the devices of all tasks on its node
 		each = 2
 	}
 	held := map[string]bool{}
@@ -318,11 +319,11 @@ func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 	}
 }
 
-// assertSilentJobInformed checks that the job, which never asks, was resized and informed by its hosts file at each
-// signal.
+// assertSilentJobInformed checks a job that never calls `accordion step`. The sidecar must have resized it, and
+// written its hosts file before each signal.
 func (w *releaseRun) assertSilentJobInformed(silent string) {
 	w.Helper()
-	var hosts []string // once for each time that they were informed
+	var hosts []string // the hosts of each message to the job
 	for line := range strings.Lines(outputOf(w.lab, "alice", silent)) {
 		if _, list, ok := strings.Cut(strings.TrimSpace(line), "hosts="); ok && !slices.Contains(hosts, list) {
 			hosts = append(hosts, list)

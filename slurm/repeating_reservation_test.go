@@ -7,7 +7,7 @@ import (
 )
 
 // found/17: SDSC Expanse reserves nodes for a course with flags=DAILY
-// (https://github.com/sdsc/sdsc-summer-institute-2022). HOURLY does the same, sooner.
+// (https://github.com/sdsc/sdsc-summer-institute-2022). The test uses HOURLY, which repeats sooner.
 func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -36,7 +36,7 @@ func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T)
 }
 
 // maintenanceAhead submits a job whose profile fits before another reservation, but not its whole time limit: it
-// waits with a reason, and is not started again and again.
+// waits with a reason, and the sidecar does not attempt to start it repeatedly.
 func maintenanceAhead(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab

@@ -13,10 +13,10 @@ import (
 // disks.
 const scratch = "GresTypes=gpu,tmp\nNodeName=n[1-2] Gres=tmp:350G"
 
-// assertRequestsAsWritten runs two jobs that write numbers as many public scripts do. One asks for --gres=tmp:10G
-// (found/13): it starts, and grows by companions, which have as much. The other one has -c 1 (found/26), which Slurm
-// since 23.11 prints as cpu=1 among the resources of each task. It grows like any job without generic resources, and
-// its srun runs on all of its nodes.
+// assertRequestsAsWritten runs two jobs that write numbers as many public scripts do. One requests --gres=tmp:10G
+// (found/13): this job starts and grows by companions, which have the same amount per node. The other job has -c 1
+// (found/26), which Slurm since 23.11 prints as cpu=1 among the resources of each task. That job grows like any job
+// without generic resources, and its srun runs on all of its nodes.
 func assertRequestsAsWritten(t *testing.T, lab *lab.SlurmLab) {
 	lab.Clear(t)
 	lab.Do(t, "serve")
@@ -40,7 +40,7 @@ func assertRequestsAsWritten(t *testing.T, lab *lab.SlurmLab) {
 			}
 		}
 		slices.Sort(nodes)
-		nodes = slices.Compact(nodes) // the srun of 20.11 starts a task on each CPU
+		nodes = slices.Compact(nodes) // the srun of 20.11 starts a task on each CPU, so a node may occur several times
 		if !slices.Equal(nodes, job.nodes) {
 			t.Errorf("job %s runs %q, want %q\n%s", job.id, nodes, job.nodes, said)
 		}

@@ -16,14 +16,14 @@ import (
 
 // Reserve creates or changes a reservation. Slurm refuses it when a job holds one of the nodes and that job's limit
 // ends after the reservation's start. This refusal keeps Slurm's own back-filling and the sidecar apart. With
-// OverManaged, Slurm does not check the holders (IGNORE_JOBS): the caller has done so.
+// OverManaged, Slurm does not check which jobs hold the nodes (IGNORE_JOBS), because the caller has checked them.
 //
 // The sidecar's reservations may overlap each other (OVERLAP). A job can start in its own reservation although
 // another one begins on the same nodes before the job's limit, because the plan ends the job before then. Without the
-// flag Slurm would take those nodes from it. The flag would also allow overlapping other users' reservations, which
-// Reserve refuses.
+// flag Slurm would not allocate those nodes to the job. The flag would also permit reservations that overlap those of
+// other users. Reserve itself refuses these.
 //
-// A start in the past means now.
+// If the start is in the past, the reservation starts now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if err := checkReservation(r); err != nil {
 		return err
@@ -64,7 +64,8 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return err
 }
 
-// conflicting returns another user's reservation on one of r's nodes within r's time; nil if there is none.
+// conflicting returns a reservation that is not the sidecar's on one of r's nodes within r's time, or nil if there is
+// none.
 func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
 	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
@@ -76,19 +77,19 @@ func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Rese
 	return nil
 }
 
-// probes returns the reservations that must be possible before old may be changed to r. Slurm checks for holders only
-// when it creates a reservation: an update that adds nodes or moves the start forward succeeds even if others
-// hold the nodes. The added part is therefore created first under another name and deleted after the update. In
-// between both keep the nodes.
+// probes returns temporary reservations that must be created before `old` is changed to `r`. Slurm checks which jobs
+// hold the nodes only when it creates a reservation. An update that adds nodes or moves the start to an earlier time
+// succeeds in any case. Therefore the added part is created first, under another name, and deleted after the update.
+// Until then both reservations keep the nodes.
 func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	if r.OverManaged {
-		return nil // holders do not matter
+		return nil // jobs that hold the nodes do not matter
 	}
 	var needed []adapter.Reservation
 	probe := r
 	has := hostlist.Set(old.Nodes)
 	if old.OverManaged {
-		has = nil // its holders were never checked
+		has = nil // the jobs that hold its nodes were never checked
 	}
 	isNew := func(n string) bool { return !has[n] }
 	probe.Name = r.Name + "-more"
@@ -128,15 +129,15 @@ func checkReservation(r adapter.Reservation) error {
 	return nil
 }
 
-// purge returns the flag with which Slurm deletes an active reservation once it had no job, running or pending, for
-// r.Idle (rounded up to a minute; Slurm checks every 30 s). It cannot be set in one update with the removal of
-// another flag.
+// purge returns the flag with which Slurm deletes an active reservation that had no running or pending job for the
+// time r.Idle (rounded up to a minute; Slurm checks every 30 s). The flag cannot be set in the same update in which
+// another flag is removed.
 func purge(r adapter.Reservation) string {
 	return "PURGE_COMP=" + output.Minutes(r.Idle)
 }
 
-// reservationChanges returns scontrol's arguments that change old (nil: no reservation) into r. It does not add the
-// purge flag to an existing reservation. The start of an active reservation cannot be changed.
+// reservationChanges returns scontrol's arguments that change `old` into `r`, or create `r` if `old` is nil. It
+// does not add the purge flag to an existing reservation. The start of an active reservation cannot be changed.
 func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now time.Time) []string {
 	var changes []string
 	if old == nil {
@@ -200,7 +201,7 @@ func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error
 
 // Reserved implements release.System.
 func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error) {
-	records, err := s.Jobs.List(ctx) // read first: a job that starts later is tied to a reservation that is in use and stays
+	records, err := s.Jobs.List(ctx) // jobs are read before reservations, so that the reservation of a job that starts in between still counts as used
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,8 +213,8 @@ func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter
 	return all, jobs, err
 }
 
-// Unreserve deletes one of the sidecar's reservations. It returns ErrBusy while a job is attached: detach the job
-// first.
+// Unreserve deletes one of the sidecar's reservations. It returns ErrBusy while a job is attached to the
+// reservation. The caller must detach the job first.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)

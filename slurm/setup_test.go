@@ -14,8 +14,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// The lines that setup prints, added to slurm.conf as it says, prepare a cluster without any trace of Accordion.
-// Undone, they leave the folder of slurm.conf as it was.
+// The lines that setup prints, added to slurm.conf as instructed, prepare a cluster that never had Accordion.
+// Undoing them leaves the folder of slurm.conf as it was.
 func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	t.Parallel()
 	l := lab.Slurm(t, 2, lab.Fast(), lab.NoPlugin(), lab.Config("BatchStartTimeout=10\nSchedulerParameters=bf_interval=10"))
@@ -112,7 +112,7 @@ func reconfigure(t *testing.T, l *lab.SlurmLab) {
 	c := exec.CommandContext(t.Context(), "scontrol", "reconfigure")
 	c.Env = l.Env()
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Logf("scontrol reconfigure: %v: %s", err, out) // it is run again
+		t.Logf("scontrol reconfigure: %v: %s", err, out) // the loop runs it again
 	}
 }
 

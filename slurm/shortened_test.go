@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An administrator shortens a job's limit, so that its profile no longer fits, and undoes that.
+// An administrator shortens a job's limit, so that the job's profile no longer fits, and later restores the limit.
 func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 6)

@@ -23,8 +23,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// long selects the complete form of a test that otherwise takes a sample, and the bounds that only an otherwise idle
-// machine keeps: go test ./slurm -args -accordion.long
+// long is the flag that selects the complete form of tests that otherwise take a sample, with bounds that hold only
+// on an otherwise idle machine: go test ./slurm -args -accordion.long
 var long = flag.Bool("accordion.long", false, "walk through everything, and judge times strictly")
 
 // process is an `accordion serve` that the test starts, kills and restarts.
@@ -33,18 +33,19 @@ type process struct {
 	lab    *lab.SlurmLab
 	config string
 	log    string
-	within []string // the command that starts it, if not directly
+	within []string // a command that starts the sidecar, if not started directly
 	flags  []string // flags of serve besides --config
 	pid    int
 	ended  chan struct{} // closed when the process has ended
 
 	since    time.Time
-	audited  bool         // whether everything since then was audited
-	unjudged []audit.Kind // findings that the test causes on purpose
+	audited  bool         // whether everything since the first start was audited
+	unjudged []audit.Kind // kinds of findings that the test causes on purpose
 }
 
-// serving starts a sidecar for the lab. more has lines of its configuration, beginning in section [slurm]. When the
-// test ends, `accordion audit` must find nothing in what happened since, and the sidecar is stopped.
+// serving starts a sidecar for the lab. `more` has lines of the sidecar's configuration, beginning in section
+// [slurm]. When the test ends, `accordion audit` must find nothing in the time since the sidecar's start, and the
+// sidecar is stopped.
 func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
@@ -65,8 +66,8 @@ func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	return p
 }
 
-// audit fails the test if `accordion audit` finds anything in what happened since the sidecar's first start. It runs
-// once.
+// audit fails the test if `accordion audit` finds anything in the time since the sidecar's first start. Further
+// calls of audit do nothing.
 func (p *process) audit() {
 	p.t.Helper()
 	if !p.audited {
@@ -80,7 +81,7 @@ func (p *process) socket() string { return filepath.Join(p.lab.Dir, "run", "acco
 // start starts another sidecar and waits until it has read its journal and accepts sessions, or has ended.
 func (p *process) start() {
 	p.t.Helper()
-	c := p.command(context.Background()) // it outlives the test's context; Cleanup stops it
+	c := p.command(context.Background()) // the sidecar outlives the test's context; Cleanup stops it
 	words, err := c.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -113,7 +114,7 @@ func (p *process) start() {
 	ended := p.ended
 	go func() {
 		<-copied
-		_ = c.Wait() // the test wants its end, or its log has the reason
+		_ = c.Wait() // the test ended the sidecar, or its log has the reason
 		close(ended)
 	}()
 	select {
@@ -127,7 +128,7 @@ func (p *process) start() {
 	}
 }
 
-// command returns the command that starts it.
+// command returns the command that starts the sidecar.
 func (p *process) command(ctx context.Context) *exec.Cmd {
 	line := slices.Concat(p.within, []string{filepath.Join(p.lab.Dir, "bin", "accordion"), "serve", "--config", p.config}, p.flags)
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -176,7 +177,7 @@ func (p *process) accordion(command ...string) string {
 	return string(out)
 }
 
-// view returns what `accordion status --json` shows of a job; nil if it is not a managed one.
+// view returns what `accordion status --json` shows of a job, or nil if the job is not a managed one.
 func (p *process) view(job string) *view.Job {
 	p.t.Helper()
 	var v view.Status
@@ -210,7 +211,7 @@ func (p *process) journal(job string) []entry {
 }
 
 // journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the
-// other, so the complete journal also has what earlier tests did.
+// other, so the complete journal also has events of earlier tests.
 func (p *process) journalSince(since time.Time) []entry {
 	p.t.Helper()
 	return slices.DeleteFunc(entries(p.t, p.accordion("journal", "--json")), func(e entry) bool { return e.At.Before(since) })
@@ -241,7 +242,8 @@ func (p *process) events(job string, kinds ...string) []entry {
 	return ofKind(p.journal(job), kinds...)
 }
 
-// wrote reports whether the file was written since the sidecar was first started. A sidecar of an earlier test may have left one.
+// wrote reports whether the file was written since the sidecar was first started. A sidecar of an earlier test may
+// have left an older file.
 func (p *process) wrote(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && !info.ModTime().Before(p.since)
@@ -263,8 +265,8 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// runClient runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that is reading its
-// configuration does not answer for a moment.
+// runClient runs a Slurm client as root, directly and without slurm-lab, which is faster for polling. It tries
+// again while slurmctld does not answer, as for a moment while it reads its configuration.
 func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -303,8 +305,8 @@ func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (o
 	return out
 }
 
-// awaitAllEnded waits until the sidecar has seen the end of every job and has nothing in progress: it learns of an
-// end by a reading.
+// awaitAllEnded waits until the sidecar has recorded the end of every job and has nothing in progress. The sidecar
+// learns of an end only by its next reading.
 func awaitAllEnded(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
@@ -316,7 +318,7 @@ func awaitAllEnded(t *testing.T, p *process) {
 				return false
 			case e.Verb == "started" && e.Args["ends"] != nil:
 				runs[e.Job] = true
-			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // some seconds after the job was seen to leave
+			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // recorded some seconds after a reading first lacked the job
 				delete(runs, e.Job)
 			}
 		}
@@ -324,20 +326,20 @@ func awaitAllEnded(t *testing.T, p *process) {
 	})
 }
 
-// assertClean checks that nothing of ours is left: no reservation, no expander, no held job, no job at all, and that
-// every node is idle and can be used, by a job on all of them.
+// assertClean checks that no reservation of the sidecar's and no job is left, and that every node is idle. It also
+// runs a job on all nodes, to show that each can be used.
 func assertClean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
 	id := ""
 	defer func() {
-		if t.Failed() { // an unused node may have an owner, or a job that slurmctld still counts on it; a job may never end
+		if t.Failed() { // details for the log: a node that cannot be used may still have an owner or a counted job, and a job may never end
 			t.Log(tryClient(lab, "squeue", "-a", "-o", "%A %T %r %N") + "\n" + tryClient(lab, "scontrol", "-o", "-d", "show", "job", id) + "\n" +
 				tryClient(lab, "scontrol", "-o", "show", "node"))
 		}
 	}()
-	// A job that ended while its nodes were lost does not disappear, and its nodes are not free, until slurmctld is
-	// reconfigured, which happens at most once a minute.
+	// A job that ended while its nodes were lost stays, with its nodes, until slurmctld is reconfigured. The
+	// sidecar does that at most once a minute.
 	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(reservations(t, lab), adapter.Prefix)
@@ -352,8 +354,8 @@ func assertClean(t *testing.T, p *process) {
 	})
 }
 
-// reservations returns the reservations that Slurm shows, except three that may stay: the one in which managed jobs
-// wait, the lease, and for a minute the one that a stopped sidecar leaves.
+// reservations returns the reservations that Slurm shows, except three that may stay: Park, in which managed jobs
+// wait, the lease, and Left, which a stopped sidecar leaves for a minute.
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder

@@ -17,7 +17,7 @@ import (
 // manyClients allows more client programs a minute than the default, because these jobs come and go within seconds.
 const manyClients = "clients_per_minute = 300"
 
-// state returns a job's state in squeue, also after its end; "" if Slurm has forgotten it.
+// state returns a job's state in squeue, also after its end. It returns "" if Slurm has forgotten the job.
 func state(t *testing.T, lab *lab.SlurmLab, job string) string {
 	t.Helper()
 	out, _, _ := lab.Exec("root", "", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
@@ -76,7 +76,8 @@ func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
 set -- 2`+walkScriptBody+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
 	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walkedNodes(lab, "alice", job)) == 2 })
 	lab.Run(t, "root", "scontrol", "requeue", job)
-	// Slurm delays it by two minutes. The sidecar manages it again: for Slurm it is a new submission.
+	// Slurm delays the requeued job by two minutes. The sidecar accepts the job again, because Slurm gives it a new
+	// time of submission.
 	lab.Await(t, time.Minute, "it is accepted again, and parked", func() bool {
 		return len(p.events(job, "accepted")) == 2 && runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
 	})
@@ -97,7 +98,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 	} {
 		job, said, err := lab.Sbatch("carol", walkScript(test.ep, 2), test.option)
 		if err != nil && (strings.Contains(said, test.says) || strings.Contains(said, "Requested node configuration is not available")) {
-			continue // rejected by the plug-in, which knows the nodes if an earlier sidecar of the lab listed them
+			continue // the plug-in rejected the job, because an earlier sidecar of the lab had listed the nodes
 		}
 		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
 			return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", job), test.says)
@@ -185,7 +186,8 @@ func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *test
 	booted := map[string]time.Time{}
 	lab.Await(t, 2*time.Minute, "the nodes that it grows by boot, each while it is on two", func() bool {
 		for _, n := range in(on) {
-			// slurmctld does not count a node as booted that registers before it has run ResumeProgram.
+			// If a node registers before slurmctld has run ResumeProgram, slurmctld does not count the node as
+			// booted.
 			if time.Since(booted[n]) > 10*time.Second {
 				booted[n] = time.Now()
 				if v := p.view(job); v == nil || v.Size > 2 {

@@ -26,8 +26,8 @@ func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	return lab
 }
 
-// walkScriptBody is a script that prints in each step on how many nodes its tasks run, and goes on to the next as
-// soon as it may.
+// walkScriptBody is a script that prints the number of nodes on which its tasks run in each step. It requests the
+// next step as soon as the number is printed.
 const walkScriptBody = `
 tell() { echo "step ${ACCORDION_STEP:-1} $(accordion run -n "$ACCORDION_NNODES" --ntasks-per-node=1 printenv SLURMD_NODENAME | sort | paste -sd,)"; }
 ACCORDION_NNODES=$SLURM_JOB_NUM_NODES
@@ -35,12 +35,12 @@ tell
 while eval "$(accordion step)" && [ "$ACCORDION_STEP" != "$last" ]; do last=$ACCORDION_STEP; tell; [ "$last" != "$1" ] || break; done
 `
 
-// walkScript returns the script of a job with so many steps.
+// walkScript returns the script of a job with the given number of steps.
 func walkScript(ep string, steps int) string {
 	return fmt.Sprintf("#!/bin/bash\n#EP %s\nset -- %d%s", ep, steps, walkScriptBody)
 }
 
-// walkedNodes returns the nodes on which a job was in each step, from 1.
+// walkedNodes returns the nodes that a job had in each step. Steps count from 1.
 func walkedNodes(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	for line := range strings.Lines(outputOf(lab, user, job)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "step" {
@@ -50,7 +50,7 @@ func walkedNodes(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	return all
 }
 
-// assertSizes waits until a job has ended, and checks the number of its nodes in each step.
+// assertSizes waits until a job has ended, and checks its number of nodes in each step.
 func assertSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
 	t.Helper()
 	lab.Await(t, 2*time.Minute, "job "+job+" has completed", func() bool {
@@ -91,7 +91,7 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	before := lab.Submit(t, "alice", sleeps, "-p", "shared", "-N6", "--exclusive")
 	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return runClient(t, lab, "squeue", "-h", "-j", before, "-o", "%t") == "R" })
 	first := lab.Submit(t, "bob", walkScript("4x20s,6x20s", 2))
-	second := lab.Submit(t, "carol", walkScript("4x20s,6x20s", 2)) // carol has used nothing
+	second := lab.Submit(t, "carol", walkScript("4x20s,6x20s", 2)) // carol has not used the cluster yet, so her job ranks first
 	lab.Await(t, time.Minute, "carol's job is before bob's in the queue, and both show what their ranks are made of", func() bool {
 		jobs := p.managed("waiting")
 		return len(jobs) == 2 && jobs[0].Rank == 1 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
@@ -157,14 +157,14 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	lab.Run(t, "bob", "scancel", other)
 	assertSizes(t, lab, "bob", job, 1, 3)
 	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
-	if len(tries) > 2 { // the first attempt may come before the sidecar has read what is in use
+	if len(tries) > 2 { // the first attempt may be made before the sidecar has read the usage of the limit
 		t.Errorf("it was tried without a check: %v", tries)
 	}
 
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	late := lab.Submit(t, "bob", walkScript("2x10s,4x10s", 2)) // the plug-in no longer knows limits
+	late := lab.Submit(t, "bob", walkScript("2x10s,4x10s", 2)) // the plug-in no longer has the file of limits
 	lab.Await(t, time.Minute, "the sidecar refuses what can never grow", func() bool {
 		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", late), "accordion refused this job: ep=2x10s,4x10s needs more than the 3 nodes")
 	})

@@ -10,8 +10,9 @@ import (
 	"accordion/slurm/growth"
 )
 
-// unsoundGrowth does by hand, as root, what Accordion does not: a job grows from n1 to n2, starts a task on each CPU of
-// both, and shrinks. Its last line is the result; Slurm's messages are on standard error.
+// unsoundGrowth is a script that grows a job by hand, as root, in a way that Accordion does not use. The job grows
+// from n1 to n2, starts a task on each CPU of both nodes, and shrinks. The last line of output is the result. Slurm's
+// messages are on standard error.
 const unsoundGrowth = `
 way=$1 cpus=$2 job= e=
 trap 'scancel $job $e 2>/dev/null; cd /; rm -rf "$folder"' EXIT
@@ -42,7 +43,8 @@ scontrol update JobId="$job" NodeList=n1 || die shrink
 says=$(scontrol update JobId="$job" Comment=again 2>&1) || { echo "$says" >&2; die again; }
 echo works`
 
-// byHand returns Slurm's message when a job grows in a way that Accordion does not use; "" if it seems to work.
+// byHand grows a job in a way that Accordion does not use. It returns Slurm's message, or "" if the growth seems to
+// work.
 func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 	t.Helper()
 	resetNodes(lab)
@@ -62,7 +64,7 @@ func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 
 var numbers = regexp.MustCompile(` for job \d+$`)
 
-// firstError returns the essence of Slurm's first error line, without prefixes and numbers.
+// firstError returns Slurm's first error line without prefixes and numbers.
 func firstError(errs string) string {
 	line, _, _ := strings.Cut(errs, "\n")
 	parts := strings.Split(numbers.ReplaceAllString(line, ""), ": ")

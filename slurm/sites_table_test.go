@@ -21,7 +21,7 @@ type row struct {
 	Setting string      `json:"setting"`
 	Plain   bool        `json:"plain,omitempty"`
 	Auto    growth.Kind `json:"auto"`              // how jobs grow according to preflight
-	Refused string      `json:"refused,omitempty"` // why preflight does not try any
+	Refused string      `json:"refused,omitempty"` // why preflight tries no way to grow
 	Ways    []result    `json:"ways,omitempty"`
 }
 
@@ -29,9 +29,9 @@ type row struct {
 type result struct {
 	Way   growth.Kind `json:"way"`
 	Works bool        `json:"works"`
-	Bound bool        `json:"bound,omitempty"` // each task had its own CPU
-	Why   string      `json:"why,omitempty"`   // why it fails, or why Accordion does not try it
-	Slurm string      `json:"slurm,omitempty"` // Slurm's message when it is tried by hand; "": none
+	Bound bool        `json:"bound,omitempty"` // whether each task had a CPU of its own
+	Why   string      `json:"why,omitempty"`   // why the way fails, or why Accordion does not try it
+	Slurm string      `json:"slurm,omitempty"` // Slurm's message when the way is tried by hand, or ""
 }
 
 type table []row
@@ -76,7 +76,7 @@ func writeTable(t *testing.T, release string, seen table) {
 	}
 }
 
-// The guide's table must be what was seen on the real daemons.
+// The guide's table must agree with the results that were recorded on real Slurms.
 func TestTheGuideHasTheTableOfSettings(t *testing.T) {
 	var all []table
 	for _, release := range releases {

@@ -18,7 +18,7 @@ import (
 // A setting is a configuration that some sites use instead of the lab's.
 type setting struct {
 	name  string
-	plain bool   // in a lab without site-like settings
+	plain bool   // the lab has no site-like settings
 	lines string // lines of slurm.conf; LAB is the lab's folder
 }
 
@@ -35,7 +35,7 @@ const (
 	preempted = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
 )
 
-// settings are those of the table, each on top of the site-like lab unless it is plain.
+// settings are the settings in the guide's table. Each is added to the site-like lab unless it is plain.
 var settings = []setting{
 	{name: "as most sites are: cores bound, memory given, GPUs, Contain, `OverSubscribe=YES:2`"},
 	{name: "… `OverSubscribe=NO`", lines: mainPartition("OverSubscribe=NO")},
@@ -70,7 +70,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 				}
 				options = append(options, lab.Release(release))
 			}
-			// Most of the time is waiting, so three labs share the work.
+			// The labs wait most of the time, so three labs share the settings.
 			plain := slices.IndexFunc(settings, func(s setting) bool { return s.plain })
 			shares := [][]setting{settings[:plain/2], settings[plain/2 : plain], settings[plain:]}
 			tables := make([]table, len(shares))
@@ -140,11 +140,11 @@ func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	return all
 }
 
-// resetNodes removes what a way tried by hand may have left: jobs, and nodes that Slurm has drained for them. Some
-// remains go only with slurmctld.
+// resetNodes removes what a growth by hand may have left: jobs, and the drain of nodes on which these jobs failed.
+// Some leftovers disappear only when slurmctld restarts.
 func resetNodes(lab *lab.SlurmLab) {
 	_, _, _ = lab.Exec("root", "", "scancel", "--partition=main,shared")
-	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // fails for a node that is fine
+	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // fails for a node that is not drained, which is no problem
 }
 
 // preflightLine is a line of preflight --try --json: a finding, or a way to grow.
@@ -184,8 +184,8 @@ func preflightRow(t *testing.T, lab *lab.SlurmLab, s setting) row {
 
 var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
 
-// trialStages match the message about a way that was tried and failed; the message about one that Accordion does not
-// try begins otherwise.
+// trialStages match the message about a way that was tried and failed. The message about a way that Accordion does
+// not try begins differently.
 var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
 
 func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {

@@ -28,8 +28,8 @@ func (p *process) restartWithSizes(rule string) {
 	p.start()
 }
 
-// awaitPlannedSize waits until `accordion explain` has a pending job planned on so many nodes, and returns the
-// reason.
+// awaitPlannedSize waits until `accordion explain` shows a pending job planned on the given number of nodes,
+// and returns the reason for this size.
 func (p *process) awaitPlannedSize(job string, nodes int) *status.SizeExplanation {
 	p.t.Helper()
 	var x status.Explanation
@@ -53,7 +53,7 @@ func (p *process) assertPromisesKept(job string) {
 	}
 }
 
-// sizesAtStart returns the numbers by which a moldable job's size was chosen, from the journal.
+// sizesAtStart returns the figures from the journal by which a moldable job's size was chosen.
 func (p *process) sizesAtStart(job string) (sized view.AllowedSizes) {
 	p.t.Helper()
 	for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
@@ -71,21 +71,22 @@ func (p *process) sizesAtStart(job string) (sized view.AllowedSizes) {
 	return sized
 }
 
-// The reference size of the list is 4 nodes, that of the model 19: there nodes x (0.05 + 0.95/nodes)^2 is least.
+// The reference size of the list is 4 nodes. The model's reference size is 19 nodes, where nodes x (0.05 +
+// 0.95/nodes)^2 is least.
 const (
 	byList  = "--comment=mold=2x300s|4x200s|8x160s"
 	byModel = "--comment=mold=amdahl:p=0.95,t1=20m,nodes=1-24"
 	onSome  = "echo on $SLURM_JOB_NUM_NODES; sleep 2"
 )
 
-// Rigid, moldable and evolving jobs run on a machine of 24 nodes, idle and full, by the default rule and by others
-// that are set while they wait. The size that explain shows is the one they get.
+// Rigid, moldable and evolving jobs run on a machine of 24 nodes, idle and full, by the default rule and by other
+// rules that are set while the jobs wait. Each job gets the size that `accordion explain` showed.
 func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "")
 	alone := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
-	// It gets 4 of 24: 4 x min(6 x sqrt(1/2), 2).
+	// The job gets 4 x min(6 x sqrt(1/2), 2) = 8 of 24 nodes.
 	lab.Await(t, time.Minute, "the first job has run", func() bool { return outputOf(lab, "alice", alone) == "on 8\n" })
 	if x := p.sizesAtStart(alone); x.Reference != 4 || x.Least != 2 || x.Most != 8 {
 		t.Errorf("alone it began by %+v", x)
@@ -93,11 +94,11 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 
 	holder := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N24", "-t10")
 	lab.Await(t, time.Minute, "the holder runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", holder, "-o", "%T") == "RUNNING" })
-	// All have -N2, because the site ranks by size, too.
+	// All jobs are submitted with -N2, because the site's ranking depends on the size, too.
 	list := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
 	model := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byModel)
 	evolving := lab.Submit(t, "alice", onSome+"00", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x20s")
-	var behind []string // they ask for three times the machine: each user's share is small, before and after the holder's end
+	var behind []string // these jobs request three times the machine, so each user's share is small, before and after the end of the job that holds it
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "alice", "sleep 600", "-H", "-N2", "-t5", "--comment=ep=24x1m"))
 	}
@@ -120,7 +121,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	lab.Run(t, "root", "scancel", holder)
 	for job, says := range map[string]string{list: "on 2", model: "on 10", evolving: "on 2"} {
 		awaitScriptBegun(t, lab, job)
-		if got := stepOutput(lab, job); got != says { // the evolving job may already have been told of its growth
+		if got := stepOutput(lab, job); got != says { // the evolving job's output may already have the message about its growth
 			t.Errorf("job %s says %q, want %q", job, got, says)
 		}
 	}
@@ -129,15 +130,16 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	}
 	lab.Await(t, time.Minute, "the evolving job grows", func() bool { return strings.Contains(p.accordion("journal", "--job", evolving), "grew: ") })
 	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
-	// The lab's journal has earlier tests, too, which may have broken promises.
+	// Only entries since this test began count, because the lab's journal also has earlier tests, which may have
+	// broken promises.
 	for _, job := range append([]string{alone, list, model, evolving}, behind...) {
 		p.assertPromisesKept(job)
 	}
 	assertClean(t, p)
 }
 
-// This measures how long many moldable jobs wait on an idle machine, by the default rule, and if each takes the size
-// on which it ends first. It has no bounds: its figures are those of docs/sizes.md.
+// This test measures how long many moldable jobs wait on an idle machine by two rules: the default rule, and the
+// rule by which each job takes the size on which it ends first. It checks no bounds. docs/sizes.md has its figures.
 func TestHowLongAFloodOfMoldableJobsWaits(t *testing.T) {
 	if !*long {
 		t.Skip("five minutes of a real Slurm: give -accordion.long")

@@ -20,31 +20,31 @@ import (
 
 // Config selects the managed part of a cluster and says how to reach it.
 type Config struct {
-	// Partitions names the partitions whose nodes are the pool; at least one. Jobs and reservations of other
-	// partitions on these nodes are read, too.
+	// Partitions names the partitions, at least one, whose nodes are the pool. Jobs and reservations of
+	// other partitions on these nodes are read, too.
 	Partitions []string
-	// Conf is the path of slurm.conf; "": SLURM_CONF from the environment, or the clients' own default.
+	// Conf is the path of slurm.conf. "" means SLURM_CONF from the environment, or the clients' own default.
 	Conf string
-	// Bin is the directory of squeue, scontrol, salloc and scancel; "": PATH.
+	// Bin is the directory of squeue, scontrol, salloc and scancel. "" means that PATH is searched.
 	Bin string
-	// Timeout limits each run of a client program; 0: 20 s. slurmctld usually answers within milliseconds, but takes
-	// 10 s and more while it saves its state to a slow disk.
+	// Timeout limits each run of a client program; 0 means 20 s. slurmctld usually answers within milliseconds,
+	// but takes 10 s and more while it saves its state to a slow disk.
 	Timeout time.Duration
-	// AtOnce limits the client programs that run at the same time; 0: 6.
+	// AtOnce limits the client programs that run at the same time; 0 means 6.
 	AtOnce int
-	// Reconfigure is the shortest pause between two runs of `scontrol reconfigure` (see Mend); 0: a minute.
+	// Reconfigure is the shortest pause between two runs of `scontrol reconfigure` (see Mend); 0 means a minute.
 	Reconfigure time.Duration
-	// Clients limits the client programs that begin in any minute; 0: no limit, otherwise at least
-	// client.LeastClients.
+	// Clients limits the client programs that begin in any minute; 0 means no limit. Other values
+	// must be at least client.LeastClients.
 	Clients int
-	// Limits is the path of a file for job_submit.lua with how many nodes associations and QOS allow a job.
-	// accordion_nodes.lua next to it lists which nodes exist, accordion_operators.lua who may change managed jobs.
-	// "": none of them is written.
+	// Limits is the path of a file for job_submit.lua with the node limits that associations and QOS set for a
+	// job. In the same folder, accordion_nodes.lua lists the nodes that exist, and accordion_operators.lua the
+	// users who may change managed jobs. If Limits is "", no such file is written.
 	Limits string
-	// Growth is the way in which jobs grow; "": growth.Auto.
+	// Growth is the way in which jobs grow; "" means growth.Auto.
 	Growth growth.Kind
-	// All makes every job of the partitions the sidecar's to let in. The accordion.lua of job_submit.lua must say the
-	// same.
+	// All means that the sidecar decides when every job of the partitions may start (manage = "all"). The
+	// accordion.lua of job_submit.lua must have the same setting.
 	All bool
 }
 
@@ -56,28 +56,28 @@ type System struct {
 	*holdReservation
 
 	mu             sync.Mutex
-	featureMatches map[featureMatch]bool // answers of Slurm
+	featureMatches map[featureMatch]bool // Slurm's answers whether nodes of a kind match an expression
 
 	rules         limits.Policies // associations and QOS, as last read
 	rulesAt       time.Time
 	rulesTook     time.Duration
-	lastQualities map[string][]limits.Set // what each QOS allows every user and account
+	lastQualities map[string][]limits.Set // per-user and per-account limits of each QOS
 	qualitiesAt   time.Time
 	written       map[string]writtenFile // for job_submit.lua, by path
-	operatorsAt   time.Time              // when operators were read last
+	operatorsAt   time.Time              // when the list of operators was last read
 	operatorsTook time.Duration
 
-	unwritten string // why one of these files could not be written; "": all were
+	unwritten string // why one of these files could not be written; "" if all were written
 	miscount  limits.Miscount
 
 	since map[adapter.Key]core.Time // second since which each job that waits for the sidecar could have run
 
 	splitting  sync.Mutex
-	splitTasks map[core.JobID]map[int]bool // array tasks that were made jobs and do not appear as such yet
+	splitTasks map[core.JobID]map[int]bool // array tasks that became jobs of their own but are not in a list yet
 	throttles  map[core.JobID]int          // how many tasks of each pending or running array may run at the same time
 
 	mending      sync.Mutex
-	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
+	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; the zero time if never
 }
 
 var (
@@ -133,8 +133,8 @@ func systemOf(c Config, run *client.Runner) *System {
 	return s
 }
 
-// forgetRules makes the next reading read associations and QOS again, so that it shows which limit keeps a job from
-// growing.
+// forgetRules makes the next reading read associations and QOS again, so that the snapshot shows the limit that
+// keeps a job from growing.
 func (s *System) forgetRules() {
 	s.mu.Lock()
 	s.rulesAt = time.Time{}
@@ -145,7 +145,7 @@ func (s *System) forgetRules() {
 func (s *System) Close() { s.Run.Close() }
 
 // Inspect reads one job as it is now. It finds a finished job as long as Slurm remembers it (MinJobAge). The mark may
-// be that of the last reading.
+// be the one from the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 		return &r.Job, nil
 	}
 	r, joined, err := s.Together(ctx, job)
-	if errors.Is(err, adapter.ErrGone) { // it ended between the two reads
+	if errors.Is(err, adapter.ErrGone) { // the job ended between the two reads
 		if r, err = s.Jobs.Find(ctx, job); err == nil {
 			return &r.Job, nil
 		}

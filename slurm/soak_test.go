@@ -13,11 +13,11 @@ import (
 	"accordion/internal/lab"
 )
 
-// soak is the time for which the sidecar is watched while small jobs come and go: go test ./slurm -run Soak -timeout
-// 9h -v -args -accordion.soak=8h
+// soak is the flag with the duration of the test, in which small jobs come and go and the sidecar's memory is
+// measured: go test ./slurm -run Soak -timeout 9h -v -args -accordion.soak=8h
 var soak = flag.Duration("accordion.soak", 0, "how long to watch the sidecar's memory and descriptors; 0: not at all")
 
-// A sample is what the sidecar used at one instant.
+// A sample is the resources that the sidecar used at one instant.
 type sample struct{ memory, descriptors, threads int } // KiB, and counts
 
 // usage reads a sample from the kernel.
@@ -84,8 +84,8 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	}
 }
 
-// churn keeps some small evolving and ordinary jobs in the lab for so long, then waits until all have ended. It calls
-// look in each round.
+// churn keeps some small evolving and ordinary jobs in the lab for the given time, then waits until all have ended.
+// It calls `look` in each round.
 func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs int) {
 	t.Helper()
 	const atOnce = 10
@@ -104,7 +104,7 @@ func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs 
 		if look != nil {
 			look()
 		}
-		time.Sleep(2 * time.Second) // the rate of submissions
+		time.Sleep(2 * time.Second) // sets the rate of submissions
 	}
 	lab.Await(t, 5*time.Minute, "the last jobs have ended", everySecond(func() bool { return count() == 0 }))
 	return jobs

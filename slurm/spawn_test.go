@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// MPICH can spawn processes only in the last of the releases of Debian that have a lab. scripts/test --long runs this
-// there; by hand:
+// Only the newest Debian release with a lab has an MPICH that can spawn processes. scripts/test --long runs this test
+// there. By hand:
 //
 //	scripts/slurm-lab world 26.05 -- env ACCORDION_TEST_SLURM=required go test ./slurm -run GrowsAndShrinksInPlace -v
 func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
@@ -21,10 +21,10 @@ func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
 	}
 	lab := quickLab(t)
 	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"15s\"\n") // on two busy cores a task may take longer than its second
-	const tasks = 80                                                                // some are left when the job shrinks
+	const tasks = 80                                                                // enough that some are left when the job shrinks
 	e := example{folder: "spawn", script: "mpich.sh", ep: "1x10s,3x30s,1x20s", exports: []string{fmt.Sprintf("TASKS=%d", tasks), "SECONDS_EACH=1"}}
 	e.prepare = func(t *testing.T, dir string) {
-		files := filepath.Join(lab.Dir, "home", "alice", "hosts") // where the program looks for them
+		files := filepath.Join(lab.Dir, "home", "alice", "hosts") // the program looks for hosts files there
 		lab.Run(t, "alice", "mkdir", "-p", files)
 		for _, name := range []string{"hosts.c", "hosts.h"} {
 			install(t, filepath.Join("..", "examples", "hosts", name), filepath.Join(files, name))
@@ -49,7 +49,7 @@ func judgeSpawn(t *testing.T, r exampleRun, tasks int) {
 	if !strings.Contains(r.output, fmt.Sprintf("all %d tasks are done\n", tasks)) {
 		t.Error("the program did not end")
 	}
-	last := strings.Index(r.output, "step 3 of 3") // the sidecar's line after the nodes have gone
+	last := strings.Index(r.output, "step 3 of 3") // the line that the sidecar prints after the nodes have left
 	for _, node := range r.left {
 		left := regexp.MustCompile(`(?m)^` + node + `: its worker has left$`).FindStringIndex(r.output)
 		if left == nil || last < 0 || left[0] > last {

@@ -12,7 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// A cell is one way in which a user names something of another user's: a verb in one spelling, by one client.
+// A cell is one attempt to name something of another user's: a verb with a text in one spelling, by one client
+// program.
 type cell struct{ client, verb, text string }
 
 // spellings are texts that Slurm, or a reader of its source, could take for the name of job %R, the reservations of
@@ -50,7 +51,7 @@ func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 }
 
 // trySpellings tries cells as the user, who has a pending job. It returns the result of each: the client's status and
-// output, and the changes in squeue. It splits them over several calls of the lab, because a call has its own
+// output, and the changes in squeue. It splits the cells over several calls of the lab, because each call has a
 // deadline.
 func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
 	t.Helper()
@@ -71,7 +72,7 @@ func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []c
 				results = append(results, fields)
 			}
 		}
-		if err != nil || len(results)-before != len(part) { // the caller checks the results that are there
+		if err != nil || len(results)-before != len(part) { // the caller checks the results that exist
 			t.Errorf("%d of %d cells: %v %s %s", len(results)-before, len(part), err, out, said)
 			break
 		}
@@ -79,7 +80,8 @@ func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []c
 	return results
 }
 
-// Slurm accepts the words of a dependency in any case, and several of them; clients have many ways to give one.
+// Slurm accepts the words of a dependency in upper and lower case, and several dependencies in one text. Clients have
+// many ways to pass a dependency.
 func TestNoSpellingOfAnyClientReachesAnotherUsersJob(t *testing.T) {
 	for _, release := range []string{"", "20.11", "24.11", "26.05"} {
 		name := release
@@ -128,7 +130,7 @@ func assertSpellingsRefused(t *testing.T, lab *lab.SlurmLab) {
 	if got := squeue(running, "%t %D %u"); got != "R 1 alice" {
 		t.Errorf("the job that runs is %q", got)
 	}
-	for _, user := range users { // so that no client is rejected for another reason
+	for _, user := range users { // so that Slurm rejects no client for another reason
 		var all []cell
 		for _, client := range clientsOf["name"] {
 			all = append(all, cell{client, "name", "harmless"})

@@ -8,7 +8,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// submitLab returns the lab for tests of job_submit.lua under a real slurmctld.
+// submitLab returns a lab for tests of job_submit.lua in a real slurmctld.
 func submitLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	return lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
@@ -57,7 +57,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it was accepted as job %s", id)
 			}
-			// The second line is sbatch's own and always the same: the submission failed.
+			// The second line is sbatch's own message that the submission failed, which is always the same.
 			lines := strings.Split(said, "\n")
 			if len(lines) != 2 || !strings.Contains(lines[0], "accordion: ") || !strings.Contains(lines[1], "Batch job submission failed") || len(lines[0]) > 400 {
 				t.Fatalf("sbatch says %d lines: %.1000q", len(lines), said)

@@ -26,7 +26,7 @@ type world struct {
 	ctx context.Context
 }
 
-const patience = 2 * time.Minute // for what takes Slurm seconds
+const patience = 2 * time.Minute // the deadline for changes that usually take Slurm seconds
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -57,7 +57,7 @@ func (w *world) errIs(err, reason error) {
 	}
 }
 
-// submit submits a script of alice's and returns the job.
+// submit submits a script as alice and returns the job.
 func (w *world) submit(script string, options ...string) adapter.Key {
 	w.Helper()
 	id, err := strconv.ParseInt(w.lab.Submit(w.T, "alice", script, options...), 10, 64)
@@ -73,7 +73,7 @@ func (w *world) submit(script string, options ...string) adapter.Key {
 
 const sleeps = "exec sleep 1000"
 
-// evolving submits an evolving job as users do without our plug-in.
+// evolving submits an evolving job with the options that users need without our plug-in.
 func (w *world) evolving() adapter.Key {
 	w.Helper()
 	return w.submit(sleeps, "-H", "-N1", "--ntasks-per-node=2", "-t5", "--comment=ep=2x1m,5x1m,3x1m my run", "-o", "out")
@@ -102,7 +102,7 @@ func (w *world) managed(node string) *adapter.Job {
 }
 
 // expand allocates an expander in the reservation. On a busy machine Slurm calls idle nodes busy for a moment, for
-// example if their daemons answer late. The sidecar retries then, and so does this.
+// example if their daemons answer late. The sidecar retries in this case, and so does expand.
 func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander adapter.Key) {
 	w.Helper()
 	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is expanded", parent.ID), func() bool {
@@ -148,7 +148,7 @@ func reservation(name string, nodes ...string) adapter.Reservation {
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: now, End: now + 600, User: "alice"}
 }
 
-// assertClean checks by Slurm's client programs that nothing of ours is left and every node is idle.
+// assertClean checks with Slurm's client programs that nothing of the sidecar's is left and every node is idle.
 func (w *world) assertClean() {
 	w.Helper()
 	w.lab.Await(w.T, patience, "no job is left and every node is idle", func() bool {
@@ -171,7 +171,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	w := newWorld(t)
 	key := w.evolving()
 	w.ok(w.sys.Adopt(w.ctx, key))
-	w.ok(w.sys.Adopt(w.ctx, key)) // every act may be repeated
+	w.ok(w.sys.Adopt(w.ctx, key)) // each call must succeed again when repeated
 	j := w.inspect(key)
 	if !j.Held || j.HeldByUser || j.Mark != "accordion:ep=2x1m,5x1m,3x1m" || j.Comment != "ep=2x1m,5x1m,3x1m my run" {
 		t.Fatalf("adopted: %+v", j)
@@ -184,14 +184,14 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	}
 
 	start := reservation("accordion-start", "n1", "n3")
-	later := start // a reservation in which it cannot start before every act was repeated: its owner has released it
+	later := start // the owner has released the job, so its reservation must begin later than all repeated calls
 	later.Start += 120
 	for range 2 {
 		w.ok(w.sys.Reserve(w.ctx, later))
 		w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 2, Limit: 190}))
 		w.ok(w.sys.Attach(w.ctx, key, later.Name))
 	}
-	w.ok(w.sys.Reserve(w.ctx, start)) // from here on it may start any time
+	w.ok(w.sys.Reserve(w.ctx, start)) // from here on the job may start at any time
 	w.ok(w.sys.Release(w.ctx, key))
 	j = w.await(key, adapter.Running)
 	if !slices.Equal(j.Nodes, start.Nodes) || j.Want != 2 || j.Tasks != 4 || j.Limit != 240 || j.Started == 0 {
@@ -261,15 +261,15 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 
 	future := reservation("accordion-later", "n2", "n5")
 	future.Start, future.End = future.Start+3600, future.End+3600
-	w.ok(w.sys.Reserve(w.ctx, future)) // the limit of the job on the node ends before
+	w.ok(w.sys.Reserve(w.ctx, future)) // the job on the node reaches its limit before the reservation starts
 	future.Start, future.Nodes = future.Start+60, []string{"n2", "n6"}
 	w.ok(w.sys.Reserve(w.ctx, future))
 	sooner := future
 	sooner.Start -= 3640
-	w.errIs(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the limit of the job on the node ends after
+	w.errIs(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the job on the node reaches its limit after the reservation starts
 	over := reservation("accordion-over", "n2", "n3")
 	over.Start, over.OverManaged = over.Start+20, true
-	w.ok(w.sys.Reserve(w.ctx, over)) // the job on the node is a managed one that will have ended
+	w.ok(w.sys.Reserve(w.ctx, over)) // the job on the node is managed, and the plan has ended it before the start
 	for _, r := range w.observe().Reservations {
 		switch {
 		case r.Name == future.Name && (r.Start != future.Start || !slices.Equal(r.Nodes, future.Nodes) || r.OverManaged):
@@ -299,7 +299,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	parent := w.managed("n1")
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
 	w.await(w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start"), adapter.Running)
-	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // released, and with a higher rank than an expander
+	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // this job is released and ranks higher than an expander
 	grow := reservation("accordion-grow", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
 	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
@@ -332,7 +332,7 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	w.assertClean()
 }
 
-// Slurm alone loses nodes in about half of these cases.
+// Without the sidecar, Slurm loses nodes in about half of these cases.
 func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -352,7 +352,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		w.ok(<-ended)
 		w.ok(w.sys.End(w.ctx, expander, ""))
 		w.await(expander, adapter.Done)
-		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before that, a parent may stay COMPLETING (24.11)
+		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // without this a parent may stay COMPLETING (24.11)
 		w.await(parent.Key, adapter.Done)
 		w.lab.Await(t, patience, "the reservation can be deleted", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
 		w.assertClean()
@@ -384,7 +384,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 				t.Errorf("%s %v: %v", name, key, err)
 			}
 		}
-		w.ok(w.sys.Refuse(w.ctx, key, "no")) // a job that is gone need not be ended
+		w.ok(w.sys.Refuse(w.ctx, key, "no")) // it is no error that the job no longer exists
 		w.ok(w.sys.End(w.ctx, key, "no"))
 	}
 	if now := before(); now != then {
@@ -392,7 +392,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 	}
 }
 
-// The job is cancelled before each act of its start in turn.
+// For each call of a start, one job is cancelled just before that call.
 func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -414,7 +414,7 @@ func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 		}
 		w.lab.Run(t, "alice", "scancel", fmt.Sprint(key.ID))
 		w.await(key, adapter.Done)
-		if n != 4 { // act 4 waits for the start itself
+		if n != 4 { // call 4 waits for the start itself
 			w.errIs(acts[n](key), adapter.ErrGone)
 		}
 		w.errIs(w.sys.Detach(w.ctx, key), adapter.ErrGone)
@@ -562,7 +562,7 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 			t.Errorf("preflight without slurmdbd: %v", found)
 		}
 		w.lab.Do(t, "dbd-start")
-		w.ok(w.sys.End(w.ctx, key, "it is over")) // an update, like every later act
+		w.ok(w.sys.End(w.ctx, key, "it is over")) // End updates the job, which must succeed although slurmdbd was down at the resize
 		w.await(key, adapter.Done)
 		w.assertClean()
 		return

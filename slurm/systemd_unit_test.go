@@ -11,8 +11,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// With only those capabilities of root that systemd leaves it, and with /usr and /etc read-only, the sidecar does
-// everything: it allocates as a user, writes that user's hosts file, and signals the script.
+// The sidecar runs with only those capabilities of root that the systemd unit leaves it, and with /usr and /etc
+// read-only. It must still do everything: allocate as a user, write that user's hosts file, and signal the
+// script.
 func TestTheSidecarNeedsNoMoreThanItsUnitLeavesIt(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../examples/systemd/accordion.service")

@@ -23,21 +23,21 @@ import (
 type Trial struct {
 	Way    growth.Kind
 	Works  bool
-	Why    string        // why it does not work, in Slurm's own words where Slurm refused it; else what was seen
-	Start  time.Duration // from the decision until the job ran
-	Growth time.Duration // until the new node was usable
+	Why    string        // why the way does not work: Slurm's own message if Slurm refused it, otherwise what was seen
+	Start  time.Duration // from the decision to start the job until it ran
+	Growth time.Duration // from the request until the new node was usable
 	Shrink time.Duration
 }
 
-// trialPatience is how long a trial waits for what usually happens at once.
+// trialPatience is how long a trial waits for changes that Slurm usually makes immediately.
 const trialPatience = 15 * time.Second
 
 // trialNodes is how many nodes a trial needs: the job grows from one to two.
 const trialNodes = 2
 
 // Try starts a job of the user, grows it, runs a bound step on each node and shrinks it, once for each possible way
-// to grow. Each takes some twenty seconds. It reports each way to tell before it tries it. No sidecar may serve the
-// cluster meanwhile. Nothing is left behind.
+// to grow. Each trial takes some twenty seconds. Try calls `tell` with each way before it tries the way. No sidecar
+// may serve the cluster meanwhile. Try leaves nothing behind.
 func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Trial, error) {
 	who, err := lookupUser(name)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *System) try(ctx context.Context, who *client.User, name string, t *Tria
 	return nil
 }
 
-// awaitFree waits for the nodes of a trial. Those of the trial before may still be cleaned up.
+// awaitFree waits for the nodes of a trial. Slurm may still be cleaning up after the previous trial.
 func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	for end := time.Now().Add(trialPatience); ; {
 		snapshot, err := s.Observe(ctx)
@@ -138,7 +138,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	}
 }
 
-// freeOfOneKind returns trialNodes nodes of one kind that are idle and not reserved; nil if there are none.
+// freeOfOneKind returns trialNodes nodes of one kind that are idle and not reserved, or nil if there are not as many.
 func freeOfOneKind(s *adapter.Snapshot) []string {
 	reserved := map[string]bool{}
 	for _, r := range s.Reservations {
@@ -254,8 +254,8 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 	return err
 }
 
-// stepTrial runs a task on each CPU of each node of the job in plain steps, and returns what it saw. Where tasks are
-// bound, each must have a CPU of its own.
+// stepTrial runs a task on each CPU of each node of the job in ordinary steps, and returns what the tasks printed.
+// If tasks are bound, each must have a CPU of its own.
 func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Key, site growth.Site) (string, error) {
 	r, joined, err := s.Together(ctx, job)
 	if err != nil {

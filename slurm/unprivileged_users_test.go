@@ -21,8 +21,9 @@ const locker = `use Fcntl; $| = 1; my $n = 0;
 if (open(my $f, "<", $ARGV[0])) { for my $at (120 .. 128) { $n++ if fcntl($f, F_SETLK, pack("s s x4 q q i x4", F_RDLCK, 0, $at, 1, 0)) } push @keep, $f }
 print "$n locks\n"; sleep $ARGV[1]`
 
-// Mallory locks the journal of an earlier release forever, and finds nothing to lock after the upgrade. Users ask the
-// sidecar for what they used to read in the journal, and see what Slurm's PrivateData permits.
+// Mallory holds locks on the journal of an earlier release, whose file every user could open. After the upgrade she
+// cannot lock the journal. Users query the sidecar for what they used to read in the journal, and see what Slurm's
+// PrivateData permits.
 func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 	lab := lab.Slurm(t, 4, lab.Users("alice", "mallory"), lab.Fast(), lab.Config("PrivateData=jobs"))
 	p := serving(t, lab, "")

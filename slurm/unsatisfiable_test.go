@@ -28,8 +28,8 @@ func unsatisfiable(cpus int) map[string]string {
 	}
 }
 
-// Slurm alone rejects them at submission. If the plug-in does not know the nodes (its file is gone), the sidecar
-// rejects the requests that it understands, and sets aside the jobs that Slurm sends back.
+// Slurm alone rejects them at submission. If the plug-in has no file of the nodes, the sidecar rejects jobs
+// whose requests it can check, and sets other jobs aside when Slurm refuses to start them.
 func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")

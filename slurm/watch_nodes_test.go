@@ -26,7 +26,7 @@ type watcher struct {
 type nodeReading struct {
 	begun, over time.Time
 	state       map[string]string // by node
-	holders     map[string]string // by node: its jobs, as "12 14"; an expander or companion counts as its job
+	holders     map[string]string // the jobs of each node, as "12 14"; an expander or companion counts as the job for which it was allocated
 }
 
 // watchNodes starts to read the lab's nodes.
@@ -81,8 +81,8 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	return w
 }
 
-// freedInTime checks that the nodes a job gave back could be used by others a second after its shrink, or some
-// seconds after it on a machine that is busy with other tests.
+// freedInTime checks that other jobs could use the nodes that a job released: a second after the shrink, or
+// some seconds after it on a machine that is busy with other tests.
 func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	t.Helper()
 	w.stop()
@@ -115,8 +115,8 @@ func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	}
 }
 
-// free returns how long after the moment the node was first seen idle or with another job, and when. A reading counts
-// from its beginning: its result may be as old as that.
+// free returns the first reading since the given moment that shows the node as idle or with another job, and the time
+// since that moment. The time of a reading is its beginning, because its result may be as old as that.
 func (w *watcher) free(node, job string, moment time.Time) (took time.Duration, when time.Time) {
 	for _, l := range w.readings {
 		if l.begun.Before(moment) || l.state[node] == "" {

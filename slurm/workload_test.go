@@ -33,15 +33,15 @@ type submission struct {
 	submitted time.Time // set at submission
 }
 
-// A mix tells how many jobs of each kind come in which time.
+// A mix has the number of jobs of each kind in a workload, and the time in which they are submitted.
 type mix struct {
 	evolving, moldable, ordinary int
-	gpus                         bool // every third evolving job asks for two GPUs on each node
+	gpus                         bool // every third evolving job requests two GPUs on each node
 	twins                        int  // number of evolving jobs that have the same profile at the same second
 	overruns                     int  // number of ordinary jobs that overrun their limits
 	short                        bool // whether evolving jobs are short
 	over                         time.Duration
-	after                        time.Duration // delay of the first other jobs after the ordinary ones
+	after                        time.Duration // delay between the ordinary jobs and the first other jobs
 }
 
 // ordinaryOf returns the ordinary jobs of a workload.
@@ -60,7 +60,7 @@ func (m mix) submissions(seed uint64) []*submission {
 		s := ordinaryJob(ordinary, i < m.overruns)
 		s.at = time.Duration(ordinary.Float64() * float64(m.over))
 		if s.overruns {
-			s.at /= 3 // otherwise it would outlive the others
+			s.at /= 3 // otherwise the job would outlive the others
 		}
 		all = append(all, s)
 	}
@@ -132,8 +132,8 @@ func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
 	return s
 }
 
-// application returns the script of an evolving job. It prints when it begins each step and what it has then, and
-// uses it.
+// application returns the script of an evolving job. In each step it prints the time and the nodes that it has,
+// and runs tasks on them.
 func application(steps core.EP, early time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/bash\n#EP %s\n", steps)
@@ -174,7 +174,7 @@ func moldableJob(r *rand.Rand, at time.Duration) *submission {
 	return s
 }
 
-// submitAll submits every job at its second, and returns after the last.
+// submitAll submits every job at its time, and returns after the last submission.
 func submitAll(t *testing.T, lab *lab.SlurmLab, all []*submission) {
 	t.Helper()
 	begin := time.Now()
@@ -247,7 +247,7 @@ func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
 	}
 }
 
-// growths returns the steps, counted from 1, with which a profile grows.
+// growths returns the steps, counted from 1, at whose beginning a profile grows.
 func growths(ep core.EP) []int {
 	var all []int
 	for i := 1; i < len(ep); i++ {

@@ -9,7 +9,7 @@
 
 enum { LINE = 1024, MOST = 1000000 };
 
-/* own says whether a folder is ours and nobody else can write to it. A link is none. */
+/* own returns whether a path is a folder (and not a link) that belongs to this user and that no other user can write to. */
 static int own(const char *folder)
 {
 	struct stat s;
@@ -17,7 +17,7 @@ static int own(const char *folder)
 	return lstat(folder, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == getuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* It is in /tmp/accordion-UID. Where another user made that folder first, it is in one whose name is longer. */
+/* The hosts file is in /tmp/accordion-UID. If another user made that folder first, the file is in a folder with a longer name. */
 int accordion_hosts_path(char *path, unsigned long size)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *cluster = getenv("SLURM_CLUSTER_NAME");
@@ -40,7 +40,7 @@ int accordion_hosts_path(char *path, unsigned long size)
 	return n > 0 && (unsigned long)n < size ? 0 : -1;
 }
 
-/* header finds key=number in the first line: later versions may have more words than we know. */
+/* header finds key=number in the first line. It skips other words, which later versions may have. */
 static int header(const char *line, const char *key, long long *value)
 {
 	const char *at = line;
@@ -73,7 +73,7 @@ static int parse(FILE *f, struct accordion_hosts *h)
 	h->step = (int)step;
 	h->steps = (int)steps;
 	while (fgets(line, sizeof line, f)) {
-		if (line[0] == '#') { /* of any length */
+		if (line[0] == '#') { /* a comment line of any length */
 			while (!strchr(line, '\n') && fgets(line, sizeof line, f))
 				;
 			continue;

@@ -12,10 +12,10 @@ module accordion_hosts
     integer, parameter, public :: name_length = 256
 
     type :: hosts
-        integer :: generation = 0                     ! number of resizes: another one than last time means other nodes
-        integer :: step = 0, steps = 0                ! the step that the nodes are for, from 1, and how many there are
-        integer(long) :: from = 0                     ! Unix second at which it begins; before it, these are the nodes that will stay
-        integer(long) :: until = 0                    ! Unix second at which it ends, as planned
+        integer :: generation = 0                     ! number of resizes; a different number means different nodes
+        integer :: step = 0, steps = 0                ! the step that the nodes are for, counted from 1, and the number of steps
+        integer(long) :: from = 0                     ! Unix second of the step's begin; before that, the nodes are those that will stay
+        integer(long) :: until = 0                    ! planned Unix second of the step's end
         character(name_length), allocatable :: name(:) ! the nodes; the one that runs the batch script is the first
     end type
 
@@ -57,7 +57,7 @@ contains
         close (unit)
     end subroutine
 
-    ! number is what stands after ` key=` in a line, -1 where it does not. Later versions may have more words than we know.
+    ! number returns the number after ` key=` in a line, or -1 if the key is missing. It skips other words.
     integer(long) function number(line, key)
         character(*), intent(in) :: line, key
         integer :: at, failed

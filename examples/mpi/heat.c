@@ -28,7 +28,7 @@ static void fail(const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* generation is the number of resizes that the hosts file tells of, at rank 0 and so for all; -1 while it tells nothing. */
+/* generation returns the number of resizes in the hosts file, or -1 while there is no hosts file. Rank 0 reads it for all ranks. */
 static int generation(const char *hosts)
 {
 	struct accordion_hosts h;
@@ -42,7 +42,7 @@ static int generation(const char *hosts)
 	return g;
 }
 
-/* load reads this rank's cells, and returns how many iterations they have behind them. */
+/* load reads this rank's cells from the checkpoint, and returns the number of iterations that were computed. */
 static long load(const char *name, double *u)
 {
 	long head[2] = { 0, 0 };
@@ -62,7 +62,7 @@ static long load(const char *name, double *u)
 	return head[1];
 }
 
-/* save writes the checkpoint beside the old one and renames it: there is a whole one at any time. */
+/* save writes a new checkpoint and then renames it over the old one, so that a complete checkpoint exists at any time. */
 static void save(const char *name, const double *u, long iteration)
 {
 	char next[4096];
@@ -72,7 +72,7 @@ static void save(const char *name, const double *u, long iteration)
 	MPI_File f;
 
 	snprintf(next, sizeof next, "%s.next", name);
-	if (rank == 0) { /* the rod's two ends belong to the ranks beside them */
+	if (rank == 0) { /* the first and the last rank also write the rod's two ends */
 		from--, n++, at -= (MPI_Offset)sizeof *u;
 	}
 	if (rank == ranks - 1)

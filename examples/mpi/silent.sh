@@ -1,9 +1,9 @@
 #!/bin/bash
 #SBATCH --job-name=heat
 #EP 2x20s,4x20s,1x20s
-# The same without calls of accordion step: the sidecar resizes the job at the planned times, and the program reads
-# in the hosts file that its nodes change. It then exits with status 75, and is started again on the nodes of that
-# file.
+# The MPI program of steps.sh without calls of accordion step. The sidecar resizes the job at the planned times.
+# When the program reads in the hosts file that its nodes change, it exits with status 75 and is started again on
+# the nodes of that file.
 # Without the plug-in, submit it with:  sbatch -H -N2 -t2 --comment=ep=2x20s,4x20s,1x20s silent.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
 tasks=${SLURM_NTASKS_PER_NODE:-1}

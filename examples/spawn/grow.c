@@ -1,11 +1,11 @@
-/* Tasks on all nodes that the job has, as they come and go: an MPI program that grows and shrinks in place.
+/* An MPI program that runs tasks on all nodes of the job, and grows and shrinks in place as nodes come and go.
 
    usage: grow TASKS SECONDS HOSTS
 
-   mpiexec starts one process, the master, which reads the hosts file of the job, HOSTS, again and again. For each node it spawns a
-   worker there (MPI_Comm_spawn), when the node comes; they have a communicator of their own, so that each can leave by itself
-   (MPI_Comm_disconnect). A node that is about to leave is not among the names any more: its worker gets no more tasks, and when it has
-   brought the result of its last one it disconnects and ends, before the node is taken. A task takes so many seconds. */
+   mpiexec starts one process, the master, which reads the hosts file of the job, HOSTS, repeatedly. When a node
+   comes, the master spawns a worker there (MPI_Comm_spawn). Master and worker have a communicator of their own, so that each worker can
+   leave by itself (MPI_Comm_disconnect). The hosts file no longer names a node that is about to leave. The worker on such a node gets no
+   more tasks. After the result of its last task it disconnects and ends, before the node is released. A task takes SECONDS seconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ enum { TASK, RESULT, END, MOST = 1024 };
 struct worker {
 	char node[256];
 	MPI_Comm comm;
-	int task;   /* that it has; -1: none */
-	int leaves; /* its node will */
+	int task;   /* the worker's current task, or -1 */
+	int leaves; /* its node is about to leave */
 };
 
 static struct worker workers[MOST];
 static int count;
 
-/* work is a worker's life: tasks come, results go, until it is told to end. */
+/* work runs in a worker: it receives tasks and sends results until it receives END. */
 static void work(MPI_Comm master, int seconds)
 {
 	const char *node = getenv("SLURMD_NODENAME");
@@ -45,7 +45,7 @@ static void work(MPI_Comm master, int seconds)
 	MPI_Comm_disconnect(&master);
 }
 
-/* spawn starts a worker on that node, of which mpiexec need not have heard before. */
+/* spawn starts a worker on a node. mpiexec need not know the node before. */
 static void spawn(char *program, char *seconds, const char *node)
 {
 	char *arguments[] = { "worker", seconds, NULL };
@@ -80,7 +80,7 @@ static void dismiss(struct worker *w)
 	*w = workers[--count];
 }
 
-/* follow compares the workers with the nodes that the job has and will keep. */
+/* follow spawns workers on new nodes, and marks the workers whose nodes are about to leave. */
 static void follow(char *program, char *seconds, const char *hosts)
 {
 	struct accordion_hosts h;

@@ -37,7 +37,7 @@ import (
 // only a failing test waits that long.
 const Patience = 3 * time.Minute
 
-// A reader's settings: the color scheme, and the width of the window in pixels.
+// The settings of a reader: the color scheme, and the width of the window in pixels.
 const (
 	Light = "light"
 	Dark  = "dark"
@@ -104,7 +104,7 @@ type Tab struct {
 }
 
 // New opens an empty tab with the width of a desktop, in light colors. The page may only request addresses that begin
-// with within.
+// with `within`.
 func New(t *testing.T, within string) *Tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(start(t))

@@ -45,7 +45,7 @@ type Lab struct {
 	logs     []string      // names of the logs whose ends are printed if a test fails
 	free     func()        // releases the slot
 	people   people        // users as whom client programs run
-	init     string        // the file in Dir with the first process of the lab's world; "": the lab runs on the machine itself
+	init     string        // the file in Dir with the number of the first process of the lab's world; "" if the lab runs on the machine itself
 }
 
 // Option changes how a lab is booted. Some options are for one of the systems only.
@@ -69,13 +69,13 @@ func specified(s spec, options []Option) spec {
 	return s
 }
 
-// Users sets the users. The default is alice. In a Slurm the first, second and third are in the accounts phys, chem
-// and cs, with fair shares of 10, 5 and 1. The fourth is in phys again.
+// Users sets the users. The default is alice. In a Slurm the first, second and third user are in the accounts phys,
+// chem and cs, with fair shares of 10, 5 and 1. The fourth user is in phys again.
 func Users(names ...string) Option { return func(s *spec) { s.users = append(s.users, names...) } }
 
 // Release sets a release other than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, OAR 2.5 or 2.6. Such a Slurm
-// has its own processes and network. Client programs reach it through Exec, and root's through Env. A client with
-// another user's IDs does not.
+// has its own processes and network. Client programs reach it through Exec, and root's through Env. A client that a
+// test starts with another user's IDs does not reach it.
 func Release(name string) Option { return func(s *spec) { s.release = name } }
 
 // Cores sets the number of cores that the system assumes for each node. Only a plain Slurm may have more than the
@@ -133,7 +133,7 @@ func (lab *Lab) boot(arguments []string) error {
 	return lab.do(30*time.Minute, arguments...)
 }
 
-// said returns what the tool wrote about the lab to a file of lines KEY=VALUE.
+// said returns the values in a file of lines KEY=VALUE that the tool wrote about the lab.
 func (lab *Lab) said(file string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(lab.Dir, file))
 	if err != nil {
@@ -182,12 +182,12 @@ func (lab *Lab) tell(t testing.TB) {
 func clean() []string {
 	foreign := regexp.MustCompile(`^((SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_|OAR)`)
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // where the tools keep releases
+		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // except the variable that names the folder of other releases
 	})
 }
 
-// since tells the tools when this process started. The first of its labs builds the program, and the later ones use
-// the same program.
+// since is the environment variable with the time at which this process started. The first lab after that time
+// builds the program, and later labs use the same program.
 var since = fmt.Sprintf("LAB_PROGRAM_SINCE=%d", time.Now().Unix())
 
 // command returns a call of the tool.
@@ -286,8 +286,8 @@ func (lab *Lab) File(user, name string) string {
 	return string(text)
 }
 
-// Await waits until the condition holds, and fails the test after the patience. Checks take at most half of the time,
-// unless they take more than half a second each, because other labs need the processors too.
+// Await waits until the condition holds, and fails the test after the patience. The checks use at most half of the
+// time, unless a check takes more than half a second, because other labs need the processors too.
 func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	end := time.Now().Add(patience)

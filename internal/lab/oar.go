@@ -18,8 +18,9 @@ import (
 // oarRelease is the environment variable with OAR's release, 2.5 or 2.6, for tests that name none.
 const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
 
-// oarModules is an environment variable. If it is "forked", OAR's server forks its modules, which needs much less
-// processor time. Otherwise it starts each module, as on a site. Tests that measure times need that.
+// oarModules is an environment variable. If its value is "forked", OAR's server forks its modules, which needs
+// much less processor time. Otherwise the server starts each module as a program, as on a site. Tests that
+// measure times need the latter.
 const oarModules = "ACCORDION_TEST_OAR_MODULES"
 
 // The databases that OAR supports.
@@ -38,14 +39,14 @@ type OARLab struct {
 	Lab
 	Database string // PostgreSQL or MariaDB
 	Release  string // OAR's release: 2.5 or 2.6
-	Without  string // why it has no cpusets; "": it has
+	Without  string // why the lab has no cpusets; "" if it has them
 
 	slot     int
 	database database
 }
 
-// Started makes OAR's server start each module, whatever the environment variable says, for tests that depend on that
-// time.
+// Started makes OAR's server start each module, whatever the environment variable says, for tests that depend on the
+// time of these starts.
 func Started() Option { return func(s *spec) { s.forked = false } }
 
 // Database sets OAR's database: PostgreSQL, the default, or MariaDB.
@@ -97,7 +98,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	}
 	switch lab.Without = said["without"]; {
 	case err != nil:
-	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // no lab can make them as Debian 13's OAR does
+	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // 2.6 is exempt, because no lab can make cpusets in the form that Debian 13's OAR needs
 		err = errors.New("lab: no cpusets: " + lab.Without)
 	case lab.Without != "":
 		t.Log("no cpusets: " + lab.Without)
@@ -110,7 +111,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	return lab, nil
 }
 
-// NeedCpusets skips a test if the lab has none.
+// NeedCpusets skips a test if the lab has no cpusets.
 func (lab *OARLab) NeedCpusets(t testing.TB) {
 	t.Helper()
 	if lab.Without != "" {
@@ -132,7 +133,7 @@ func (lab *OARLab) ExecWithin(patience time.Duration, user string, command ...st
 	return lab.callAs(patience, user, "", command)
 }
 
-// On does what Exec does, on a node.
+// On does what Exec does, on one of the nodes.
 func (lab *OARLab) On(node, user string, command ...string) (stdout, stderr string, err error) {
 	return lab.call(oarPatience, "", append([]string{"exec", "--node", node, "--user", user, "--"}, command...)...)
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// people are the users as whom client programs run. The settings that the tool's exec gives each of them are read
+// people are the users as whom client programs run. The environment that the tool's `exec` sets for each user is read
 // once. A test runs hundreds of such programs while it waits, and the tool, a shell script, takes more processor time
 // than most of them.
 type people struct {
@@ -50,7 +50,7 @@ func (lab *Lab) meet(ctx context.Context, user string) (person, error) {
 	return p, nil
 }
 
-// as returns the tool's arguments for a client command of a user.
+// as returns the arguments with which slurm-lab or oar-lab runs a command as the user.
 func as(user string, command []string) []string {
 	return append([]string{"exec", "--user", user, "--"}, command...)
 }
@@ -60,7 +60,7 @@ func as(user string, command []string) []string {
 func (lab *Lab) world() (first string, namespaces []string, err error) {
 	file := lab.init
 	namespaces = []string{"--mount", "--net", "--pid", "--uts", "--ipc"}
-	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // a Slurm of another release
+	if _, err := os.Stat(filepath.Join(lab.Dir, "world")); err == nil { // only a Slurm of another release has this file
 		file, namespaces = "world/init", append(namespaces, "--cgroup")
 	}
 	if file == "" {

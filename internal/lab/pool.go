@@ -18,7 +18,7 @@ var pool struct {
 
 // pooled is a lab of the pool. Its holder is the name of the test that uses it, or "".
 type pooled struct {
-	lab    kept // nil: not booted yet
+	lab    kept // nil if not booted yet
 	kind   string
 	holder string
 }
@@ -29,8 +29,8 @@ type kept interface {
 	Clear(t testing.TB)
 }
 
-// atOnce is how many labs of the pool exist at once, unless more tests use one. Unused labs are taken down to make
-// room for others.
+// atOnce is how many labs of the pool exist at the same time, unless more tests use a lab. Unused labs are taken
+// down to make room for others.
 const atOnce = 6
 
 // Main runs the tests, takes the labs of the pool down, and returns the exit status.
@@ -52,7 +52,7 @@ func Main(m *testing.M) int {
 }
 
 // take returns a cleared lab of a kind that no other test uses: one that another test gave back, or a new one. The
-// test gives it back when it ends. A subtest gets the lab of the test above it.
+// test gives it back when it ends. A subtest gets the lab of its parent test.
 func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L {
 	t.Helper()
 	mine, old, above := choose(t, kind)
@@ -77,8 +77,9 @@ func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L
 	return mine.lab.(L)
 }
 
-// choose selects a lab for a test: that of a test above it, an unused one, or one to boot. If there are enough labs,
-// it removes an old one of another kind from the pool, which the caller takes down first.
+// choose selects a lab for a test: that of a parent test, an unused lab, or a new one that the caller boots. If
+// there are enough labs, it removes an old lab of another kind from the pool, and the caller takes that lab down
+// first.
 func choose(t testing.TB, kind string) (mine, old *pooled, above bool) {
 	t.Helper()
 	pool.Lock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// told is the part of a journal entry that is read here.
+// told has the fields of a journal entry that are read here.
 type told struct {
 	Job  int64
 	Verb string

@@ -9,16 +9,16 @@ import (
 )
 
 // A slot is a directory, a range of ports and a range of user IDs for one lab. While it is taken, a socket in Linux's
-// abstract namespace is bound. That socket is released however the process ends, leaves no file, and is shared
-// exactly by processes that share ports.
+// abstract namespace is bound. That socket is released however the process ends, and leaves no file. Processes share
+// its name exactly if they share a network, and thus ports.
 type slot struct {
 	number int
 	dir    string
 	free   func()
 }
 
-// takeSlot waits until a slot from first to last is free and fits, and takes it. The slot's directory is the name
-// with its number.
+// takeSlot waits until a slot from `first` to `last` is free and fits, and takes it. The slot's directory is the
+// name with its number.
 func takeSlot(name string, first, last int, fits func(slot) error) (slot, error) {
 	for end := time.Now().Add(30 * time.Minute); ; {
 		var why []error

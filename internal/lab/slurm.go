@@ -26,7 +26,7 @@ type SlurmLab struct {
 	env   []string // environment of client programs
 }
 
-// Fast makes Slurm schedule at once, for functional tests. Latencies must be measured without it.
+// Fast makes Slurm schedule without delays, for functional tests. Latencies must be measured without this option.
 func Fast() Option { return func(s *spec) { s.fast = true } }
 
 // NoPlugin leaves job_submit.lua out. A node of main then belongs to one user at a time, unless the lab is Plain.
@@ -55,8 +55,8 @@ func Slurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	return lab
 }
 
-// TakeSlurm returns a cleared lab of that size and with these options from the pool, until the test ends. A subtest
-// gets the lab of the test above it. The package's TestMain must call Main.
+// TakeSlurm takes a cleared lab of that size and with these options from the pool until the test ends. A subtest
+// gets the lab of its parent test. The package's TestMain must call Main.
 func TakeSlurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	t.Helper()
 	NeedSlurm(t)
@@ -144,24 +144,24 @@ func (lab *SlurmLab) Env() []string { return slices.Clone(lab.env) }
 // Conf returns the path of the lab's slurm.conf.
 func (lab *SlurmLab) Conf() string { return filepath.Join(lab.Dir, "etc", "slurm.conf") }
 
-// Change restarts Slurm's daemons with other lines for slurm.conf in place of Config's. "" restores the lab's own
-// settings. Jobs lose their nodes.
+// Change restarts Slurm's daemons with other lines for slurm.conf in place of Config's. The argument "" restores
+// the lab's own settings. Jobs lose their nodes.
 func (lab *SlurmLab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
 
-// AwaitSaved waits until slurmctld has saved the present state of its jobs. Under load it saves some time after it
-// was asked to, and may have read the state earlier. It saves again five seconds later.
+// AwaitSaved waits until slurmctld has saved the present state of its jobs. Under load slurmctld saves some time
+// after a request, and the saved state may be older than the request. slurmctld saves again five seconds later.
 func (lab *SlurmLab) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "state"))
 }
 
-// awaitSaved does the same for the slurmctld whose state is in a directory.
+// awaitSaved waits until the slurmctld whose state is in the given directory has saved the present state of its jobs.
 func (lab *Lab) awaitSaved(t testing.TB, state string) {
 	t.Helper()
 	written := func() time.Time {
 		jobs, err := os.Stat(filepath.Join(state, "job_state"))
 		if err != nil {
-			return time.Time{} // while it is replaced
+			return time.Time{} // the file does not exist while it is replaced
 		}
 		return jobs.ModTime()
 	}
@@ -179,8 +179,8 @@ func (lab *SlurmLab) Exec(user, text string, command ...string) (stdout, stderr 
 	return lab.callAs(Patience, user, text, command)
 }
 
-// Submit submits a batch script with sbatch as the user, with the options, and returns the job's number. A script
-// without a first line #!… becomes one for bash.
+// Submit submits a batch script with sbatch as the user, with the options, and returns the job's number. Submit
+// adds a first line for bash to a script that has no line #!….
 func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string) string {
 	t.Helper()
 	out, errs, err := lab.Sbatch(user, script, options...)
@@ -190,7 +190,7 @@ func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string
 	return out
 }
 
-// Sbatch does what Submit does for a job that may be refused. sbatch's message is then in stderr.
+// Sbatch does what Submit does, for a job that Slurm may refuse. The message of a refusal is in stderr.
 func (lab *SlurmLab) Sbatch(user, script string, options ...string) (id, stderr string, err error) {
 	if !strings.HasPrefix(script, "#!") {
 		script = "#!/bin/bash\n" + script + "\n"

@@ -86,7 +86,7 @@ func (d *database) takePostgreSQL(ctx context.Context) (*pgconn.PgConn, error) {
 		if c.Ping(ctx) == nil {
 			return c, nil
 		}
-		_ = c.Close(ctx) // it is broken
+		_ = c.Close(ctx) // the connection is broken
 	}
 	return pgconn.Connect(ctx, fmt.Sprintf("host=%s port=5432 user=oar dbname=oar sslmode=disable", d.directory))
 }
@@ -146,7 +146,7 @@ func askPostgreSQL(ctx context.Context, c *pgconn.PgConn, query string) (rows []
 	return rows, err
 }
 
-// askMariaDB writes nulls and separators inside fields like MariaDB's client.
+// askMariaDB runs the query. It writes nulls, and separators inside fields, in the form of MariaDB's own client.
 func askMariaDB(ctx context.Context, db *sql.DB, query string) (rows []string, err error) {
 	answer, err := db.QueryContext(ctx, query)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // n1, n2… A user has the same ID and directory in both. `serve` starts one sidecar for both, as the clusters oar and
 // slurm.
 type TwoLabs struct {
-	Lab       // Nodes counts those of both; Dir/oar and Dir/slurm are the labs
+	Lab       // Nodes is the number of nodes of both; Dir/oar and Dir/slurm are the directories of the two labs
 	OAR   int // number of OAR's nodes
 	Slurm int // number of Slurm's nodes
 
@@ -27,14 +27,14 @@ func Delegate(section string) Option {
 	return func(s *spec) { s.settings = append(s.settings, "TWO_LABS_DELEGATE="+section) }
 }
 
-// Two boots both for one test, with the given numbers of nodes, and takes them down when the test ends. It accepts
-// the options Users and Delegate. It skips the test unless real OARs and Slurms are requested.
+// Two boots an OAR and a Slurm for one test, with the given numbers of nodes, and takes them down when the test
+// ends. It accepts the options Users and Delegate. It skips the test unless real OARs and Slurms are requested.
 func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	t.Helper()
 	NeedSlurm(t)
 	s := oarSpec(t, options)
 	tool := Tool(t, "two-labs")
-	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(s.dir) }) // OAR's control groups are named after it
+	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(s.dir) }) // OAR's control groups are named after the slot
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (lab *TwoLabs) down() error {
 
 func twoLabsDir(s slot) string { return fmt.Sprintf("/var/tmp/accordion-two-labs-%d", s.number) }
 
-// empty returns an error if something is left of another kind of lab.
+// empty returns an error if the slot still has something of another kind of lab.
 func empty(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return fmt.Errorf("a lab was left in %s: take it down", dir)
@@ -72,9 +72,9 @@ func empty(dir string) error {
 	return nil
 }
 
-// Exec runs a command as the user, in the user's directory, with the clients of both and a text as standard input. It
-// returns standard output and standard error, without the last newline. Its error is of type *exec.ExitError if the
-// command ran and failed.
+// Exec runs a command as the user, in the user's directory, with the client programs of both systems and a text as
+// standard input. It returns standard output and standard error, without the last newline. Its error is of type
+// *exec.ExitError if the command ran and failed.
 func (lab *TwoLabs) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(oarPatience, user, text, command)
 }
@@ -95,7 +95,7 @@ func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string
 	return lab.oarsub(t, user, command, options...)
 }
 
-// AwaitSaved does what SlurmLab.AwaitSaved does.
+// AwaitSaved waits until slurmctld has saved the present state of its jobs, like SlurmLab.AwaitSaved.
 func (lab *TwoLabs) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "slurm", "state"))

@@ -17,14 +17,15 @@ import (
 	"accordion/core"
 )
 
-// Job is one job of a workload. An ordinary job has Nodes nodes, runs for Runs seconds and requests Asks seconds. An evolving job requests
-// its profile, and ends in the last step. Run as a rigid job, it has Nodes nodes, its maximum, for Asks seconds, its total.
+// Job is one job of a workload. An ordinary job has Nodes nodes, runs for Runs seconds and requests Asks seconds. An
+// evolving job requests its profile, and ends in the last step. If it runs as a rigid job, it has Nodes nodes, the
+// maximum of its profile, and requests Asks seconds, the sum of its steps.
 type Job struct {
 	At         time.Duration // since the beginning of the workload
 	User       int           // from 0
 	Profile    core.EP       // nil for an ordinary job
 	Nodes      int
-	Runs, Asks core.Time // Runs: if it does not have to wait for nodes
+	Runs, Asks core.Time // Runs is the run time if the job does not have to wait for nodes between steps
 }
 
 // Mix has the parameters of a workload.
@@ -34,11 +35,11 @@ type Mix struct {
 	Nodes            int       // of the machine
 	Load             float64   // node-seconds of all jobs, relative to the machine's while jobs arrive
 	Sizes            int       // nodes of the largest job
-	Least, Mean      core.Time // run time of an ordinary job: minimum, and mean of what it is longer
+	Least, Mean      core.Time // run time of an ordinary job: the minimum, and the mean of the time beyond the minimum
 	Step             core.Time // minimum duration of each of the three steps; the maximum is twice as long
 }
 
-// Longer returns the mix with run times and intervals multiplied by times.
+// Longer returns the mix with run times and intervals multiplied by the factor `times`.
 func (m Mix) Longer(times int) Mix {
 	m.Least, m.Mean, m.Step = m.Least*core.Time(times), m.Mean*core.Time(times), m.Step*core.Time(times)
 	return m
@@ -104,11 +105,11 @@ type Run struct {
 // Figures are the means of some jobs, and their longest wait.
 type Figures struct{ Wait, Slowdown, Longest float64 }
 
-// shortest is the run time in seconds that shorter jobs have in their slowdowns.
+// shortest is the run time in seconds that replaces shorter run times in slowdowns.
 const shortest = 10
 
-// figures returns the figures of some jobs. Waits begin when a job should have been submitted. This time is the same under every policy,
-// while the real submission may be delayed.
+// figures returns the figures of some jobs. A wait begins when the job should have been submitted. That time is the
+// same under every policy, whereas the real submission may be delayed.
 func figures(all []Run) (f Figures) {
 	for _, s := range all {
 		wait := max(0, s.Start-s.At.Seconds())
@@ -119,13 +120,14 @@ func figures(all []Run) (f Figures) {
 	return f
 }
 
-// Hold is nodes that a job holds for some time. An evolving job may have several holds at once.
+// Hold is a number of nodes that a job holds for some time. An evolving job may have several holds at the same time.
 type Hold struct {
 	From, To float64 // since the beginning of the workload
 	Nodes    int
 }
 
-// Busy returns the mean number of held nodes while at least waiting jobs wait, or 0 if that never happens.
+// Busy returns the mean number of held nodes over the times when at least `waiting` jobs wait, or 0 if there is no
+// such time.
 func Busy(all []Run, holds []Hold, waiting int) float64 {
 	last := 0.0
 	for _, s := range all {

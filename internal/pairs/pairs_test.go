@@ -40,7 +40,7 @@ func TestWorkloadDependsOnItsSeedAndHasItsLoad(t *testing.T) {
 func TestBusyIsTheMeanOfHeldNodesWhileJobsWait(t *testing.T) {
 	all := []Run{{Job{At: 0, Runs: 4}, 2, 6}, {Job{At: time.Second, Runs: 4}, 4, 8}}
 	holds := []Hold{{2, 6, 3}, {2, 3, 1}, {4, 8, 5}}
-	for waiting, want := range map[int]float64{1: 7.0 / 4, 2: 0, 3: 0} { // from second 0 to 4; in second 1
+	for waiting, want := range map[int]float64{1: 7.0 / 4, 2: 0, 3: 0} { // one job waits from second 0 to 4, two jobs wait in second 1
 		if got := Busy(all, holds, waiting); got != want {
 			t.Errorf("while %d wait %v nodes are held, want %v", waiting, got, want)
 		}

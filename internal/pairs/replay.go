@@ -9,8 +9,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed returns the starts and ends of a workload in a replay on this many nodes. There each start and end is on time, and no overrun is
-// planned for.
+// Replayed returns the starts and ends of a workload in a replay on this many nodes. In the replay each start and end
+// is on time, and no overrun allowance is planned.
 func Replayed(all []Job, nodes int, by sched.Policy) []Run {
 	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
 	for i, j := range all {

@@ -24,8 +24,8 @@ func (m Measured) String() string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-// Table compares two policies, which ran the same workloads. It returns each figure as the geometric mean of the ratios policy over other,
-// with its 95 % interval.
+// Table compares two policies, which ran the same workloads. For each figure it returns the geometric mean of the
+// ratios of the policy's figure to the other's, with its 95 % interval.
 func Table(policy, other []Measured) string {
 	var b strings.Builder
 	b.WriteString("| jobs | mean wait | slowdown | longest wait |\n|---|---|---|---|\n")
@@ -35,7 +35,7 @@ func Table(policy, other []Measured) string {
 			var logs []float64
 			for i := range policy {
 				x, y := policy[i].parts()[kind].values()[figure], other[i].parts()[kind].values()[figure]
-				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // waits below a tenth of a second count as a tenth
+				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // waits below a tenth of a second count as a tenth of a second
 			}
 			e := interval.Of(logs)
 			fmt.Fprintf(&b, " | %.2f", math.Exp(e.Mean))

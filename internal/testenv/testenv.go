@@ -25,8 +25,8 @@ import (
 // Need is one thing that a test needs.
 type Need struct {
 	word  string
-	real  bool          // only at the second level, whatever the machine has
-	cause func() string // returns why it is missing, or ""
+	real  bool          // the need is met only at the second level, whatever the machine has
+	cause func() string // returns why the need is not met, or ""
 }
 
 // The needs of tests. Slurm, OAR, Packages, Chromium, Prometheus and Minutes are for the second level only.
@@ -51,7 +51,7 @@ func Program(t testing.TB, name string) (path string) {
 	return path
 }
 
-// Missing returns a need that the caller has checked. cause is why it is missing, or "".
+// Missing returns a need that the caller has checked. `cause` is the reason why it is not met, or "".
 func Missing(word, cause string) Need {
 	return Need{word: word, cause: func() string { return cause }}
 }
@@ -83,7 +83,7 @@ const (
 	required = "required"
 )
 
-// asked returns how a word's tests are requested: required, wanted, bare or "".
+// asked returns how the tests that need a word are requested: required, wanted, bare or "".
 func asked(word string) string {
 	if own := os.Getenv(level + "_" + strings.ToUpper(word)); own != "" {
 		return own

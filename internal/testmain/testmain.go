@@ -16,8 +16,8 @@ import (
 
 // Cases is the number of random cases for each property of a package.
 type Cases struct {
-	Usual int // 0: rapid's default
-	Long  int // with -accordion.long; 0: Usual
+	Usual int // 0 means rapid's default
+	Long  int // with -accordion.long; 0 means Usual
 }
 
 // Run runs the tests of a package that uses rapid and returns their exit status.

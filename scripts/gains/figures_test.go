@@ -18,7 +18,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// judged is the log whose figures are computed again: the smallest one.
+// judged is the smallest log, whose figures the test computes again.
 const judged = "KTH-SP2"
 
 // ofTheRepository returns the content of a file of the repository.
@@ -105,7 +105,7 @@ func TestGainInReadmeEqualsTheChart(t *testing.T) {
 		least, most = min(least, 100-percent), max(most, 100-percent)
 	}
 	inWords := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}[len(all)]
-	const usual = "by its default, `repeated`, the cut is " // followed by the figures that the README also has
+	const usual = "by its default, `repeated`, the cut is " // the words before the figures that the README also has
 	_, after, _ := strings.Cut(strings.Join(strings.Fields(ofTheRepository(t, "docs/gains.md")), " "), usual)
 	cut, _, _ := strings.Cut(after, " on ")
 	for file, want := range map[string][]string{

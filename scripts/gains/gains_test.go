@@ -12,7 +12,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// with returns metrics with these waits of all jobs and of evolving jobs.
+// with returns metrics with the given mean waits of all jobs and of evolving jobs.
 func with(wait, evolving float64) replay.Metrics {
 	m := replay.Metrics{Jobs: 10, Nodes: 4, ByKind: []replay.Kind{{Kind: "evolving", Jobs: 5, Waiting: evolving, Slowdown: 1}}}
 	m.Waiting.Mean, m.Waiting.Max, m.Slowdown.Mean = wait, 100, 2
@@ -30,7 +30,7 @@ func TestLossesComeFirstAndMeansAreGeometric(t *testing.T) {
 	for i := range all {
 		switch r := &all[i]; {
 		case r.Share == 30 && r.Seed == 1:
-			r.Metrics[5] = with(200, 100) // patient: twice as long, and half as long in the other two cases
+			r.Metrics[5] = with(200, 100) // patient: twice as long as under EASY in this case, and half as long in the other two
 		case r.Share == 10:
 			r.Metrics[2] = with(300, 50)
 		case r.Share == 100:
@@ -51,7 +51,7 @@ func TestLossesComeFirstAndMeansAreGeometric(t *testing.T) {
 	}
 }
 
-// A policy has no row for logs that are too large for it. Its row of all logs states of how many logs it is.
+// A policy has no row for logs that are too large for it. Its row over all logs states the number of logs it covers.
 func TestPolicyThatWasLeftOutHasNoRow(t *testing.T) {
 	all := append(cases("small", 1), cases("large", 1)...)
 	for i := range all {

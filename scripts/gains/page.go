@@ -12,7 +12,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// column is a figure that is compared.
+// column is a figure that the tables compare.
 type column struct {
 	name string
 	of   func(*replay.Metrics) float64
@@ -28,10 +28,10 @@ var columns = []column{
 	{"others: slowdown", func(m *replay.Metrics) float64 { return m.Of(workload.Rigid).Slowdown }},
 }
 
-// least is the wait in seconds below which a ratio makes no sense.
+// least is the mean wait in seconds below which a ratio is meaningless.
 const least = 1
 
-// spread is the geometric mean and the worst of ratios to EASY.
+// spread has the geometric mean and the worst of several ratios to EASY.
 type spread struct {
 	mean, worst float64
 	n           int
@@ -42,7 +42,7 @@ func ratios(results []result, policy int, c column) spread {
 	return quotients(results, policy, c, func(r *result) float64 { return c.of(&r.Metrics[0]) })
 }
 
-// quotients returns the spread of a column under a policy relative to the values of base.
+// quotients returns the spread of a column under a policy relative to the values of `base`.
 func quotients(results []result, policy int, c column, base func(*result) float64) spread {
 	s := spread{}
 	sum := 0.0
@@ -188,7 +188,8 @@ func logsInWords(names []string) string {
 	return fmt.Sprintf("%d real logs (%s)", len(names), strings.Join(names, ", "))
 }
 
-// same returns the results for one value of --same. Without evolving jobs there is one result, of the first value.
+// same returns the results for one value of --same. Workloads without evolving jobs have only one result, which is
+// kept under the first value.
 func same(all []result, way workload.Same) (some []result) {
 	for _, r := range all {
 		if r.Same == way {
@@ -243,7 +244,7 @@ func lossesOf(all []result) (worse []loss) {
 					continue
 				}
 				for _, c := range columns {
-					if share == 0 && strings.HasPrefix(c.name, "others") { // these are all jobs
+					if share == 0 && strings.HasPrefix(c.name, "others") { // without evolving jobs, the others are all jobs
 						continue
 					}
 					if s := ratios(of(all, name, share), p, c); s.n > 0 && s.mean > 1.02 {
@@ -266,8 +267,8 @@ func losses(b *strings.Builder, all []result) {
 	b.WriteString("\n")
 }
 
-// overall writes a table over all logs: the mean of their means, and the worst log. asItIs is the mean wait of each log under EASY without
-// evolving jobs; with it the table has a last column relative to that.
+// overall writes a table over all logs: the mean of their means, and the worst log. `asItIs` has the mean wait of
+// each log under EASY without evolving jobs. If it is given, the table has a last column relative to these waits.
 func overall(b *strings.Builder, all []result, share int, asItIs map[string]float64) {
 	title := fmt.Sprintf("## All %d logs, %d %% evolving", len(names(all)), share)
 	last := ""

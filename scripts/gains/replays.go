@@ -14,7 +14,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// log is a log with its selection.
+// log is a workload log with the part of it that is replayed.
 type log struct {
 	name, file string
 	workload.Selection
@@ -43,7 +43,7 @@ var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "eas
 // replayOrder are the indexes of policies in the order of the replays: the most important ones first.
 var replayOrder = []int{0, 5, 4, 3, 2, 1}
 
-// slow uses only the peaks of jobs, like EASY. It is in the comparison, but not recommended.
+// slow uses only the peaks of jobs, like EASY. The policy is in the comparison, but not recommended.
 const slow = "conservative"
 
 // drawnOnce are policies that take so long that the evolving jobs are drawn with one seed only.
@@ -57,7 +57,7 @@ func draws(policyName string, seed uint64) bool {
 // shares are the percentages of evolving jobs.
 var shares = []int{0, 10, 30, 100}
 
-// workloads is a log with its jobs, and the range of its results among all results.
+// workloads is a log with its jobs, and the range of indexes of its results.
 type workloads struct {
 	log
 	jobs     workload.Workload
@@ -100,7 +100,8 @@ func replays(ctx context.Context, l workloads, policyName string, all []result) 
 	return metrics, err
 }
 
-// cases returns the workloads of a log. Without evolving jobs there is one. At 30 %, the share in the headline, both shapes are used.
+// cases returns the workloads of a log. Without evolving jobs there is one workload. At a share of 30 %, as in the
+// headline, both shapes are used.
 func cases(name string, seeds int) (all []result) {
 	for _, share := range shares {
 		for _, shape := range []workload.Shape{workload.Mountain, workload.RampUp} {

@@ -23,9 +23,9 @@ within() {
 	done
 }
 
-# pause waits between two checks of something that has no event. It starts no program, because booting labs check
-# thousands of times. Before Bash 5.2 the alarm of `read -t` may fire before it reads, and then it reads forever: a
-# lab of 20.11 hung that way.
+# pause waits between two checks of something that has no event. It starts no program, because booting labs make
+# thousands of checks. Before Bash 5.2 the alarm of `read -t` may fire before the read begins, and the read then
+# never ends: a lab of 20.11 hung that way.
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 502)); then
 	pause() { sleep 0.05; }
 else
@@ -53,15 +53,15 @@ check_directory() {
 # print_path DIRECTORIES prints a line that puts the directories at the beginning of PATH, only once even if it is
 # evaluated repeatedly.
 print_path() {
-	# Single quotes on purpose: it is the caller's PATH.
+	# Single quotes on purpose, because the caller's PATH is meant.
 	# shellcheck disable=SC2016
 	printf 'case :$PATH: in *:%q:*) ;; *) export PATH=%q:$PATH ;; esac\n' "$1" "$1"
 }
 
-# put_program FILE copies Accordion's program to a file, built from the present state of this repository. Each link
-# by Go takes 3 s of processor time, so labs copy a program that is kept for the repository and linked again when the
-# code has changed. Checking for changes takes half a second. If LAB_PROGRAM_SINCE is a Unix time, a program that was
-# checked after that time is used without a check.
+# put_program FILE copies Accordion's program to a file, built from the present state of this repository. Linking
+# takes Go 3 s of processor time, so labs copy a program that is kept for the repository and that is built again only
+# when the code has changed. Checking for changes takes half a second. If LAB_PROGRAM_SINCE is a Unix time, a program
+# that was checked after that time is used without a check.
 put_program() {
 	local kept
 	kept=$(go env GOCACHE)/accordion-labs/$(sha256sum <<<"$repo" | cut -c1-16) || return

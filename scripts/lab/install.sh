@@ -109,7 +109,7 @@ install_programs() {
 		return 1
 	}
 	(
-		# A directory that every Debian has is the lock, so that nothing is left behind.
+		# A directory that every Debian has is the lock, so that no lock file is left behind.
 		exec 7</var/lib/dpkg
 		flock -n 7 || {
 			echo "waiting for another script that installs packages: ${packages[*]}" >&2

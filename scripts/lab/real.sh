@@ -11,7 +11,7 @@
 
 seeds=(-timeout 30m -accordion.seeds=8500 -accordion.parts=8500) # 10,000 stories of applications take 5 minutes of processor time
 [[ ! $long ]] || seeds=(-timeout 24h -accordion.long)
-declare -A lanes # by process
+declare -A lanes # the name of each lane, by process number
 reds=${ACCORDION_TEST_REDS:-${XDG_CACHE_HOME:-$HOME/.cache}/accordion/red-seeds}
 seeds+=(-accordion.fresh=2000 "-accordion.reds=$kept/reds")
 
@@ -48,7 +48,7 @@ end_lanes() {
 	done
 }
 
-# lane NAME FUNCTION runs in its own shell.
+# lane NAME FUNCTION runs the steps of a lane, in a shell of its own.
 lane() {
 	local begin=$SECONDS
 	lane=$1 summary=() failures=0
@@ -58,8 +58,8 @@ lane() {
 }
 
 # least COMMAND... runs a command with low priority until raise is called, in its own session. Linux shares the
-# processors between sessions first, so a nice value counts only within a session, and the autogroup's value between
-# sessions. Each daemon of a lab is a session too. With the lowest priority (19) a test got a hundredth of a
+# processors between sessions first, so a nice value counts only within a session. Between sessions the autogroup's
+# value counts. Each daemon of a lab is a session, too. With the lowest priority (19) a test got a hundredth of a
 # processor for minutes, and missed its deadlines.
 least() {
 	# shellcheck disable=SC2016 # the inner shell's
@@ -76,7 +76,7 @@ raise() {
 	local session
 	touch "$kept/units.least" "$kept/units.raised"
 	while read -r session; do
-		{ echo 0 >"/proc/$session/autogroup"; } 2>/dev/null # unless it has ended
+		{ echo 0 >"/proc/$session/autogroup"; } 2>/dev/null # the session may have ended
 	done <"$kept/units.least"
 }
 
@@ -93,15 +93,15 @@ modules() {
 # The site of the guides is a separate module.
 vet() { "${weight[@]}" go vet "${packages[@]}" && "${weight[@]}" go -C scripts/site vet ./...; }
 
-# Its version and checksums are in a separate module file, because it is not part of the product.
-# Another run may use the linter at the same time.
+# The linter's version and checksums are in a separate module file, because the linter is not part
+# of the product. Another run may use the linter at the same time.
 lint() {
 	local folders
 	mapfile -t folders < <(go list -f '{{.Dir}}' "${packages[@]}")
 	"${weight[@]}" go tool -modfile=scripts/lint.mod golangci-lint run --allow-parallel-runners "${folders[@]}"
 }
 
-# A function that no program reaches is for tests only, or useless.
+# deadcode lists functions that no program reaches. Such a function is for tests only, or useless.
 reached() {
 	local programs dead
 	mapfile -t programs < <(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)
@@ -134,13 +134,13 @@ units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) |
 # to twenty times slower.
 single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
 
-# computed names tests of other packages that compute for minutes under the detector. They run without it. What they
-# do also runs under it elsewhere: in the scripts of cmd/accordion that read no logs, in TestSeeds, in
-# TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay, and in scripts/gains' other
-# tests.
+# computed names tests of other packages that compute for minutes under the detector. These tests run without the
+# detector. The code that they run also runs under the detector elsewhere: in the scripts of cmd/accordion that
+# read no logs, in TestSeeds, in TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay,
+# and in scripts/gains' other tests.
 computed='^Test(EveryPolicyHasResultsAndFiguresOfEveryKindOfJob|CommandsOnLogs|Digests|Figure7AndItsClaims|TheFiguresOfOneLogAreAsComputed|On(RealLogsEverybody|WholeLogs).*)$'
 
-# Of adapter/sim's stories some are enough under the detector. simulated runs all of them without it.
+# Some of adapter/sim's stories are enough under the detector. The step `simulated` runs all of them without it.
 unit_tests() {
 	local list sim status=0
 	mapfile -t list < <(units | grep -vE "$single" | grep -vx accordion/adapter/sim)
@@ -167,15 +167,15 @@ computed_tests() {
 # faults names the tests whose stories are about one cluster, about applications on two clusters, and of all kinds.
 faults='^Test(Seeds|ApplicationsOverTwoClusters|PartsOfApplications|SeedsThatWereRedOnce|FreshSeeds)$'
 
-# Without the race detector, which makes it six times slower. The other tests run some seeds under it.
+# This runs without the race detector, which makes it six times slower. Other tests run some seeds under the detector.
 simulated() {
 	go list "${packages[@]}" | grep -qx accordion/adapter/sim || return 0
 	go_test -count=1 accordion/adapter/sim -run "$faults" "${seeds[@]}"
 }
 
-# The random cases against exhaustive search and the plain implementations, at full length; the tests above go through some.
-# And a report of 100,000 jobs in Chromium, with its times judged; packages as they are released, on three releases of Debian; and the
-# project without delegated scheduling.
+# The long tests: all random cases against exhaustive search and the plain implementations, of which the tests above
+# run some; a report of 100,000 jobs in Chromium, with bounds on its times; packages as they are released, on three
+# releases of Debian; and the project without delegated scheduling.
 long_proofs() {
 	local list
 	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion(/(core/(profile|ep|place|order|sched|sizing/easy)|scripts/packages|traces/(swf|replay|report|paper/delegated(/figures)?)))?')
@@ -183,8 +183,8 @@ long_proofs() {
 	go_test -count=1 -timeout 24h "${list[@]}" -accordion.long
 }
 
-# timed names the tests on a real Slurm that check times in ordinary runs. They run after the lane's other tests, two
-# at a time.
+# timed names the tests on a real Slurm that check times in ordinary runs. These tests run after the lane's other
+# tests, two at a time.
 timed='^(TestEveryGrowthOfACrowdHappensInTime|TestGrowthsOnAQuietClusterAreInTime|TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem|TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing)$'
 
 # waits names a test on a real Slurm that keeps three labs for minutes and waits nearly all the time. It has its own
@@ -195,8 +195,8 @@ waits='^TestTheTableOfSettingsIsWhatSlurmDoes$'
 # themselves, and the stories on two labs.
 elsewhere='^accordion/(shim|scripts/lab)'
 
-# One package after the other, because each has as many labs at once as the machine can run. A lab waits most of the
-# time: eight to ten of them, in three lanes, use about two processors.
+# One package after the other, because each boots as many labs as the machine can run at the same time. A lab waits
+# most of the time: eight to ten of them, in three lanes, use about two processors.
 slurm_stories() { on_slurm -parallel 4 -skip "$timed|$waits" < <(real slurm | grep -vE "$elsewhere"); }
 
 other_stories() { on_slurm -parallel 1 < <(real slurm | grep -E "$elsewhere"); }
@@ -299,13 +299,13 @@ lane_oar() {
 	step "tests on a real OAR" oar_stories
 }
 
-# What is neither's alone.
+# Packages that belong to neither batch system alone.
 lane_others() {
 	step "shim and lab on a real Slurm" other_stories
 	step "the lab of OAR, and applications over an OAR and a Slurm" labs_of_oar
 }
 
-# The stories that take too long for every day, and a cluster of 12,000 jobs.
+# The stories that take too long for daily runs, and a cluster of 12,000 jobs.
 long_stories() {
 	local list
 	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion/(slurm|oar)')
@@ -327,7 +327,7 @@ releases_stories() {
 	return "$status"
 }
 
-# All of them on the next Debian's OAR.
+# All stories on the OAR of the next Debian.
 other_oar() {
 	go list "${packages[@]}" | grep -qx accordion/oar || return 0
 	ACCORDION_TEST_OAR_RELEASE=2.6 go_test -count=1 -timeout 24h accordion/oar -accordion.long

@@ -35,7 +35,7 @@ release_root() {
 	echo "$root"
 }
 
-# make_root SUITE ROOT makes a root. An existing root is complete. It deletes what an interrupted call left.
+# make_root SUITE ROOT makes a root. A root that exists is complete. make_root deletes what an interrupted call left.
 make_root() {
 	local try
 	for try in 1 2 3; do
@@ -60,7 +60,7 @@ debian_mirror() {
 	echo "${mirror:-http://deb.debian.org/debian}"
 }
 
-# absent_packages ROOT PACKAGE... prints the packages that are not installed there.
+# absent_packages ROOT PACKAGE... prints the packages that are not installed in the root.
 absent_packages() {
 	local root=$1 there
 	shift

@@ -10,7 +10,7 @@ suite_of() {
 	echo "${suites[$1]}"
 }
 
-# own_suite SUITE returns status 0 if it is this machine's.
+# own_suite SUITE returns status 0 if the suite is this machine's.
 own_suite() { grep -qx "VERSION_CODENAME=\"\?$1\"\?" /etc/os-release; }
 
 # fetch_releases fetches the roots of all suites other than the machine's, in parallel.
@@ -63,17 +63,18 @@ cgroup_plugin() {
 }
 
 # plugin_finder sets the array finder to the words before slurmctld with which it finds job_submit.lua. Since 21.08
-# the file is next to slurm.conf. Before, it is only in /etc/slurm, for which slurmctld then sees the lab's own etc.
+# the file is next to slurm.conf. Older releases read it only from /etc/slurm, so their slurmctld sees the lab's own
+# folder etc there.
 plugin_finder() {
 	finder=()
 	# shellcheck disable=SC2016
 	since 21.08 || finder=(unshare --mount /bin/sh -c 'mkdir -p /etc/slurm && mount --bind "$0" /etc/slurm && exec "$@"' "$lab/etc")
 }
 
-# comment_flag prints the flag that stores jobs' comments in the database. Older releases do that anyway.
+# comment_flag prints the flag that stores jobs' comments in the database. Older releases always store them.
 comment_flag() { ! since 21.08 || echo AccountingStoreFlags=job_comment; }
 
 # forgets_when_killed returns status 0 if slurmctld does not start after a kill -9 in its first minutes, before it
-# has saved the usage of associations for the first time ("No Assoc usage file to recover"). It saves it when it ends
-# normally.
+# has saved the usage of associations for the first time ("No Assoc usage file to recover"). slurmctld also saves the
+# usage when it ends normally.
 forgets_when_killed() { since 25.05; }

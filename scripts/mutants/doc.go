@@ -1,5 +1,5 @@
-// Package mutants has faults that tests without a lab must find. Each mutant is a small change of one file. It names
-// the row of docs/reliability.md with the guarantee that it breaks, and the test that must fail with it.
+// Package mutants has faults that tests without a lab must find. Each mutant is a small change of one file. The
+// mutant has the row of docs/reliability.md with the guarantee that it breaks, and the test that must fail with it.
 //
 //	go test ./scripts/mutants                                      looks that the mutants fit the files that they change
 //	go test ./scripts/mutants -accordion.mutants -timeout 1h       builds each of them and expects its test to be red

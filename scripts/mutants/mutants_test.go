@@ -19,7 +19,7 @@ const root = "../.."
 // A mutant is a fault that a test must find.
 type mutant struct {
 	name     string
-	row      string   // a row of docs/reliability.md that depends on labs; "": none
+	row      string   // a row of docs/reliability.md that depends on labs; "" if there is none
 	file     string   // the file that it changes
 	test     []string // the package, the test, and its arguments
 	old, new string

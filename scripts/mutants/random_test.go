@@ -134,7 +134,7 @@ type fate int
 const (
 	survived fate = iota
 	died
-	unbuilt // it does not compile, and does not count
+	unbuilt // the mutant does not compile, and does not count
 )
 
 // judge runs tests with the edit. A mutant dies if one of them fails, hangs or leaves its process running.

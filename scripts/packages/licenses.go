@@ -181,7 +181,7 @@ var known = []struct {
 }{
 	{"FTL OR GPL-2.0-or-later", "your choice of exactly one of the following two licenses", true},
 	{"FTL", "The FreeType Project LICENSE", true},
-	{notTaken, "GNU GENERAL PUBLIC LICENSE Version 2", true}, // freetype's alternative
+	{notTaken, "GNU GENERAL PUBLIC LICENSE Version 2", true}, // the license that freetype offers as an alternative
 	{"MPL-2.0", "Mozilla Public License Version 2.0", true},
 	{"OFL-1.1", "SIL OPEN FONT LICENSE", true},
 	{"CC-BY-4.0", "Creative Commons Attribution 4.0", true},
@@ -211,7 +211,7 @@ func spdx(l license) (string, error) {
 		case !strings.Contains(text, strings.ToLower(k.words)):
 		case k.all:
 			return k.id, nil
-		case k.id == "BSD-2-Clause" && slices.Contains(ids, "BSD-3-Clause"): // the other has the same words and more
+		case k.id == "BSD-2-Clause" && slices.Contains(ids, "BSD-3-Clause"): // the 3-clause license has the same words and more
 		default:
 			ids = append(ids, k.id)
 		}

@@ -1,7 +1,7 @@
 // Command packages builds the packages that a site installs. scripts/package documents its arguments.
 //
 //	version.go   the version of a source tree, for the program, for Debian and for RPM
-//	build.go     the packages: program, what is made of it, nfpm for each
+//	build.go     the packages: the program, files that the program generates, a run of nfpm for each package
 //	program.go   the program, and which C library it needs
 //	licenses.go  what is linked into it, and the licenses of that
 //	sbom.go      the same as a bill of materials, CycloneDX

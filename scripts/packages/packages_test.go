@@ -63,7 +63,7 @@ var (
 	newer = sync.OnceValues(func() (built, error) { return quick("v1.0.1") })
 )
 
-// kept is their folder while the tests run.
+// kept is the folder of `older` and `newer` while the tests run.
 var kept string
 
 func TestMain(m *testing.M) {
@@ -251,8 +251,8 @@ func TestWhatPackagesNeed(t *testing.T) {
 	}
 }
 
-// Lintian reports only what scripts/packages/lintian explains. The program of this test is not built like that of
-// packages, which does not depend on its folder. The long test checks that.
+// Lintian reports only what scripts/packages/lintian explains. This test's program depends on the folder in which
+// it was built, unlike the program of real packages. The long test checks the latter.
 func TestLintianIsSilent(t *testing.T) {
 	b := packagesOf(t, older)
 	silent(t, b.files, "--suppress-tags", "hardening-no-pie")
@@ -272,7 +272,7 @@ func silent(t *testing.T, files []string, more ...string) {
 	}
 }
 
-// The bill of materials lists every linked module with a license, and what is in it in addition.
+// The bill of materials lists every linked module with a license, and the files that are in a package in addition.
 func TestTheBillOfMaterials(t *testing.T) {
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion" && strings.HasSuffix(f, ".deb") })

@@ -29,7 +29,7 @@ func compile(ctx context.Context, o options, to string) error {
 	return told(c)
 }
 
-// told runs a command. Its error contains the output.
+// told runs a command. The error contains the command's output.
 func told(c *exec.Cmd) error {
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, out)

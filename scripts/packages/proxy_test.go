@@ -12,8 +12,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// The lines of the administrator guide configure a real nginx in front of the page: its socket and its path. Changes
-// arrive at once.
+// The lines of the administrator guide configure a real nginx in front of the page: its socket and its path. Events
+// arrive without delay.
 func TestThePageBehindNginxAsTheGuideHasIt(t *testing.T) {
 	packages := packagesOf(t, newer)
 	guide, err := os.ReadFile("../../docs/administrator.md")
@@ -44,7 +44,7 @@ systemctl restart nginx.service`)
 	}
 	root := "http://" + s.reach("127.0.0.1:80") + "/accordion"
 
-	// Both the guide and the page itself tell nginx to forward events at once.
+	// Both the lines in the guide and the page's own headers make nginx forward events without delay.
 	ctx, end := context.WithTimeout(t.Context(), 15*time.Second)
 	defer end()
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/events", nil)

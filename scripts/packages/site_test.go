@@ -27,8 +27,8 @@ import (
 // sitePatience limits the boot of a site, and each command.
 const sitePatience = 3 * time.Minute
 
-// site is a host with a small Slurm of Debian's own packages. A real systemd is its first process, in its own
-// namespaces. Its changes are in memory, and its network is its loopback interface.
+// site is a host with a small Slurm of Debian's own packages. The first process is a real systemd, in
+// namespaces of its own. The site's changes are in memory, and its network is a loopback interface.
 type site struct {
 	*testing.T
 	first  int // its first process, as seen from this process
@@ -71,7 +71,7 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	}
 	defer told.Close()
 	s := &site{T: t, groups: newGroups(t)}
-	// Its groups are below ours. /run has nothing of this machine's.
+	// The site's control groups are below those of this process. Its /run has no files of this machine.
 	c := exec.Command("unshare", append([]string{"--mount", "sh", "-c", `
 		set -e
 		groups=$1

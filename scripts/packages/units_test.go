@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// mostExposed is what systemd calls OK. It limits what a compromised sidecar could reach on the machine: 0 is
-// nothing, 10 everything.
+// mostExposed is what systemd calls OK. The exposure measures what a compromised sidecar could reach on the
+// machine: 0 is nothing, 10 is everything.
 const mostExposed = 4.0
 
-// Systemd accepts every line of the units, and finds them little exposed.
+// Systemd accepts every line of the units, and calculates a low exposure for them.
 func TestUnits(t *testing.T) {
 	needs(t, "systemd-analyze")
 	folder := "../../examples/systemd"
@@ -100,7 +100,7 @@ func TestServiceIsBounded(t *testing.T) {
 	}{
 		"MemoryMax":   {1 << 30, 8 << 30, "G"}, // 138 MiB on a large cluster (docs/performance.md), its programs, 4,096 sessions
 		"TasksMax":    {256, 4096, ""},         // Go's threads, and six Slurm programs at a time
-		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 strangers, 256 refused, 2,048 for the page, 64 scrapers, files
+		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 connections of users not known yet, 256 refused, 2,048 for the page, 64 for metrics, files
 	} {
 		above, line, is := strings.Cut(string(text), "\n"+name+"=")
 		line, _, _ = strings.Cut(line, "\n")
@@ -152,7 +152,7 @@ func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder := t.TempDir() // for programs that record their calls and fail
+		folder := t.TempDir() // a folder for fake programs that record their calls and fail
 		for _, name := range []string{"deb-systemd-invoke", "systemctl", "timeout"} {
 			program := "#!/bin/sh\necho \"" + name + " $*\" >>" + folder + "/calls\nexit 1\n"
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(program), 0o755); err != nil {

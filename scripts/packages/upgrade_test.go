@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// The package of a newer version replaces that of a serving sidecar. Systemd restarts the sidecar. It knows what the
-// old one has written, and a job that the old one has started continues, grows and ends as promised. The old package
-// is built from this tree too, unless -accordion.from names the folder of other packages: git worktree add EARLIER
-// COMMIT; EARLIER/scripts/package FOLDER. Before that, setup asks its questions on a terminal. After it, the new
-// sidecar hangs.
+// The package of a newer version replaces that of a serving sidecar. Systemd restarts the sidecar. The new sidecar
+// reads the journal of the old one, and a job that the old one has started continues, grows and ends as promised.
+// The old package is built from this tree too, unless -accordion.from names the folder of other packages: git
+// worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER. Before the upgrade, the test runs setup on a
+// terminal. After the upgrade, it makes the new sidecar hang.
 func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	packagesOf(t, newer)
 	if *from == "" {
@@ -27,7 +27,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user := func(command string, seen ...string) { t.Helper(); s.follows(act{command: command, seen: seen}) }
 
 	root("apt install ./v1.0.0/accordion_*.deb ./v1.0.0/accordion-controller_*.deb ./v1.0.0/accordion-slurm_*.deb")
-	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // with a terminal, which root's shell here lacks
+	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // script provides a terminal, which root's shell lacks here
 		"Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)? [none] …", "listen = \"0.0.0.0:6820\"")
 	root("accordion setup slurm --listen none")
 	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
@@ -75,7 +75,7 @@ func hangs(s *site) {
 	root("mkdir -p /run/systemd/system/accordion.service.d; printf '[Service]\\nWatchdogSec=5\\nTimeoutAbortSec=1\\nRestartSec=1\\n' >/run/systemd/system/accordion.service.d/soon.conf")
 	root("systemctl daemon-reload; systemctl restart accordion.service")
 	said, err := s.as("ann", "sbatch job.sh")
-	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // expanders have numbers too
+	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // the numbers of expanders are skipped
 	if err != nil || !submitted {
 		s.Fatalf("sbatch job.sh: %v\n%s", err, said)
 	}

@@ -19,7 +19,7 @@ type page struct {
 	title string // in the contents
 	part  string // of the contents; "" if it is not in the contents
 	text  []byte
-	tree  ast.Node // nil: the file is not a guide, and is shown as text
+	tree  ast.Node // nil if the file is not a guide and is shown as text
 	heads []head
 }
 

@@ -20,7 +20,7 @@ var (
 	frame = template.Must(template.New("page").Parse(frameText))
 )
 
-// framed is the content of a page's frame.
+// framed has the data for the frame of a page: header, contents and text.
 type framed struct {
 	Title      string
 	Policy     string // the page's content security policy

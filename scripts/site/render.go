@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown parses guides like GitHub, where they are read too, and renders them.
+// markdown parses guides as GitHub does, because they are read there too, and renders them.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table, extension.Strikethrough),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(writer{}, 100))),

@@ -100,8 +100,8 @@ func unended(out io.Writer, said map[string][]string, e event, keep *json.Encode
 	return nil
 }
 
-// A summary has at most this many lines of a test, this many of each message, and this much of a line. That explains
-// most failures. The whole log of a daemon would push the next test's output out of sight.
+// Limits of a summary: lines of a test, lines of each message, and bytes of a line. They suffice to explain most
+// failures. The whole log of a daemon would hide the next test's output.
 const (
 	mostLines   = 12
 	mostOfOne   = 3

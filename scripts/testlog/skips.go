@@ -101,8 +101,8 @@ func packagesOf(all []record) map[string]bool {
 	return tested
 }
 
-// comparedWith returns a summary that compares the skips of a run with the list. A machine with more than a bare one
-// skips fewer tests. Only tests whose needs the first level never has must be skipped.
+// comparedWith returns a summary that compares the skips of a run with the list. A machine that has more than a bare
+// one skips fewer tests. Only tests whose need is never met at the first level must be skipped.
 func comparedWith(file string) summary {
 	return func(out io.Writer, all []record) error {
 		listed, err := readSkips(file)
@@ -139,8 +139,8 @@ func unlisted(skips, listed []skip) (wrong []string) {
 	return wrong
 }
 
-// unskipped returns a line for each listed test that no longer exists, or that ran although the first level never has
-// what it needs.
+// unskipped returns a line for each listed test that no longer exists, or that ran although its need is never met at
+// the first level.
 func unskipped(all []record, listed []skip) (wrong []string) {
 	results, tops, tested := map[string]string{}, map[string]bool{}, packagesOf(all)
 	for _, r := range all {

@@ -36,8 +36,8 @@ func read(files []string) ([]record, error) {
 	return all, nil
 }
 
-// slowestOf prints the slowest tests. A test whose subtests run in parallel counts as much as the longest of these,
-// because only they show how long it took.
+// slowestOf prints the slowest tests. A test with parallel subtests counts with the time of its longest subtest,
+// because the test's own time does not include its subtests.
 func slowestOf(count int) summary {
 	return func(out io.Writer, all []record) error { return printSlowest(out, all, count) }
 }

@@ -19,10 +19,10 @@ import (
 // A console is a live scontrol process without a command. It reads commands from its standard input and carries each
 // out as a separate scontrol would, so that one program does the work of hundreds. Random words, one after each
 // command on each stream, mark where its output ends: `show hostlist WORD` prints WORD on standard output, and a WORD
-// that is not a command causes an error message on standard error. Neither asks slurmctld.
+// that is not a command causes an error message on standard error. Neither of these two commands contacts slurmctld.
 //
-// A console carries out one command at a time. It ends when its standard input is closed, so that a killed sidecar
-// leaves none behind.
+// A console carries out one command at a time. It ends when its standard input is closed, so no console outlives a
+// killed sidecar.
 //
 // Each console has a stamp, another random word, which it prints in front of every time (SLURM_TIME_FORMAT). The
 // stamp distinguishes what Slurm wrote into a job's record from what a user wrote there (see cuts.go in slurm/jobs).
@@ -38,14 +38,15 @@ type console struct {
 	used    time.Time // when its last command ended
 
 	ending sync.Mutex
-	gone   bool // its pid may belong to another process
+	gone   bool // the program has ended, so its pid may belong to another process
 }
 
-// answerTimeout is how long a console may take to answer without slurmctld. A program that reads all of its input
-// before it prints never answers.
+// answerTimeout is how long a console may take to answer a command that does not contact slurmctld. A program
+// that reads all of its input before it prints never answers.
 const answerTimeout = 10 * time.Second
 
-// openConsole starts a scontrol in a directory that is removed at once, so that scontrol cannot leave files there.
+// openConsole starts a scontrol in a directory that it removes immediately, so that scontrol cannot leave files
+// there.
 func (r *Runner) openConsole(k Kind) (*console, error) {
 	now := time.Now()
 	c := &console{kind: k, stamp: newStamp(), started: now, used: now}
@@ -69,7 +70,7 @@ func (r *Runner) openConsole(k Kind) (*console, error) {
 	}
 	c.stdin, c.stdout, c.stderr = in, &stream{from: out}, &stream{from: errs}
 	c.halt = func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	c.wait = func() { _ = cmd.Wait() } // closes the other pipes; the exit status does not matter
+	c.wait = func() { _ = cmd.Wait() } // Wait also closes the other pipes; the exit status does not matter
 	return c, cmd.Start()
 }
 
@@ -94,8 +95,8 @@ func (c *console) execute(cmd *exec.Cmd, by Executor) {
 	}()
 }
 
-// newStamp returns 80 random bits as letters and digits. Together with the seconds of a time it must fit the 31
-// characters that Slurm has for a time until 23.02.
+// newStamp returns 80 random bits as letters and digits. A stamp and the seconds of a time together must fit
+// into the 31 characters that Slurm until 23.02 has for a time.
 func newStamp() string { return rand.Text()[:16] }
 
 // end ends the program and its children, and waits for the program.
@@ -108,7 +109,7 @@ func (c *console) end() {
 	c.gone = true
 }
 
-// kill ends the program and its children. Readers of their output are woken.
+// kill ends the program and its children, so that readers of their output return.
 func (c *console) kill() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -117,7 +118,7 @@ func (c *console) kill() {
 	}
 }
 
-// answers checks that the console would carry out a command, without giving it one.
+// answers checks that the console responds, without a command that contacts slurmctld.
 func (c *console) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -125,9 +126,9 @@ func (c *console) answers(ctx context.Context) error {
 	return err
 }
 
-// carryOut gives the console commands, one in a line, and returns what it prints. A command that fails is not an
-// error here: its message is in Stderr. After an error the console must be ended; the command may have been carried
-// out.
+// carryOut sends the console commands, one per line, and returns its output. The message of a command that fails is
+// in Stderr, and no error. If carryOut returns an error, the caller must end the console, and the command may have
+// been carried out.
 func (c *console) carryOut(ctx context.Context, commands string) (Output, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
@@ -165,8 +166,8 @@ func (c *console) carryOut(ctx context.Context, commands string) (Output, error)
 // Prompt is what scontrol prints before it reads a command.
 const Prompt = "scontrol: "
 
-// withoutPrompts returns what the commands printed, without prompts and without the commands themselves, which a
-// scontrol built with readline repeats. A long command is repeated in a terminal's form and stays.
+// withoutPrompts returns what the commands printed, without prompts and without the commands, which a scontrol
+// built with readline echoes. The echo of a long command has terminal codes and is not removed.
 func withoutPrompts(printed, commands string, words [2]string) string {
 	printed = strings.TrimSuffix(printed, Prompt+"show hostlist "+words[0])
 	if repeated, ok := strings.CutSuffix(printed, Prompt+words[1]+"\n"); ok {
@@ -187,7 +188,8 @@ type stream struct {
 	held []byte // read but not returned yet
 }
 
-// until reads up to one of the ends and returns what precedes it. At the end of the stream it returns everything.
+// until reads up to one of the words `ends` and returns the text before that word. At the end of the stream it
+// returns everything.
 func (s *stream) until(ends ...[]byte) ([]byte, error) {
 	longest := 0
 	for _, e := range ends {

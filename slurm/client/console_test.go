@@ -189,7 +189,7 @@ func TestAnExpiredConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 func TestWithoutConsolesEachCommandIsAProgram(t *testing.T) {
 	dir := t.TempDir()
 	s := scripted(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
-	// It ends with its input. A console that keeps running without an answer is given up after some seconds.
+	// The program ends with its input. A console that keeps running without an answer is ended after some seconds.
 	one, err := s.openConsole(acting)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestAStreamIsReadUpToAWord(t *testing.T) {
 	})
 }
 
-// A drip is read in pieces of a size.
+// A drip is a reader that returns its text in pieces of a given size.
 type drip struct {
 	text string
 	size int

@@ -9,23 +9,24 @@ import (
 	"time"
 )
 
-// How long a console lives. A restart of slurmctld does not matter: each command uses a new connection. Consoles are
-// replaced anyway, because a program that runs for a day may have accumulated something.
+// How long a console lives. A restart of slurmctld does not matter, because each command uses a new connection.
+// Consoles are replaced anyway, because a program that runs for a day may leak memory or descriptors.
 const (
 	consoleLife = 10 * time.Minute
-	listingLife = time.Minute      // scontrol keeps its lists, and asks slurmctld only for newer ones
+	listingLife = time.Minute      // scontrol caches its lists, and requests a list from slurmctld only if it has changed
 	consoleIdle = 30 * time.Second // after its last command
-	silentFor   = 10 * time.Minute // after this a scontrol that never worked as a console is tried again…
-	silentOnce  = 10 * time.Second // …and one that did before
+	silentFor   = 10 * time.Minute // the pause before a scontrol that never worked as a console is tried again
+	silentOnce  = 10 * time.Second // the same for a scontrol that worked as a console before
 )
 
-// consoles holds the idle consoles of a runner. Lists have separate ones: a scontrol that was asked for one job takes
-// that for the list of all jobs while slurmctld has nothing newer.
+// consoles holds the idle consoles of a runner. Lists have consoles of their own: after a command about one job,
+// scontrol's cache has only that job, and scontrol prints the cache as the list of all jobs until slurmctld has newer
+// data.
 type consoles struct {
 	mu     sync.Mutex
 	free   map[Kind][]*console
-	silent time.Time // when scontrol last failed as a console; zero: it works
-	spoke  bool      // it has worked before
+	silent time.Time // when scontrol last failed as a console; the zero time if it works
+	spoke  bool      // scontrol has worked as a console before
 	reap   *time.Timer
 }
 
@@ -38,7 +39,7 @@ const (
 	Listing             // lists of everything
 )
 
-// Speaks reports whether a console may be tried.
+// Speaks reports whether scontrol may be tried as a console.
 func (c *consoles) Speaks() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +53,8 @@ func (c *consoles) Speaks() bool {
 // ErrSilent means that scontrol does not carry out commands from its standard input; nothing was done.
 var ErrSilent = errors.New("scontrol does not carry out commands from its standard input")
 
-// take returns a console that answers: an idle one, or a new one, for which it waits for a turn among the programs of
-// a minute.
+// take returns a console that answers: an idle one, or a new one. Before it starts a new console it waits for a place
+// among the programs of the minute.
 func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	for live := r.Consoles.pop(k); live != nil; live = r.Consoles.pop(k) {
 		if !live.expired(time.Now()) && live.answers(ctx) == nil {
@@ -100,7 +101,7 @@ func (c *consoles) NoteSilent(at time.Time) {
 	c.silent = at
 }
 
-// pop removes and returns the most recently used idle console of the kind; nil if there is none.
+// pop removes and returns the most recently used idle console of the kind, or returns nil if there is none.
 func (c *consoles) pop(k Kind) *console {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +114,7 @@ func (c *consoles) pop(k Kind) *console {
 	return last
 }
 
-// put returns a console to the idle ones, and makes sure that it ends when it stays unused.
+// put adds a console to the idle ones, and schedules its end for the case that it stays unused.
 func (c *consoles) put(one *console) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,8 +168,9 @@ func (c *consoles) close() {
 	}
 }
 
-// expired reports whether a console has lived long enough. It also checks the wall clock: a list that scontrol keeps has
-// a time of slurmctld's clock, and while that clock is set back, nothing seems newer.
+// expired reports whether a console has lived long enough. It also returns true after a jump of the wall clock:
+// scontrol's cached list has a time by slurmctld's clock, and if that clock was set back, scontrol keeps its old
+// list.
 func (c *console) expired(now time.Time) bool {
 	life := consoleLife
 	if c.kind == Listing {
@@ -179,8 +181,9 @@ func (c *console) expired(now time.Time) bool {
 	return lived >= life || now.Sub(c.used) >= consoleIdle || (byTheClock-lived).Abs() >= 500*time.Millisecond
 }
 
-// consoleCommand returns the console's command for the call; "" if the call needs its own program: scontrol does not
-// remove quotes, and readline takes special characters for keys.
+// consoleCommand returns the console's command for the call, or "" if the call needs its own program. Arguments with
+// blanks, quotes or special characters do: a console does not remove quotes, and readline reads special characters
+// as keys.
 func consoleCommand(c Call) string {
 	if c.Program != "scontrol" || len(c.Env) > 0 {
 		return ""
@@ -205,8 +208,8 @@ func consoleCommand(c Call) string {
 	return strings.Join(args, " ")
 }
 
-// tell makes a console carry out the call. After ErrSilent, no console works and a separate program must run. A
-// console that saw a communication failure, or whose deadline passed, is ended.
+// tell makes a console carry out the call. It returns ErrSilent if no console works; the call then needs its
+// own program. It ends a console whose call had a communication failure or exceeded its deadline.
 func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, error) {
 	one, err := r.take(ctx, c.Kind)
 	if err != nil {
@@ -222,7 +225,7 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, erro
 		one.end()
 		f := &Failure{Command: commandLine(c), Code: -1, Said: out.Stderr, Cause: err}
 		if ctx.Err() == nil && complaints(out.Stderr) != "" {
-			f.Code = 1 // it failed with a message
+			f.Code = 1 // the error message shows that the command failed
 		}
 		return out, f
 	}
@@ -247,8 +250,8 @@ func Unanswered(err error) bool {
 	return errors.As(err, &f) && (errors.Is(f.Cause, context.DeadlineExceeded) || Says(err, lostWords...))
 }
 
-// complaints returns the messages of failures in a console's standard error. A console reports no exit codes. Apart
-// from warnings, scontrol prints only failures there.
+// complaints returns the error messages in a console's standard error. They replace exit codes, which a console
+// does not report. Apart from warnings, scontrol prints only errors there.
 func complaints(stderr string) string {
 	var all []string
 	for line := range strings.Lines(stderr) {

@@ -8,21 +8,21 @@ import (
 	"accordion/adapter/fair"
 )
 
-// slurmctld answers clients one after the other, and every user of the cluster waits meanwhile. The programs that
-// begin in any minute are therefore counted. The administrator's limit is never exceeded. An action waits for its
-// turn before it begins, with places for all of its programs, so that it does not stop halfway. A reading leaves a
-// quarter of the minute to the actions. Users have equal shares: see Allowance.
+// slurmctld answers clients one after the other, so each client program delays every user of the cluster. The
+// programs that begin in any minute are therefore counted. The administrator's limit is never exceeded. An action
+// waits for its turn before it begins, with places for all of its programs, so that it does not stop halfway. A
+// reading leaves a quarter of the minute to the actions. Users have equal shares: see Allowance.
 
 // LeastClients is the smallest limit on client programs in a minute: enough for the longest action and for readings.
 const LeastClients = 20
 
-// Costs has how many programs an action runs when nothing goes wrong and consoles carry out what they can. For more
-// programs, and for starting a console, it has to wait.
+// Costs has the number of programs that an action runs if nothing goes wrong and consoles carry out what they can.
+// An action that needs more programs, or a new console, waits for further places.
 var Costs = map[string]int{
 	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "publish": 1, "end": 1,
 }
 
-// CostsAlone is the same where each scontrol carries out one command.
+// CostsAlone has the same numbers for a Slurm without consoles, where each scontrol carries out one command.
 var CostsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
 	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "tell": 2, "publish": 1, "nudge": 4, "end": 3,
@@ -31,24 +31,24 @@ var CostsAlone = map[string]int{
 // minute is the period of the limit.
 const minute = time.Minute
 
-// An Allowance counts the programs that begin, and keeps them below its limit in any minute. Actions wait in a fair
-// queue by user (package fair). They leave places for readings, for jobs that were just submitted, and for users who
-// began few programs in this minute.
+// An Allowance limits the number of programs that begin in any minute. Actions wait in a queue that is fair to users
+// (package fair). Actions leave places free for readings, for the acceptance of new jobs, and for users who began
+// few programs in the last minute.
 type Allowance struct {
-	Limit int // 0: none
+	Limit int // 0 means no limit
 
 	mu      sync.Mutex
 	total   int64
 	begun   []start // in the last minute, oldest first
-	used    usage   // of those, and of programs that may begin at any time: of admitted actions, and those whose turn has come
-	kept    int     // number of the latter
+	used    usage   // programs that began in the last minute, and those that may begin at any time because their action was admitted or their turn has come
+	kept    int     // number of programs that may begin at any time
 	acts    fair.Ledger
 	taken   fair.Ledger // acceptances
 	waiting [fair.Kinds]*fair.Queue[*waiter]
-	tried   map[fair.Asker]*waiter // waiters whose last try failed: they keep their place
-	spared  time.Time              // until when the waiters that leave room for others have used their even share
+	tried   map[fair.Asker]*waiter // waiters whose last call of Try found no room, and who keep their place in the queue
+	spared  time.Time              // the end of the time whose even share of programs was used by waiters that leave room for others
 	spaced  time.Time              // when the next of the evenly spaced actions may begin
-	changed chan struct{}          // closed when places became free other than by time
+	changed chan struct{}          // closed when places become free before their minute ends
 }
 
 // A start is the beginning of a program.
@@ -61,13 +61,13 @@ type start struct {
 type waiter struct {
 	fair.Asker
 	cost, spare int
-	until       time.Time // when a waiter that tries loses its place unless it tries again
+	until       time.Time // when a waiter loses its place in the queue unless Try is called again
 }
 
-// patience is how long a waiter that tries keeps its place after the time at which it was told to try again.
+// patience is how long after the time that Try returned a waiter keeps its place in the queue.
 const patience = time.Second
 
-// A Ticket has the programs that may begin: those that an admitted action has left, when the ticket is in a context.
+// A Ticket has the number of programs that may still begin. The context of an admitted action carries a Ticket.
 type Ticket struct {
 	left int
 	by   fair.Asker
@@ -91,7 +91,7 @@ func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	return &a.acts
 }
 
-// usage is how many programs of a minute are used, and by which users.
+// usage counts the places of a minute that are used, by kind of action and by user.
 type usage struct {
 	all  int
 	of   [fair.Kinds]int
@@ -108,16 +108,16 @@ func (u *usage) add(by fair.Asker, n int) {
 	}
 }
 
-// keptForReadings returns how many programs of a minute are kept free for readings. As many again are kept for
-// acceptances.
+// keptForReadings returns how many programs of a minute are kept free for readings. The same number is kept
+// free for acceptances.
 func keptForReadings(limit int) int { return max(limit/8, 2) }
 
-// keptForNewUsers returns how many programs of a minute are kept free for shrinks; two thirds of them also for users
-// who began few in it.
+// keptForNewUsers returns how many programs of a minute are kept free for shrinks. Users who began few programs in
+// that minute may use two thirds of these, too.
 func keptForNewUsers(limit int) int { return limit * 3 / 8 }
 
-// fewPrograms returns how many programs of a minute count as few when the given number of users begin any: at most an
-// equal share. A single user may begin all.
+// fewPrograms returns the number of programs up to which a user's use of a minute counts as small, if the given
+// number of users begin programs. It is at most an equal share. A single user may begin all.
 func fewPrograms(limit, users int) int {
 	if users < 2 {
 		return limit
@@ -125,10 +125,10 @@ func fewPrograms(limit, users int) int {
 	return largest(limit) / users
 }
 
-// largest returns how many programs one action may have at once when nothing else runs.
+// largest returns how many places one action may have when nothing else uses any.
 func largest(limit int) int { return limit - 2*keptForReadings(limit) - keptForNewUsers(limit) }
 
-// open returns how many programs a waiter could begin now.
+// open returns how many programs a waiter's action could begin now.
 func (a *Allowance) open(w *waiter) int {
 	open := a.Limit - a.used.all
 	unclaimed := func(k fair.Kind) int { return max(0, keptForReadings(a.Limit)-a.used.of[k]) }
@@ -167,13 +167,15 @@ func (a *Allowance) users(one uint32) int {
 	return users
 }
 
-// hadFewLately reports whether a waiter's user began few programs in this minute, or lately compared with others.
+// hadFewLately reports whether a waiter's user began few programs, either in this minute or in recent minutes
+// compared with other users.
 func (a *Allowance) hadFewLately(w *waiter) bool {
 	now := time.Now()
 	return a.hasFew(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
-// Turn waits until one more program may begin. The caller then calls Begin, or give if the program does not begin.
+// Turn waits until one more program may begin, and reserves its place. The caller then calls Begin, or `give` if the
+// program does not begin.
 func (a *Allowance) Turn(ctx context.Context) (*Ticket, error) {
 	one := &Ticket{left: 1, by: fair.Of(ctx)}
 	of, _ := ctx.Value(ticketKey{}).(*Ticket)
@@ -206,9 +208,9 @@ func (a *Allowance) Begin(t *Ticket) {
 	}
 }
 
-// Admit waits until cost programs could begin for the context's asker. It reserves their places for the context that
-// it returns. A call that was admitted before, with enough places left, is admitted at once. A reading leaves spare
-// more places free: after the first few, readings are evenly spaced, and no minute is without one.
+// Admit waits until `cost` programs may begin for the context's asker, and reserves their places in the context that
+// it returns. It does not wait if the given context already has enough places left. A reading leaves `spare` further
+// places free. After the first few, readings are evenly spaced over the minute, and each minute has at least one.
 func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
 	if a.Limit == 0 || cost == 0 || a.admitted(ctx, cost) {
 		return ctx, func() {}, nil
@@ -230,7 +232,7 @@ func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context
 	return admitted, done, nil
 }
 
-// admitted reports whether the context has a ticket for cost more programs.
+// admitted reports whether the context has a Ticket for at least `cost` programs.
 func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	of, _ := ctx.Value(ticketKey{}).(*Ticket)
 	if of == nil {
@@ -241,8 +243,8 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try admits as Admit does, without waiting. When there is no room, it returns the time after which there may be
-// some. The asker keeps its place in the queue until shortly after that.
+// Try does what Admit does, without waiting. When there is no room, it returns the time after which there may be
+// room. The asker keeps its place in the queue until shortly after that time.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {
 		return ctx, func() {}, 0
@@ -271,15 +273,15 @@ func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, 
 	return admitted, done, 0
 }
 
-// leaveQueue removes a waiter that tried from the queue.
+// leaveQueue removes a waiter of Try from the queue.
 func (a *Allowance) leaveQueue(w *waiter) {
 	a.waiting[w.Kind].Drop(w.User, w)
 	delete(a.tried, w.Asker)
 	a.wake() // another waiter is first now
 }
 
-// room reserves places for a waiter and returns 0. If there are none, it returns the time after which there may be
-// some. The caller holds the lock.
+// room reserves places for a waiter and returns 0. If no places are free, it returns the time after which there
+// may be some. The caller holds the lock.
 func (a *Allowance) room(w *waiter) time.Duration {
 	open := a.open(w)
 	if w.cost > open || a.mustYield(w, open) {
@@ -305,8 +307,9 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// mustYield reports whether another waiter comes first: one of its kind, unless that one may not use the places that are
-// kept for users who began few. A shrink comes before another action where there is no room for both.
+// mustYield reports whether another waiter comes first. That is the first waiter of the same kind, unless `w` may use
+// the places kept for users who began few programs and the first waiter may not. A shrink also comes before another
+// action if there is no room for both.
 func (a *Allowance) mustYield(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
 		if w.Kind != fair.Acting || !a.hadFewLately(w) || a.hadFewLately(first) {
@@ -317,9 +320,9 @@ func (a *Allowance) mustYield(w *waiter, open int) bool {
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
 }
 
-// early returns the time after which an action's turn comes. Where several users begin programs and a quarter of the
-// minute is used, actions are evenly spaced. Otherwise the first ones would use up the minute at once, and every
-// other user would wait for the next minute.
+// early returns how long an action must still wait because of even spacing. Actions are evenly spaced if several
+// users begin programs and a quarter of the minute is used. Without that the first actions would use all places of
+// the minute, and every other user would wait for the next one.
 func (a *Allowance) early(w *waiter) time.Duration {
 	if w.Kind != fair.Acting || a.hasFew(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
@@ -344,7 +347,7 @@ func (a *Allowance) reserve(by fair.Asker, cost int) {
 	a.ledger(by.Kind).Charge(by.User, float64(cost), time.Now())
 }
 
-// entitle returns a context with which a waiter's programs may begin, whose places are reserved.
+// entitle returns a context with a Ticket for the places that are reserved for a waiter.
 func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
 	t := &Ticket{left: w.cost, by: w.Asker}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.giveBack(t) }
@@ -370,7 +373,7 @@ func (a *Allowance) wake() {
 	a.changed = make(chan struct{})
 }
 
-// soonest returns the time after which something may have changed, at most pause. The caller holds the lock.
+// soonest returns the time, at most `pause`, after which places may have become free. The caller holds the lock.
 func (a *Allowance) soonest(pause time.Duration) time.Duration {
 	if len(a.begun) > 0 {
 		pause = min(pause, time.Until(a.begun[0].at.Add(minute)))
@@ -378,8 +381,8 @@ func (a *Allowance) soonest(pause time.Duration) time.Duration {
 	return max(pause, time.Millisecond)
 }
 
-// wait calls try until it returns 0 or ctx ends. try holds the lock and returns after how long the next call may
-// succeed.
+// wait calls `try` until it returns 0 or ctx ends. `try` is called with the lock held, and returns the time
+// after which the next call may succeed.
 func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	for {
 		a.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/fair"
 )
 
-// crowdedMinute returns the greatest number of the times within a minute.
+// crowdedMinute returns how many of the times lie in the minute that has the most of them.
 func crowdedMinute(begun []time.Time) int {
 	slices.SortFunc(begun, time.Time.Compare)
 	most, first := 0, 0
@@ -27,8 +27,8 @@ func crowdedMinute(begun []time.Time) int {
 	return most
 }
 
-// A worker carries out one action after the other: it is admitted, then runs more or fewer programs than its verb
-// usually does, each of which takes some time.
+// A worker carries out one action after the other. Each action is admitted and then runs more or fewer programs
+// than its verb usually needs. Each program takes some time.
 type worker struct {
 	Cost, Programs int
 	Pause, Each    time.Duration
@@ -88,7 +88,7 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 	})
 }
 
-// Readings that need a program come as fast as they may, next to actions.
+// Readings that need a program run as often as they are admitted, in parallel with actions.
 func TestNoMinuteIsWithoutAReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAllowance(60)

@@ -45,7 +45,7 @@ const (
 // except for those that a release no longer has.
 type refusalText struct {
 	text  string
-	until string // the first release without it; "": all have it
+	until string // the first release without this message; "" if all releases have it
 }
 
 // refusalTexts has the messages of refusals (slurm_errno.c), without %s and %u.

@@ -1,6 +1,6 @@
-// Package client runs Slurm's client programs: each with a deadline, few at once, in a clean environment, and in a
-// minute no more than the administrator allows. Where possible a console carries out the command, one program for
-// many commands. The package does not parse output.
+// Package client runs Slurm's client programs: each with a deadline, few at the same time, in a clean environment,
+// and no more per minute than the administrator allows. Where possible a console carries out the command. A
+// console is one scontrol for many commands. The package does not parse output.
 //
 //	run := client.New(client.Config{Timeout: 20 * time.Second, AtOnce: 6})
 //	out, err := run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}})
@@ -24,11 +24,11 @@ import (
 // maxOutput limits the output of a program that is kept, in bytes. 100,000 jobs take about 20 MB.
 const maxOutput = 256 << 20
 
-// A Failure is the error of a client program that did not do what it was told to.
+// A Failure is the error of a client program that refused its command or did not finish in time.
 type Failure struct {
 	Command string // the program and its arguments
-	Code    int    // exit code; -1 if its deadline ended it or it never began
-	Said    string // standard error, or if that is empty the beginning of the output
+	Code    int    // exit code; -1 if the program exceeded its deadline or never began
+	Said    string // standard error; if that is empty, the beginning of standard output
 	Cause   error
 }
 
@@ -45,7 +45,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Says reports whether err is a Failure whose message contains one of the words in any case.
+// Says reports whether err is a Failure whose message contains one of the words, in upper or lower case.
 func Says(err error, words ...string) bool {
 	var f *Failure
 	if !errors.As(err, &f) {
@@ -62,27 +62,28 @@ func Says(err error, words ...string) bool {
 
 // A Runner runs Slurm's client programs. When a deadline passes, no process is left behind.
 type Runner struct {
-	bin      string   // directory of the programs; "": PATH
+	bin      string   // directory of the programs; "" means that PATH is searched
 	env      []string // the programs' whole environment
 	Timeout  time.Duration
-	slots    *fair.Gate // limits what runs at the same time
+	slots    *fair.Gate // limits the programs that run at the same time
 	Pace     *Allowance // limits the programs in a minute
 	Consoles consoles
 	execute  Executor
 }
 
-// An Executor runs a client program to its end. The command's path, arguments, environment and streams are set. It
-// returns nil for the exit code 0, else an error with the method ExitCode. When ctx ends, it ends the program.
+// An Executor runs a client program to its end. The command's path, arguments, environment and streams are set. An
+// Executor returns nil for the exit code 0, otherwise an error with the method ExitCode. When ctx ends, the
+// Executor ends the program.
 type Executor func(ctx context.Context, cmd *exec.Cmd) error
 
 // Config says how Slurm's client programs are run.
 type Config struct {
-	Bin     string        // their directory; "": PATH
-	Conf    string        // path of slurm.conf; "": SLURM_CONF, or the clients' own default
+	Bin     string        // their directory; "" means that PATH is searched
+	Conf    string        // path of slurm.conf; "" means SLURM_CONF of the environment, or the clients' own default
 	Timeout time.Duration // of each run
 	AtOnce  int           // programs at the same time
-	Clients int           // programs that begin in a minute; 0: no limit
-	Execute Executor      // runs the programs; nil: the operating system
+	Clients int           // programs that may begin in a minute; 0 means no limit
+	Execute Executor      // runs the programs; nil means that the operating system does
 }
 
 // New returns a Runner. Its environment holds only what the programs need: a SQUEUE_FORMAT, SLURM_TIME_FORMAT or
@@ -91,7 +92,7 @@ func New(c Config) *Runner {
 	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients), execute: c.Execute}
 	r.env = []string{
 		"LC_ALL=C",
-		"TZ=UTC",                  // with the next line: times without the ambiguous hour of daylight saving
+		"TZ=UTC",                  // together with the next line: no time is ambiguous when daylight saving time ends
 		"SLURM_TIME_FORMAT=%s",    // seconds since 1970
 		"SLURM_BITSTR_LEN=0",      // all pending elements of an array
 		"HOME=/", "SHELL=/bin/sh", // salloc looks them up
@@ -118,19 +119,19 @@ type Call struct {
 	Input   string
 	Env     []string                 // added to the runner's
 	Kind    Kind                     // of the console
-	Stamped bool                     // only by a console, which leaves its stamp in front of each time (else ErrSilent)
-	As      *User                    // user who runs it; nil: the sidecar's
-	Until   func(stderr string) bool // reports from standard error that the program is done: it is ended then. nil: it ends by itself
+	Stamped bool                     // only a console may run it, and its stamp stays in front of each time; ErrSilent if no console works
+	As      *User                    // the user who runs it; nil means the sidecar's own user
+	Until   func(stderr string) bool // if not nil, the program is ended as soon as Until returns true for its standard error
 }
 
-// A User is an account by number: not every controller knows its users by name.
+// A User is a user by number, because not every controller knows its users by name.
 type User struct{ Uid, Gid uint32 }
 
-// An Output is what a program printed. Stamp is "" unless the call asks for it.
+// An Output is what a program printed. Stamp is "" unless the call is Stamped.
 type Output struct{ Stdout, Stderr, Stamp string }
 
-// Run carries out the call, with a console if possible, else with its own program, and returns what was printed. The
-// error is a *Failure, or the context's if the context ended before anything began.
+// Run carries out the call, with a console if possible, otherwise with a program of its own, and returns the output.
+// The error is a *Failure, or the context's if the context ended before anything began.
 func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	if !r.Consoles.Speaks() && c.Stamped {
 		return Output{}, ErrSilent
@@ -176,7 +177,7 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	cmd.Stdin = strings.NewReader(c.Input)
 	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	// The whole process group is killed: a child that keeps our pipe open would make us wait.
+	// The whole process group is killed: a child that keeps the output pipe open would delay the end of the call.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.As != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.Uid, Gid: c.As.Gid}
@@ -252,8 +253,8 @@ func commandLine(c Call) string {
 	return text
 }
 
-// A bounded keeps the first limit bytes written to it. It does not embed a buffer, whose ReadFrom would keep
-// everything.
+// A bounded is a writer that keeps only the first `limit` bytes. It does not embed a bytes.Buffer, whose
+// ReadFrom would keep everything.
 type bounded struct {
 	kept    bytes.Buffer
 	limit   int

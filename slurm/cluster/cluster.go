@@ -27,9 +27,9 @@ type Cluster struct {
 	Growth growth.Kind // as configured
 
 	mu       sync.Mutex
-	recently output.Configuration // as last read; never changed
+	recently output.Configuration // as last read; replaced as a whole, never modified
 	readAt   time.Time
-	last     output.Inventory // as last observed; never changed
+	last     output.Inventory // as last observed; replaced as a whole, never modified
 	yielding map[string]bool  // nodes of jobs that Slurm preempts for managed ones
 }
 
@@ -38,7 +38,7 @@ func New(run *client.Runner, pool []string, growth growth.Kind) *Cluster {
 	return &Cluster{Run: run, Jobs: jobs.New(run), Pool: pool, Growth: growth}
 }
 
-// Known returns the configuration as it was last read, however long ago; nil if it never was.
+// Known returns the configuration as it was last read, however long ago, or nil if it was never read.
 func (s *Cluster) Known() output.Configuration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Cluster) Yields(nodes []string) bool {
 	return slices.ContainsFunc(nodes, func(n string) bool { return s.yielding[n] })
 }
 
-// Terms decides how a job grows that holds the nodes or is to start on them. A job grows in the same way all its
-// life, unless the cluster's settings change.
+// Terms decides how a job grows that holds `nodes` or is to start on them. The way of growth stays the same for
+// the job's whole life, unless the cluster's settings change.
 func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (growth.Terms, error) {
 	c, err := s.Recent(ctx)
 	if err != nil {
@@ -86,7 +86,8 @@ func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (
 	return t, err
 }
 
-// Ground returns the nodes and partitions as last read. Its callers use only what changes with a new configuration.
+// Ground returns the nodes and partitions as last read, however long ago. Its callers use only fields that
+// change only with a new configuration of Slurm.
 func (s *Cluster) Ground(ctx context.Context) (output.Inventory, error) {
 	s.mu.Lock()
 	known := s.last
@@ -141,10 +142,11 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// frozen adds adapter.ErrFrozen to an error by which Slurm reports that the job has no number in the accounting
-// database yet. Slurm then refuses every change of the job after five seconds. It refuses them forever if slurmctld
-// ended while it waited for the number (22.05). Only scancel helps then. While slurmdbd does not answer, the two
-// cases cannot be distinguished, and other jobs would fail in the same way. frozen then adds adapter.ErrTrap, too.
+// frozen adds adapter.ErrFrozen to an error by which Slurm says that the job has no number in the accounting database
+// yet. Until the job has that number, Slurm waits five seconds at each change of the job and then refuses the change.
+// If slurmctld ended while it waited for the number, the job never gets one (22.05), and only scancel helps. While
+// slurmdbd does not answer, the two cases look alike, and a resize of other jobs would fail as well. Then frozen adds
+// adapter.ErrTrap, too.
 func (s *Cluster) frozen(ctx context.Context, err error) error {
 	if !client.Refused(err, client.NumberAwaited) {
 		return err
@@ -165,6 +167,6 @@ func Over(err error) bool {
 	return client.Refused(err, client.InvalidJob, client.JobFinished, client.JobCompleting, client.JobNotPending)
 }
 
-// Stepless reports whether scontrol says that a job has no steps. Only a scontrol that is not a console returns that
-// as a failure.
+// Stepless reports whether err is scontrol's message that a job has no steps. A console prints that message without
+// an error.
 func Stepless(err error) bool { return client.Says(err, "job step ") && client.Says(err, " not found") }

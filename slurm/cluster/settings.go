@@ -33,7 +33,8 @@ func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, erro
 	return c, nil
 }
 
-// SubmitScript returns slurmctld's job_submit.lua, which exists only on its own machine; "" if slurmctld uses none.
+// SubmitScript returns slurmctld's job_submit.lua, which exists only on slurmctld's machine. It returns "" if
+// slurmctld uses none.
 func SubmitScript(c output.Configuration) (string, error) {
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
 		return "", nil
@@ -42,8 +43,8 @@ func SubmitScript(c output.Configuration) (string, error) {
 	return string(script), err
 }
 
-// settingsValid is how long a configuration is used. What a resize needs of it changes only with a new release of Slurm or
-// another accounting storage, and so with a restart of slurmctld.
+// settingsValid is how long a configuration is used. The settings that a resize depends on change only with a restart
+// of slurmctld: with a new release of Slurm or another accounting storage.
 const settingsValid = 30 * time.Second
 
 // Recent returns the configuration as it was at most 30 s ago.
@@ -70,7 +71,7 @@ func (s *Cluster) Within(ctx context.Context, age time.Duration) (output.Configu
 	return c, nil
 }
 
-// Trap returns why a resize would go wrong now; "" if it would not.
+// Trap returns why a resize would go wrong now, or "" if it would not.
 func Trap(ctx context.Context, c output.Configuration) string {
 	if !c.NeedsDatabase() {
 		return ""
@@ -85,7 +86,7 @@ func Trap(ctx context.Context, c output.Configuration) string {
 	return ""
 }
 
-// absent returns why no slurmdbd of the configuration answers; nil if one does, or if none is configured.
+// absent returns why no slurmdbd of the configuration answers. It returns nil if one answers or none is configured.
 func absent(ctx context.Context, c output.Configuration) (why error) {
 	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return nil
@@ -101,9 +102,9 @@ func absent(ctx context.Context, c output.Configuration) (why error) {
 	return why
 }
 
-// answers returns why slurmdbd does not work. Asking it through sacctmgr would then take minutes. If no process
-// listens, the connection is refused. If slurmdbd hangs, the kernel still accepts the connection. Only a live
-// slurmdbd closes a connection whose client has finished sending.
+// answers returns why slurmdbd does not work. A call of sacctmgr would take minutes to find that out. If no
+// process listens, the connection is refused. If slurmdbd hangs, the kernel still accepts the connection. Only
+// a live slurmdbd closes a connection whose client has finished sending.
 func answers(ctx context.Context, address string) error {
 	dialer := net.Dialer{Timeout: patienceForDatabase}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
@@ -121,7 +122,7 @@ func answers(ctx context.Context, address string) error {
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%s accepts connections but does not answer: it hangs", address)
 	}
-	return nil // closed or reset: slurmdbd is there
+	return nil // the connection was closed or reset, so slurmdbd is alive
 }
 
 // patienceForDatabase is how long slurmdbd may take. A live one closes the connection within milliseconds.

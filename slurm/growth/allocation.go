@@ -17,11 +17,11 @@ type Allocation struct {
 	Parent      *output.Record
 	name        string
 	Nodes       []string
-	cpus        int      // all CPUs of each node; 0: the partition gives whole nodes
-	memory      int64    // MB on each node; 0: all of it
+	cpus        int      // all CPUs of each node; 0 if the partition gives whole nodes
+	memory      int64    // MB on each node; 0 means all of the memory
 	gres        []string // options of salloc
-	limit       string   // as salloc takes it; "": an expander gets what remains of its parent's limit
-	expands     bool     // it will be merged into the parent
+	limit       string   // in the form of salloc --time; "" if an expander gets what remains of its parent's limit
+	expands     bool     // the allocation will be merged into the parent
 	reservation string
 }
 
@@ -45,8 +45,8 @@ func (a Allocation) Arguments() []string {
 	return append(args, a.gres...)
 }
 
-// perNodeOptions returns salloc's options for the generic resources that a job asks for on each of its nodes. It
-// multiplies those of each task by the number of tasks on a node.
+// perNodeOptions returns salloc's options for the generic resources that a job requests on each of its nodes.
+// Resources requested for each task are multiplied by the number of tasks on a node.
 func perNodeOptions(r *output.Record) []string {
 	each := r.TasksPerNode()
 	var options []string
@@ -66,7 +66,7 @@ func perNodeOptions(r *output.Record) []string {
 	return []string{"--gres=" + strings.Join(options, ",")}
 }
 
-// remains returns what remains of a running job's limit, as salloc takes it.
+// remains returns what remains of a running job's time limit, in the form of salloc --time.
 func remains(r *output.Record) string {
 	if r.Ends() == core.Forever {
 		return "UNLIMITED"

@@ -38,17 +38,17 @@ func Parse(text string) (Kind, error) {
 type Site struct {
 	Release           int    // 22.05 is 2205
 	expands           bool   // permit_job_expansion
-	Trap              string // why every resize would go wrong without slurmdbd; "": it would not
-	Binds             string // the setting that binds tasks to cores; "": they are not bound
+	Trap              string // why every resize would go wrong without slurmdbd; "" if it would not
+	Binds             string // the setting that binds tasks to cores; "" if tasks are not bound
 	Gres              bool   // GresTypes: nodes may have generic resources
 	Memory            bool   // memory is allocated to jobs, like cores
 	tiers             bool   // partitions preempt each other (preempt/partition_prio), in a release that then allocates no core twice
 	Guarded           bool   // our plug-in checks submissions: it keeps jobs of the pool from sharing their cores
 	Prologs           bool   // a script prepares each node for a job
 	Epilogs           bool   // a script cleans up each node after a job
-	tasksLimitCPUs    bool   // a job gets only the CPUs that its tasks need, even if it asks for more on each node
+	tasksLimitCPUs    bool   // a job gets only the CPUs that its tasks need, even if it requests more on each node
 	Deferred          bool   // no job is allocated during its submission
-	NeedsIntroduction bool   // a node that was not told of a job starts none of its steps, and is drained
+	NeedsIntroduction bool   // a node that got no message about a job's start runs none of the job's steps, and is drained
 }
 
 // SiteOf returns the site's settings from the configuration.
@@ -108,12 +108,12 @@ func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (Way, error) {
 	return Way{Companions, merge + "; " + overlap}, nil
 }
 
-// mergeable returns why an expander on new nodes alone may not be merged; "" if it may.
+// mergeable returns why an expander on new nodes alone may not be merged, or "" if it may.
 func (s Site) mergeable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
 		return why
-	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 do it right
+	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 merge core maps correctly
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.Binds)
 	case s.NeedsIntroduction:
 		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
@@ -125,7 +125,7 @@ func (s Site) mergeable(in output.Sharing, gres bool) string {
 	return ""
 }
 
-// overlappable returns why expanders may not be merged over the job's own nodes; "" if they may.
+// overlappable returns why expanders may not be merged over the job's own nodes, or "" if they may.
 func (s Site) overlappable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
@@ -140,7 +140,7 @@ func (s Site) overlappable(in output.Sharing, gres bool) string {
 	return ""
 }
 
-// resizable returns why no allocation may be merged into the job at all; "" if one may.
+// resizable returns why no allocation at all may be merged into a job, or "" if one may.
 func (s Site) resizable(gres bool) string {
 	switch {
 	case gres:

@@ -17,7 +17,7 @@ func TestTheWayToGrowIsTheQuickestThatIsSound(t *testing.T) {
 		wish Kind
 		in   output.Sharing
 		gres bool
-		want Kind // "": refused
+		want Kind // "" if the way is refused
 		why  string
 	}{
 		{"nothing is bound", func(*Site) {}, Auto, "EXCLUSIVE", false, Merge, "sound"},

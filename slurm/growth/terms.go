@@ -9,7 +9,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Terms say how one job grows on this cluster, and what it needs on its nodes.
+// Terms describe how one job grows on this cluster, and what the job needs on its nodes.
 type Terms struct {
 	Way  Way
 	Site Site
@@ -17,8 +17,8 @@ type Terms struct {
 	Node output.Node    // what each of its nodes has for jobs
 }
 
-// cpusForWholeNode returns how many CPUs of a node must be requested to get the whole node; 0 if every job gets whole
-// nodes.
+// cpusForWholeNode returns how many CPUs of a node must be requested to get the whole node, or 0 if every job gets
+// whole nodes.
 func (t Terms) cpusForWholeNode() int {
 	if t.In.WholeNodes() {
 		return 0
@@ -26,7 +26,7 @@ func (t Terms) cpusForWholeNode() int {
 	return t.Node.EffectiveCPUs
 }
 
-// Growths returns how often a job grows at most; 0 for an ordinary job.
+// Growths returns the maximum number of growths of a job, which is 0 for an ordinary job.
 func Growths(r *output.Record) int {
 	most := 0
 	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job has no choices
@@ -43,11 +43,11 @@ func Growths(r *output.Record) int {
 }
 
 // Spare returns how much memory, in MB, is left unallocated on each node for the expanders of a job's growths. Each
-// takes 1 MB on the job's own nodes. Some may fail and be made again.
+// expander takes 1 MB on the job's own nodes. A growth that fails is repeated with another expander.
 func Spare(r *output.Record) int64 { return int64(max(64, 8*Growths(r))) }
 
-// SharingSettings returns the settings of a waiting job, besides its size, that give it its nodes alone and let it
-// grow.
+// SharingSettings returns the settings, other than the size, that a waiting job needs so that it shares its nodes
+// with no other job and can grow.
 func (t Terms) SharingSettings(r *output.Record) []string {
 	var all []string
 	if cpus := t.cpusForWholeNode(); cpus > 0 {
@@ -60,7 +60,7 @@ func (t Terms) SharingSettings(r *output.Record) []string {
 		}
 		all = append(all, "OverSubscribe=YES")
 	case t.Way.Growth == Merge && !t.In.WholeNodes():
-		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free: only this keeps other jobs off them
+		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free, and only this setting keeps other jobs from these cores
 	}
 	return all
 }
@@ -71,9 +71,9 @@ func tasksAndCPUs(r *output.Record, nodes int) (tasks, cpus int) {
 	return tasks, r.CPUsPerTask() * tasks
 }
 
-// Counts returns the settings that give a waiting job the number of nodes; none if it has them. Where a job gets only
-// the CPUs that its tasks need, each task asks for its share of all CPUs of a node. The script does not see that: its
-// variables and srun's stay as the user wrote them.
+// Counts returns the settings that give a waiting job the number of nodes. It returns none if the job already
+// requests that number. Where a job gets only the CPUs that its tasks need, each task requests its share of all CPUs
+// of a node. The environment variables of the script and of srun do not change.
 func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
 	tasks, cpus := tasksAndCPUs(r, nodes)
 	var more []string
@@ -101,7 +101,8 @@ func (t Terms) Divided(r *output.Record) error {
 }
 
 // tasksLimitCPUs reports whether the job gets only the CPUs that its tasks need. That is always so with generic
-// resources: if such a job states its number of tasks, Slurm finds that it asks for too much (BadConstraints).
+// resources: if such a job states its number of tasks, Slurm decides that the job requests too much
+// (BadConstraints).
 func (t Terms) tasksLimitCPUs(r *output.Record) bool { return t.Site.tasksLimitCPUs || r.WantsGRES() }
 
 // Allocation returns the allocation by which a job grows by the nodes.
@@ -120,7 +121,7 @@ func (t Terms) Allocation(job *output.Record, nodes []string, reservation string
 }
 
 // Shares splits the nodes into the allocations by which a job grows. Where an allocation can only be ended as a
-// whole, each node gets its own, so that the job may release some and keep others.
+// whole, each node gets its own allocation, so that the job may release some nodes and keep others.
 func (t Terms) Shares(nodes []string) [][]string {
 	if t.Way.Growth == Companions && t.Site.Trap != "" {
 		return slices.Collect(slices.Chunk(nodes, 1))
@@ -128,8 +129,8 @@ func (t Terms) Shares(nodes []string) [][]string {
 	return [][]string{nodes}
 }
 
-// Rigid returns why the job cannot change its size as requested on a cluster where no allocation can be made smaller;
-// "" if it can. There, a job can release companions but none of its first nodes.
+// Rigid returns why the job cannot change its size as requested on a cluster where no allocation can be made smaller.
+// It returns "" if the job can. On such a cluster a job can release companions but none of its first nodes.
 func (t Terms) Rigid(r *output.Record) string {
 	if t.Site.Trap == "" || adapter.Delegated(&r.Job) { // a part of an application keeps its size
 		return ""

@@ -15,24 +15,26 @@ import (
 // This file caches what squeue printed for jobs, so that squeue need not run again for the same texts.
 
 const (
-	// verifiedFor is how long squeue's answer is used while a text stays the same. Only a user who deliberately
-	// changes several of the own texts into each other can make another truth look the same.
+	// verifiedFor is how long squeue's answer is used while a text stays the same. Only a user who
+	// deliberately exchanges several texts of a job can make the record look unchanged although Slurm's
+	// fields have changed.
 	verifiedFor = 10 * time.Minute
 	// verifyPause is the shortest pause between two runs of squeue for jobs of which something is known.
 	verifyPause = 5 * time.Second
-	// mostAlone limits the jobs that are read one by one, in some two milliseconds each, because the beginning of
-	// their record is undecided.
+	// mostAlone limits the jobs that are read one by one because the beginning of their record is undecided.
+	// Each takes some two milliseconds.
 	mostAlone = 32
 )
 
-// A verifier reads what is in doubt.
+// A verifier reads jobs whose record in a console's answer is in doubt.
 type verifier interface {
-	// alone reads one job from a console; nil: there is none, or its record cannot be told apart from others.
+	// alone reads one job from a console. It returns nil if there is no console, or if the job's record cannot be
+	// distinguished from others.
 	alone(id core.JobID) (*shown, error)
-	// all lists all jobs with squeue, including ended ones; nil: squeue may not run now. With strange, nothing is
-	// known of some jobs.
+	// all lists all jobs with squeue, including ended ones. It returns nil if squeue may not run now.
+	// `strange` means that nothing is known of some jobs.
 	all(strange bool) ([]output.Record, error)
-	// tasks lists jobs with squeue that are tasks of arrays and missing in all.
+	// tasks lists with squeue those tasks of arrays that the list of `all` lacks.
 	tasks(ids []core.JobID) ([]output.Record, error)
 }
 
@@ -40,9 +42,9 @@ type verifier interface {
 // goroutines.
 type verifiedCache struct {
 	mu       sync.Mutex
-	last     []output.Record               // verified records of the last reading, of jobs that have not ended; never changed
-	table    map[core.JobID]*output.Record // the same by number; nil until a rare lookup needs it
-	large    bool                          // the last reading was a long one
+	last     []output.Record               // verified records of the last reading, without ended jobs; replaced as a whole, never modified
+	table    map[core.JobID]*output.Record // the records of `last` by number; nil until a lookup needs the table, which is rare
+	large    bool                          // the last reading had many jobs (manyJobs)
 	verified map[adapter.Key]*verifiedRecord
 	asked    time.Time // when squeue last ran for jobs in doubt
 }
@@ -50,10 +52,10 @@ type verifiedCache struct {
 // A verifiedRecord is squeue's record of a job in doubt.
 type verifiedRecord struct {
 	output.Record
-	text string // the part in doubt of what a console had just shown
+	text string // the text in doubt that a console had shown just before
 	at   time.Time
 	seen time.Time // when the job was last seen
-	same bool      // it still had this text
+	same bool      // the job still had this text when last seen
 }
 
 // empty reports whether nothing was read yet.
@@ -63,7 +65,7 @@ func (t *verifiedCache) empty() bool {
 	return t.last == nil
 }
 
-// isLong reports whether the last list was a long one.
+// isLong reports whether the last list had many jobs (manyJobs).
 func (t *verifiedCache) isLong() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,8 +91,8 @@ func (t *verifiedCache) keep(certain []output.Record, many bool) {
 	}
 }
 
-// job returns the verified record of a job from the last reading; nil if there is none. The caller must not change
-// it.
+// job returns the verified record of a job from the last reading, or nil if there is none. The caller must not
+// change it.
 func (t *verifiedCache) job(id core.JobID) *output.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,7 +138,7 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 		return append(certain, t.lastKnown(doubtful, undecided)...), nil
 	}
 	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
-		// If squeue fails now, a later reading has them.
+		// If squeue fails now, a later reading has these tasks.
 		if tasks, err := w.tasks(folded); err == nil {
 			all = output.AddTasks(all, tasks)
 		}
@@ -144,8 +146,8 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
 }
 
-// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue counts them in the
-// record that has the array's number, while that one is pending, too.
+// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue folds such tasks
+// into the record with the array's number while that record is pending, too.
 func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	listed := make(map[core.JobID]bool, len(all))
 	for i := range all {
@@ -160,8 +162,8 @@ func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	return folded
 }
 
-// readAlone reads the jobs one by one for whose records the beginning is undecided, up to mostAlone. It returns what
-// remains undecided.
+// readAlone reads up to mostAlone jobs, one by one, of those whose record begins at an undecided position. It
+// returns the records that remain undecided.
 func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w verifier) ([]shown, [][]core.JobID, error) {
 	asked := map[core.JobID]bool{}
 	for _, id := range t.fairOrder(numbers(undecided)) {
@@ -207,8 +209,8 @@ func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	return ids
 }
 
-// trust reports whether what a console shows of a job is certain, also by what squeue printed before. It fills
-// uncertain fields with the last verified values, if there are any.
+// trust reports whether a console's record of a job is certain: either by itself, or because squeue has
+// verified the same text before. It fills uncertain fields with the last verified values, if there are any.
 func (t *verifiedCache) trust(j *shown) bool {
 	defer j.finish()
 	if j.doubt == 0 {
@@ -233,7 +235,8 @@ func (t *verifiedCache) trust(j *shown) bool {
 	return sworn || j.doubt == 0
 }
 
-// anyUnknown reports whether nothing is known of one of the jobs, or of all jobs that may own one of the records.
+// anyUnknown reports whether there is no verified record of one of the jobs, or of any job that may own one of the
+// ambiguous records.
 func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -242,8 +245,8 @@ func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) 
 		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
 }
 
-// store stores what squeue, run at the time asked, printed for jobs in doubt. It returns the records of those that
-// have not ended.
+// store stores the records of jobs in doubt that squeue, started at the time `asked`, printed. It returns the
+// records of jobs that have not ended.
 func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
 	said := make(map[core.JobID]*output.Record, len(all))
 	for i := range all {
@@ -262,8 +265,9 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	}
 	now := time.Now()
 	for key, o := range t.verified {
-		// These need no new run of squeue for a while. A record that was seen after squeue was run may be newer than
-		// its output: an action may have marked the job.
+		// Jobs with a stored record need no new run of squeue for a while. A record that was read after squeue
+		// started may be newer than squeue's output, because an action may have marked the job meanwhile. It
+		// is not replaced.
 		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
 			o.Record, o.at = *r, now
 		}
@@ -281,8 +285,9 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	return told
 }
 
-// lastKnown returns the last verified records of jobs in doubt. For a job that was never verified it returns that the
-// job holds its nodes, if these are certain, or that it is pending without a mark; else nothing.
+// lastKnown returns the last verified records of jobs in doubt. For a job that was never verified, it returns a
+// record that shows only that the job holds its nodes, if these are certain, or that the job is pending without a
+// mark. Otherwise it returns no record of the job.
 func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) []output.Record {
 	var all []output.Record
 	for _, j := range doubtful {
@@ -291,7 +296,7 @@ func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) [
 		case j.known:
 			all = append(all, j.Record)
 		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
-			j.Comment = "" // a request in it would be accepted
+			j.Comment = "" // the comment is not verified, and a request in it would be accepted
 			j.Unverified = j.State == adapter.Pending
 			all = append(all, j.Record)
 		}
@@ -313,9 +318,9 @@ func numbers(undecided [][]core.JobID) []core.JobID {
 	return slices.Compact(all)
 }
 
-// mayAsk reports whether squeue may run now for jobs in doubt. It may not if that would leave less than half of the
-// programs of a minute to other uses, nor soon after the last run if something is known of all jobs. The very first
-// reading waits for its turn.
+// mayAsk reports whether squeue may run now for jobs in doubt. squeue may not run if less than half of the programs
+// of a minute would remain for other uses. Nor may it run soon after its last run if all jobs have a verified
+// record. The very first reading waits for its turn.
 func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Context, done func(), may bool) {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()

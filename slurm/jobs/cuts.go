@@ -11,8 +11,8 @@ import (
 )
 
 // This file finds where the records of jobs begin in a console's answer to `show job`. Each record is on a line of
-// its own. But a user may write line breaks into a job's name, account, comment or paths, and whole forged records
-// behind them.
+// its own. But a user may write line breaks into a job's name, account, comment or paths, followed by whole forged
+// records.
 //
 // A user cannot write the console's stamp, which precedes each time. So there are as many jobs as stamped times of
 // submission, and exactly one record begins between two of these. If only one position looks like the beginning of a
@@ -23,8 +23,8 @@ import (
 type cut struct {
 	stamped int // position of its time of submission, which only Slurm can have written
 	begin
-	rivals []begin // other possible beginnings. The first one may be wrong then
-	sole   bool    // there never were other possible beginnings
+	rivals []begin // other positions at which the record may begin. If there are any, the first position may be wrong
+	sole   bool    // the record never had rivals
 }
 
 // A begin is a position that looks like the beginning of a record: JobId=7 JobName= at the beginning of a line.
@@ -33,13 +33,13 @@ type begin struct {
 	id core.JobID
 }
 
-// ending says how certain the end of a record is.
+// ending tells how certain the end of a record is.
 type ending int
 
 const (
 	closed ending = iota // at the end of the answer, or before the only possible beginning of the next record
-	likely               // before the position that was chosen as the beginning of the next
-	open                 // at that position, or later
+	likely               // before the position that rivals.go chose as the beginning of the next record
+	open                 // at the first possible beginning of the next record, or later
 )
 
 // ends returns how certain the end of the record before the cut is.
@@ -69,7 +69,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 			return nil, fmt.Errorf("scontrol: job %d of the list: it has no beginning: %w", len(cuts)+1, output.ErrForm)
 		}
 		c.begin = found[0]
-		if len(cuts) > 0 { // no user's text precedes the first record
+		if len(cuts) > 0 { // before the first record there is no user's text, so it has no rivals
 			c.rivals = found[1:]
 		}
 		c.sole = len(c.rivals) == 0
@@ -82,7 +82,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 	return cuts, nil
 }
 
-// begins returns the positions, from the given one on, that look like the beginning of a record.
+// begins returns the positions at or after the given one that look like the beginning of a record.
 func begins(text string, from int) []begin {
 	var found []begin
 	for {

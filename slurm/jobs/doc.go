@@ -2,8 +2,8 @@
 // output can be trusted. It changes no job.
 //
 // A user may write anything into a job's name, account, comment and paths, including whole forged records. squeue
-// ends its free fields with a random word. Of a console's output only what no user can write is trusted. One user's
-// texts can therefore only harm that user.
+// ends its free fields with a random word. From a console's output the package trusts only what no user can write.
+// One user's texts can therefore only harm that user.
 //
 //	lookup.go  one job, by its number and time of submission
 //	list.go    all jobs: from a console, and from squeue where that is not certain

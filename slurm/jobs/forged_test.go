@@ -46,7 +46,7 @@ func (c *cluster) shown() string {
 	return b.String()
 }
 
-// truth returns what squeue prints.
+// truth returns the true records, as squeue prints them.
 func (c *cluster) truth(t failer) []output.Record {
 	var b strings.Builder
 	for _, p := range c.jobs {
@@ -118,8 +118,8 @@ func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Rec
 	return all
 }
 
-// lie draws what a hostile user may write: any text, above all what looks like a record of this user's own or other
-// users' jobs.
+// lie draws what a hostile user may write: any text, especially texts that look like a record of the user's own or
+// other users' jobs.
 func (c *cluster) lie(t *rapid.T, label string) string {
 	pieces := append([]string{
 		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
@@ -145,7 +145,7 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 			p := rapid.SampledFrom(c.jobs).Draw(t, label+": whose")
 			line := "\n" + p.Line("")
 			if len(line) > 3000 {
-				continue // nested forgeries would grow without end
+				continue // forgeries inside forgeries would grow without end
 			}
 			at := strings.Index(line, rapid.SampledFrom([]string{" UserId=", " QOS=", " JobState=", " Partition=", " Command="}).Draw(t, label+": cut"))
 			if rapid.Bool().Draw(t, label+": begin") {
@@ -159,9 +159,9 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 	return strings.ReplaceAll(b.String(), "\x00", "")
 }
 
-// TestNoUserCanForgeHideOrChangeAJob lets hostile users write and change any texts between readings, some of which
-// may not run squeue. Every reading must show every job of other users as it is. Nothing that a user wrote may be
-// taken for Slurm's.
+// TestNoUserCanForgeHideOrChangeAJob lets hostile users write and change any texts between readings, in some of
+// which squeue may not run. Every reading must show every job of users who forge nothing as it is. Nothing that
+// a user wrote may be taken for Slurm's.
 func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &cluster{}
@@ -241,10 +241,10 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 						t.Fatalf("job %d: %s is a user's word", want.ID, why)
 					}
 				case there:
-					if c.quiet && r.Mark == "" && !marked[want.ID] { // squeue has not run for it yet
+					if c.quiet && r.Mark == "" && !marked[want.ID] { // squeue has not verified this job yet
 						want.Mark, want.Comment, want.Unverified = "", "", r.Unverified
 					}
-					if hostile[want.ID] && r.Mark == "" { // the user's own text
+					if hostile[want.ID] && r.Mark == "" { // a hostile user's text may be lost, but only in the user's own job
 						want.Comment = r.Comment
 					}
 					marked[want.ID] = r.Mark != ""
@@ -279,7 +279,7 @@ func TestAJobIsSeenAmongManyThatNameIt(t *testing.T) {
 				continue
 			}
 			text := fmt.Sprintf("x%d", reading)
-			for k := range 6 { // forged beginnings of the jobs next to it, and of one that does not exist
+			for k := range 6 { // forged beginnings of the jobs before and after it, and of a job that does not exist
 				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
 			}
 			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
@@ -330,8 +330,8 @@ func TestVerifiedRecordsAreRenewedForAllJobsAtOnce(t *testing.T) {
 	})
 }
 
-// A list runs squeue for one job in doubt. Before its answer is stored, an action marks another job and reads it
-// again, as Adopt does.
+// A list runs squeue for one job in doubt. Before squeue's answer is stored, an action marks another job and
+// reads that job again, as Adopt does.
 func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	const mark = "accordion:ep=1x1h"
 	job := func(id int, mark string) *outputtest.Printed {
@@ -383,8 +383,8 @@ func (h slowVerifier) all(strange bool) ([]output.Record, error) {
 	return all, err
 }
 
-// believable returns which part of a record is neither true now, nor was true before, nor is empty; "" if there is
-// none.
+// believable returns the part of a record that is neither true now, nor was true before, nor is empty. It returns
+// "" if there is no such part.
 func believable(r, now output.Record, past []output.Record) string {
 	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.DependsOn != now.DependsOn {
 		return "what only Slurm writes"
@@ -434,7 +434,7 @@ func TestAMarkedJobIsUnverifiedUntilSqueueWasAsked(t *testing.T) {
 	}
 }
 
-// found/16: since 23.02 squeue does not list tasks that were made jobs while their array's last task is pending.
+// found/16: since 23.02 squeue omits tasks that are jobs of their own while their array's last task is pending.
 func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
 	c, known := &cluster{folds: true}, &verifiedCache{}
 	task := func(id int, number, mark string) *outputtest.Printed {

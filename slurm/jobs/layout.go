@@ -6,11 +6,11 @@ import "strings"
 // users' texts in between. A user may write any text, including KEY=VALUE, into the job's name, account, MCS label,
 // comment, paths and command line.
 //
-// Every record has each of the keys below once, in this order. They are therefore searched from the front and from
-// the back. A key that is found at the same position both ways is Slurm's own: a user would have to write all keys
-// that follow or precede it as well. Keys next to the stamped time of submission, with no user's text in between, are
-// Slurm's in any case. A key that is found at two positions is in doubt: list.go says what happens then. A word in a
-// comment or a command line that looks like one of the keys does no harm.
+// Every record has each of the keys below once, in this order. So the keys are searched from the front and from the
+// back. A key that both searches find at the same position is Slurm's own: to forge it, a user would have to write
+// all keys that follow or precede it as well. Keys directly before and after the stamped time of submission, with no
+// user's text in between, are Slurm's in any case. A key that the searches find at two positions is in doubt; list.go
+// describes what happens then. A word in a comment or a command line that looks like one of the keys does no harm.
 
 // The keys come in three groups. The job's name precedes its state, and hosts and lists, some of them a user's,
 // follow the partition.
@@ -71,13 +71,13 @@ type reader struct {
 // A layout has the positions of the keys in a record.
 type layout struct {
 	line  string
-	at    [allKeys]int // position of the blank before each key; if in doubt, the first possible one
+	at    [allKeys]int // position of the blank before each key; the first possible position if in doubt
 	back  [allKeys]int // the last possible position of the keys that are also searched from the back
 	whole bool         // the keys of the middle were found
 }
 
-// forward finds the first occurrence of each key from first to last, in their order, from a position on. It reports
-// whether it found all.
+// forward finds the first occurrence of each key from first to last, in their order, at or after the position
+// `from`. It reports whether it found all keys.
 func (l *layout) forward(from, first, last int) bool {
 	for k := first; k <= last; k++ {
 		i := strings.Index(l.line[from:], keys[k])
@@ -90,8 +90,8 @@ func (l *layout) forward(from, first, last int) bool {
 	return true
 }
 
-// backward finds the last occurrence of each key from first to last, in their order, up to a position. It reports
-// whether it found all.
+// backward finds the last occurrence of each key from first to last, in their order, before a position. It
+// reports whether it found all keys.
 func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	for k := last; k >= first; k-- {
 		if to = strings.LastIndex(l.line[:to], keys[k]); to < 0 {
@@ -103,8 +103,8 @@ func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 }
 
 // locate finds the keys and returns which fields are in doubt: their keys are at another position when searched from
-// the back. incomplete reports that a key is missing. A user can only cause that by making the own record end too
-// early.
+// the back. incomplete reports that a key is missing. A user can cause a missing key only in the user's own record,
+// by a forged end of that record.
 func (l *layout) locate(stamped int) (d doubt, incomplete bool) {
 	if !l.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !l.forward(stamped, keySubmitTime, keyEndTime) {
 		return ofHead | ofMiddle | ofMark | ofState, true

@@ -16,23 +16,24 @@ import (
 )
 
 // This file reads jobs from a console, which needs no program of its own and prints users' texts between the fields,
-// or from squeue, whose output no user can forge. Of a console's output this is trusted:
+// or from squeue, whose output no user can forge. This much of a console's output is trusted:
 //
-//   - that there is such a job, submitted at that time: a forger can only blur where the own record ends (cuts.go);
-//   - what Slurm writes next to the stamped time of submission: state, reason, dependency, limit, times;
+//   - that there is a job, submitted at the stamped time: a user who forges can only make the end of the user's own record uncertain (cuts.go);
+//   - what Slurm writes directly before and after the stamped time of submission: state, reason, dependency, limit, times;
 //   - every other field of Slurm's whose key has only one possible position, as in the records of users who do not forge (layout.go);
 //   - a field whose key has several possible positions: what squeue printed for this job while the surrounding text was the same;
 //   - the mark: what squeue printed while the text behind it was the same.
 //
-// So squeue runs when such a text is new, once for all of them (cache.go). It may not always run: a user who keeps
-// changing texts must not use up the client programs of a minute. Then a job in doubt is shown as last verified, and
-// all others as the console shows them. A job that was never verified is left out. Slurm's own node states still show
-// its nodes as in use.
+// So squeue runs only when a text in doubt has changed, one call for all such jobs (cache.go). squeue may not always
+// run, because a user who keeps changing texts must not use up the client programs of a minute. If squeue may not
+// run, a job in doubt is shown as last verified, and all others as the console shows them. A job that was never
+// verified is left out. Slurm's own node states still show its nodes as in use.
 //
-// scontrol --json escapes users' texts. 22.05 does not have it. In 24.11 and 26.05 a list takes 13 times as long as
-// text (docs/performance.md).
+// scontrol --json escapes users' texts. 22.05 does not have this option. In 24.11 and 26.05 a JSON list takes 13
+// times as long as a text list (docs/performance.md).
 
-// manyJobs is the number of jobs from which squeue is cheaper, for slurmctld and for the sidecar.
+// manyJobs is the number of jobs above which a list by squeue costs slurmctld and the sidecar less than a list by a
+// console.
 const manyJobs = 3000
 
 // List reads all jobs that have not ended.
@@ -51,7 +52,7 @@ func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.omittedTasks(certain) // drops arrays that are no longer pending
+	s.omittedTasks(certain) // called for its effect: it forgets arrays that are no longer pending
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
@@ -92,8 +93,8 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	return jobs, nil
 }
 
-// omittedTasks returns the names of tasks that were made jobs and that a list of squeue omits, where it may count them in
-// another record (foldedTasks).
+// omittedTasks returns the names of tasks that are jobs of their own but that a list of squeue omits, because squeue
+// may have folded them into another record (foldedTasks).
 func (s *Reader) omittedTasks(listed []output.Record) []string {
 	s.splitLock.Lock()
 	defer s.splitLock.Unlock()
@@ -120,7 +121,7 @@ func (s *Reader) omittedTasks(listed []output.Record) []string {
 	return names
 }
 
-// NoteSplit records that a task of an array was made a job.
+// NoteSplit records that a task of an array became a job of its own, so that its absence from a list is noticed.
 func (s *Reader) NoteSplit(array core.JobID, task int) {
 	s.splitLock.Lock()
 	defer s.splitLock.Unlock()
@@ -155,7 +156,7 @@ func (h readerVerifier) all(strange bool) ([]output.Record, error) {
 	defer done()
 	all, err := h.Squeue(ctx, "--states=all")
 	if err != nil && !h.known.empty() && h.ctx.Err() == nil {
-		return nil, nil // the text of one job must not fail a reading
+		return nil, nil // an unreadable record of one job must not fail the whole reading
 	}
 	return all, err
 }
@@ -173,8 +174,8 @@ func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Reco
 	return s.Squeue(ctx, "--array", "--jobs="+strings.Join(names, ","))
 }
 
-// show reads one job from a console, in any state. It returns nil without an error if the record cannot be told apart
-// from others, or if there is no console; ErrGone if Slurm does not know the job.
+// show reads one job from a console, in any state. It returns nil without an error if the record cannot be
+// distinguished from others, or if there is no console. It returns ErrGone if Slurm does not know the job.
 func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	jobs, _, err := s.console(ctx, ofJob(id))
 	switch {
@@ -193,8 +194,8 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
-// TaskWaits reports whether an array's task is pending, even if a list omits it because its user's texts are in
-// doubt. Lists of squeue omit nothing.
+// TaskWaits reports whether an array's task is pending that a console's list omits because its user's texts are
+// in doubt. It returns false after a list by squeue, which omits no job for that reason.
 func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
 	if s.known.isLong() {
 		return false
@@ -206,13 +207,14 @@ func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool
 	}))
 }
 
-// Job reads one job in any state. Fields that its owner has made doubtful since may be as last verified: an action on
-// such a job must not cost more programs than on another. It returns ErrGone if Slurm does not know the job.
+// Job reads one job in any state. Fields that the job's owner has made doubtful may have the last verified values, so
+// that an action on such a job needs no more client programs than on another. It returns ErrGone if Slurm does not
+// know the job.
 func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {
 	return s.read(ctx, id, false)
 }
 
-// read reads one job as Job does. With certain, nothing in the record is in doubt.
+// read does what Job does. If `certain` is true, no field of the record is in doubt.
 func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output.Record, error) {
 	j, err := s.show(ctx, id)
 	if err != nil {
@@ -232,7 +234,7 @@ func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output
 	return s.ask(ctx, id, j)
 }
 
-// ask reads one job with squeue; j is what a console showed, or nil.
+// ask reads one job with squeue. j is the record that a console showed, or nil.
 func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
 	asked := time.Now()
 	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))

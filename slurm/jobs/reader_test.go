@@ -84,7 +84,7 @@ func (p *scriptedReader) asked() int {
 	return strings.Count(string(text), "\n")
 }
 
-// listed returns how many jobs a reading finds.
+// listed reads all jobs and returns their number.
 func (p *scriptedReader) listed() int {
 	p.t.Helper()
 	jobs, err := p.List(p.t.Context())
@@ -175,7 +175,7 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	}
 }
 
-// The programs that are reserved for actions are not used, either.
+// Nor does the reading use the programs that are reserved for actions.
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}

@@ -23,7 +23,7 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 		t.Run(release, func(t *testing.T) {
 			said := listedBy(t, release)
 			jobs, undecided, err := parseShown(outputtest.ShownBy(t, release), outputtest.Stamp, func(id core.JobID) *output.Record { return said[id] })
-			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // an ended job follows one that forges
+			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // the list must also have an ended job after a job that forges
 				t.Fatalf("%d jobs, %v undecided, of %d: %v", len(jobs), undecided, len(said), err)
 			}
 			var doubted []string
@@ -40,7 +40,7 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 						t.Errorf("job %d is not trusted although squeue verified it", j.ID)
 					}
 				}
-				if j.open { // an ended job follows and blurs its end
+				if j.open { // the record's end is uncertain because an ended job follows
 					j.Comment = said[j.ID].Comment
 				}
 				if diff := gocmp.Diff(jobstest.Alike(*said[j.ID]), jobstest.Alike(j.Record), gocmp.AllowUnexported(output.Record{})); j.State != adapter.Done && diff != "" {
@@ -134,7 +134,7 @@ func listedBy(t testing.TB, release string) map[core.JobID]*output.Record {
 	return jobs
 }
 
-// asksFor reports whether a job asks for exactly count of the generic resource on each node.
+// asksFor reports whether a job requests exactly `count` of the generic resource on each node.
 func asksFor(r *output.Record, name string, count int64) bool {
 	return slices.Equal(slices.Collect(number.Resources(r.TRESPerNode)), []number.Resource{{Kind: number.Device, Name: name, Count: count}})
 }

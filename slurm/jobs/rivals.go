@@ -11,15 +11,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file decides where a record begins that may begin at several positions. It does not look at texts that users
-// may have written:
+// This file decides where a record begins if several positions are possible. It uses only facts that users cannot
+// forge:
 //
 //   - A number belongs to one job: if another record has it, this record does not.
 //   - A job of the last reading still exists, because ended jobs stay for a while. Its number, time of submission and owner are unchanged. If
 //     only one record can belong to it, that record does.
 //
-// Both rules decide more with each decided record. They leave new jobs, jobs of one user and one second that name
-// each other, and jobs that name themselves. These are read one by one.
+// Each decided record lets both rules decide further records. The rules cannot decide records of new jobs, of
+// jobs of one user and one second whose texts name each other, and of jobs whose texts name themselves. These
+// jobs are read one by one.
 
 // An ambiguousRecord is a record that may begin at several positions.
 type ambiguousRecord struct {
@@ -29,8 +30,8 @@ type ambiguousRecord struct {
 	decided  bool         // its owner is found
 }
 
-// resolve decides between rival positions by what is known of jobs. It returns the numbers at the positions of each
-// undecided record, except for ended jobs.
+// resolve decides between rival positions with the known jobs. For each undecided record it returns the job numbers
+// at its possible positions, without ended jobs.
 func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *output.Record) (undecided [][]core.JobID) {
 	var blurs []*ambiguousRecord
 	taken := map[core.JobID]bool{}
@@ -91,7 +92,7 @@ func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 		}
 		left := slices.DeleteFunc(slices.Clone(b.left), func(p begin) bool { return taken[p.id] })
 		if len(left) == 0 {
-			continue // no job can own this record: something is wrong, and it stays undecided
+			continue // no job can own this record, which should not happen; the record stays undecided
 		}
 		if b.left = left; len(numbersAt(left)) == 1 {
 			b.decided, taken[left[0].id], some = true, true, true
@@ -100,7 +101,8 @@ func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	return some
 }
 
-// recognize decides the records that are the only ones to fit a known job, and reports whether there were any.
+// recognize decides each record that is the only one that fits some known job. It reports whether it decided any
+// record.
 func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	claims := map[core.JobID]int{}
 	for _, b := range blurs {
@@ -116,7 +118,7 @@ func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 			continue
 		}
 		mine := slices.DeleteFunc(slices.Clone(b.possible), func(id core.JobID) bool { return taken[id] || claims[id] > 1 })
-		if len(mine) != 1 { // none, or two of which one has ended
+		if len(mine) != 1 { // no record fits, or two do, of which one belongs to an ended job
 			continue
 		}
 		b.left = slices.DeleteFunc(b.left, func(p begin) bool { return p.id != mine[0] })

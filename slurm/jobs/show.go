@@ -17,16 +17,16 @@ import (
 
 // A shown is a job's record as a console shows it.
 type shown struct {
-	output.Record        // without what follows from the state (see finish)
+	output.Record        // `finish` adds the fields that depend on the state
 	doubt         doubt  // the uncertain fields
-	known         bool   // these were filled in from a verified record
+	known         bool   // the uncertain fields were filled in from a verified record
 	incomplete    bool   // a key is missing
 	marked        bool   // a text looks like a mark
-	text          string // the text that the uncertain fields were read from: while it is the same, so are they
+	text          string // the text from which the uncertain fields were read; while it is the same, the fields are the same
 	plain         bool   // only the host of submission could forge the first keys of the middle
-	open          bool   // its end is uncertain
+	open          bool   // the record's end is uncertain
 
-	middleError string // why the middle, as found from the front, cannot be read
+	middleError string // why the middle part, at the positions found from the front, cannot be parsed
 
 	word, tasks     string // Slurm's name of the state; the task ids of an array
 	start, eligible core.Time
@@ -38,14 +38,14 @@ type doubt int
 const (
 	ofHead   doubt = 1 << iota // name, owner, priority, account, QOS
 	ofMiddle                   // partition, nodes, requested resources, reservation
-	ofMark                     // the mark and its fields: a user can make a job look as if it had one
+	ofMark                     // the mark and the fields that depend on it, because a user can make a job look as if it had a mark
 	ofState                    // everything: the record has the form of no known release
 )
 
 // read parses a record. stamped is the position of its time of submission. beyond is text that may also belong to the
 // record.
 func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
-	line = strings.Clone(line) // so that a kept job does not keep the whole list in memory
+	line = strings.Clone(line) // a copy, so that the record does not keep the text of the whole list in memory
 	l := layout{line: line}
 	e := output.Reader{}
 	j := shown{open: end == open}
@@ -59,7 +59,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 		if least := output.Text(output.Field(l.span(keyTimeLimit, keySubmitTime), "TimeMin")); least != "" {
 			j.MinTime = e.Limit("TimeMin", least)
 		}
-		if _, deadline, found := strings.Cut(l.line[l.at[keyEndTime]+1:], " "); found { // no user can write here
+		if _, deadline, found := strings.Cut(l.line[l.at[keyEndTime]+1:], " "); found { // no user's text precedes this key in the slot
 			j.Deadline = e.Instant("Deadline", strings.TrimPrefix(output.Field(wordOf(deadline), "Deadline"), r.stamp))
 		}
 		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
@@ -183,7 +183,7 @@ func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 // middle parses the job's nodes and requests, at the first possible positions.
 func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	j.Partition = l.word(keyPartition)
-	if l.word(keyBatchFlag) == "1" { // a job without a script has a host here, too
+	if l.word(keyBatchFlag) == "1" { // for a job without a script the key has the submitting host
 		hosts := l.span(keyNodeList, keyNumNodes)
 		if at := strings.LastIndex(hosts, " BatchHost="); at >= 0 {
 			j.BatchHost = output.Text(wordOf(hosts[at+len(" BatchHost="):]))
@@ -269,7 +269,7 @@ func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs 
 		}
 		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
 		switch {
-		case how != closed: // its user's text may have cut it short
+		case how != closed: // a user's text may have made the record end too early
 		case j.incomplete:
 			odd++
 		default:

@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// noJobs looks up a job where none is known.
+// noJobs looks up a verified record where no job is known, and so returns nil.
 func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {
@@ -78,7 +78,7 @@ func TestAnOddRecordPutsNoOtherInDoubt(t *testing.T) {
 	}
 }
 
-// In the names of users' texts, a is mallory's job and v alice's.
+// In the names of these texts, `a` (attacker) is mallory's job and `v` (victim) is alice's.
 func TestRivalBeginningsAreDecidedByKnownJobs(t *testing.T) {
 	head := func(id int, name, user string) string {
 		return fmt.Sprintf("\nJobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=(null) Priority=0 Nice=0 Account=", id, name, user, map[string]int{"mallory": 1066, "alice": 1001}[user])

@@ -7,8 +7,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// FuzzParse parses any text as slurmctld's associations and QOS. Whatever the text, a ceiling is a number of nodes,
-// the current one is no higher than the permanent one, and the file for job_submit.lua is printable.
+// FuzzParse parses any text as slurmctld's associations and QOS. For every text, a ceiling must be a number of
+// nodes, the current ceiling no higher than the permanent one, and the file for job_submit.lua printable.
 func FuzzParse(f *testing.F) {
 	f.Add(assocMgr("GrpTRES=node=3(2)", "GrpTRES=cpu=9(4)", "MaxTRESPJ=node=4", "MaxTRESPU=node=5(2)"))
 	f.Add(assocMgr("GrpTRES=node=9223372036854775807(-9223372036854775808)", "GrpTRES=cpu=-1(4)", "GrpTRES=node=0(1)", "MaxTRESPU=node=N(2)"))

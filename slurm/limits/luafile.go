@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// This file writes, for job_submit.lua, how many nodes associations and QOS can ever allow a job, so that the plug-in
-// can refuse impossible jobs at submission. The plug-in does not see these limits, and cannot ask for them while
-// slurmctld holds its locks.
+// This file generates, for job_submit.lua, the node limits that associations and QOS set for any job, so that the
+// plug-in can refuse impossible jobs at submission. The plug-in does not see these limits, and cannot query them,
+// because slurmctld holds its locks while the plug-in runs.
 
-// Lua returns the Lua text: for each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how
-// many and why. The first line has a digest of the others. job_submit.lua reads them only when the digest changes,
-// because thousands of them take some 40 ms.
+// Lua returns the Lua text: the node limit and its reason for each association ("phys", "phys/1001") and QOS that
+// limits the nodes of a job. The first line has a digest of the other lines. job_submit.lua loads the file again
+// only when the digest changes, because a file with thousands of limits takes some 40 ms.
 func (p Policies) Lua(n Need) string {
 	return withDigest("how many nodes a job may have at most", p.luaTable(n))
 }
 
-// withDigest returns a file for job_submit.lua, with its subject in the first line.
+// withDigest returns a file for job_submit.lua whose first line has the subject and a digest of the other lines.
 func withDigest(about, body string) string {
 	return fmt.Sprintf("-- %s: %s. Read by job_submit.lua. sha256:%x\n%s", author, about, sha256.Sum256([]byte(body)), body)
 }
@@ -72,7 +72,7 @@ func (p Policies) luaTable(n Need) string {
 	for _, q := range p.qualities {
 		lowest, more := q.Set.ceiling(n), ""
 		if lowest.nodes >= 0 {
-			more = ", outranks = true" // which association limits it replaces is decided when the job waits
+			more = ", outranks = true" // the limits of associations that this one replaces are determined when the job waits
 		}
 		for _, l := range q.each {
 			lowest = lowest.lower(l.ceiling(n))
@@ -83,7 +83,7 @@ func (p Policies) luaTable(n Need) string {
 	return b.String()
 }
 
-// ceiling returns how many nodes these limits can ever leave a job.
+// ceiling returns the highest number of nodes that these limits can ever allow a job.
 func (l Set) ceiling(n Need) ceiling {
 	lowest := ceiling{nodes: -1}
 	l.among(n, func(kind, name string, b bound) {

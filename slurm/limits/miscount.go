@@ -8,7 +8,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Miscounted returns how many more jobs slurmctld counts as running than there are.
+// Miscounted returns by how many jobs slurmctld's count of running jobs is too high.
 func (p Policies) Miscounted(jobs []output.Record) int64 {
 	i := slices.IndexFunc(p.associations, func(a association) bool { return a.parent == "" && a.user == "" })
 	if i < 0 {
@@ -23,7 +23,7 @@ func (p Policies) Miscounted(jobs []output.Record) int64 {
 	return n
 }
 
-// NearLimit reports whether the owner of a managed job may soon be unable to run or submit another one.
+// NearLimit reports whether a limit may soon keep the owner of a managed job from running or submitting another job.
 func (p Policies) NearLimit(jobs []output.Record) bool {
 	return slices.ContainsFunc(jobs, func(r output.Record) bool {
 		return adapter.RequestOf(&r.Job) != "" && slices.ContainsFunc(p.over(&r), func(l Set) bool {
@@ -33,18 +33,18 @@ func (p Policies) NearLimit(jobs []output.Record) bool {
 	})
 }
 
-// nearMargin is how many jobs below a limit count as near it.
+// nearMargin is the number of remaining jobs up to which a usage counts as near its limit.
 const nearMargin = 2
 
 // A Miscount is the last seen miscount.
 type Miscount struct {
 	at   time.Time // when associations were read
 	Jobs int64
-	seen int // consecutive readings that saw no fewer
+	seen int // number of consecutive readings with at least as many miscounted jobs
 }
 
-// Record records a reading of associations and reports whether the miscount is certain. A job may start or end between
-// two readings of one moment.
+// Record records a reading of associations and reports whether the miscount is certain. A single reading is not
+// certain, because a job may start or end between the queries for associations and for jobs.
 func (m *Miscount) Record(at time.Time, jobs int64) bool {
 	if at.Equal(m.at) {
 		return false

@@ -12,20 +12,20 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file tells job_submit.lua which nodes exist, so that it can refuse a job that none of them can ever satisfy.
-// Slurm refuses such a job at submission if it may start at once. But the plug-in holds managed jobs, and Slurm
-// checks a held job only when it is to start.
+// This file generates, for job_submit.lua, a list of the nodes that exist, so that the plug-in can refuse a job
+// that no node can ever satisfy. Slurm refuses such a job at submission if the job may start immediately. But the
+// plug-in holds managed jobs, and Slurm checks a held job only when the job is to start.
 
-// NodesFile is the name of the file, which is next to the file of the limits.
+// NodesFile is the name of the file, which is in the folder of the file of limits.
 const NodesFile = "accordion_nodes.lua"
 
 // mostKinds limits the kinds of nodes in the file: the plug-in goes through all of them while slurmctld holds its
 // locks.
 const mostKinds = 200
 
-// NodesLua returns the Lua text: for each partition of the pool, how many nodes there are of each kind. If memory is
-// false, Slurm does not allocate memory, and a job may ask for all that a node has. A partition with too many kinds
-// is left out; no job is refused there.
+// NodesLua returns the Lua text: for each partition of the pool, the number of nodes of each kind. If `memory` is
+// false, Slurm does not allocate memory, and a job may request all memory of a node. A partition with too many
+// kinds is left out; no job is refused there.
 func NodesLua(in output.Inventory, pool []string, memory bool) string {
 	var b strings.Builder
 	b.WriteString("return {\n")

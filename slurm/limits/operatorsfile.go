@@ -10,9 +10,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// OperatorsFile is the name of the file that tells job_submit.lua who may change managed jobs besides root. It is
-// next to the file of the limits. The plug-in knows the uid of the user who changes a job, but cannot look up that
-// user's AdminLevel.
+// OperatorsFile is the name of the file with the users, other than root, who may change managed jobs.
+// job_submit.lua reads it. The file is in the folder of the file of limits. The plug-in knows the uid of the user
+// who changes a job, but cannot look up that user's AdminLevel.
 const OperatorsFile = "accordion_operators.lua"
 
 // unknown is the uid that Slurm writes for a user who is not in the directory.

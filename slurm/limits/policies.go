@@ -22,7 +22,7 @@ type bound struct{ limit, used int64 }
 // parseBound parses a bound of jobs: N(3), 5(3), or a limit alone.
 func parseBound(s string) bound { return boundOf(s, number.Count) }
 
-// boundOf parses a bound whose limit is parsed by read.
+// boundOf parses a bound, and its limit with `read`.
 func boundOf(s string, read func(string) (int64, error)) bound {
 	limit, used, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	b := bound{limit: -1}
@@ -58,8 +58,8 @@ func parseBounds(s string) bounds {
 // A Set has the limits of an association, of a QOS, or of one user or account within a QOS.
 type Set struct {
 	of      string // for messages
-	group   bounds // all jobs together
-	perJob  bounds // each job
+	group   bounds // limits on all jobs together
+	perJob  bounds // limits on each job
 	jobs    bound  // running jobs
 	submits bound  // running and pending jobs
 	// A limit of a QOS replaces one of the same kind of an association.
@@ -71,7 +71,7 @@ type association struct {
 	Set
 	id, parent string
 	account    string
-	user, uid  string  // "" of an account
+	user, uid  string  // "" for an account
 	factor     float64 // fair-share factor, from 0 to 1
 	running    bound   // running jobs of everything below it; its usage is known even without a limit
 }
@@ -81,8 +81,8 @@ type quality struct {
 	Set
 	name     string
 	priority int64
-	within   map[string]Set // by account name or uid, for those that have had jobs
-	each     []Set          // for every user and every account
+	within   map[string]Set // limits of accounts and users that have had jobs, by account name or uid
+	each     []Set          // limits for every user and every account
 }
 
 // Policies has slurmctld's associations and QOS.
@@ -123,7 +123,7 @@ func parseAssociation(line string) association {
 	return a
 }
 
-// tighter returns the bound that leaves fewer jobs.
+// tighter returns the one of two bounds that allows fewer further jobs.
 func tighter(a, b bound) bound {
 	if b.limit >= 0 && (a.limit < 0 || b.limit-b.used < a.limit-a.used) {
 		return b
@@ -184,7 +184,8 @@ func (p Policies) quality(name string) *quality {
 	return nil
 }
 
-// over returns everything that limits a job, in Slurm's order: its QOS, then the associations.
+// over returns all sets of limits that apply to a job, in Slurm's order: those of its QOS, then those of the
+// associations.
 func (p Policies) over(r *output.Record) []Set {
 	var all []Set
 	if q := p.quality(r.QOS); q != nil {
@@ -230,7 +231,7 @@ type Need struct {
 	Extra map[string]int64 // additionally while it grows
 }
 
-// among calls found for each limit of a resource that the job uses.
+// among calls `found` for each limit on a resource that the job uses.
 func (l Set) among(n Need, found func(kind, name string, b bound)) {
 	for _, kind := range []struct {
 		name   string
@@ -250,7 +251,8 @@ const (
 	ofAll  = "the limit of"
 )
 
-// Ceilings returns how many nodes the job may have at most: ever, and now, given how many it has already.
+// Ceilings returns the maximum number of nodes of the job: `ever`, whatever else runs, and `now`, with the nodes that
+// the job already has.
 func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling) {
 	ever, now = ceiling{nodes: -1}, ceiling{nodes: -1}
 	outranked := map[string]bool{} // association limits that a limit of the QOS replaces
@@ -270,15 +272,17 @@ func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling
 	return ever, now.lower(ever)
 }
 
-// SetEach adds what each QOS allows every user and account, by the name of the QOS (ParseEach). slurmctld does not report that.
+// SetEach sets each QOS's per-user and per-account limits, keyed by QOS name (ParseEach). slurmctld does not report
+// these limits.
 func (p Policies) SetEach(each map[string][]Set) {
 	for i := range p.qualities {
 		p.qualities[i].each = each[p.qualities[i].name]
 	}
 }
 
-// ParseEach parses the output of `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`: what
-// each QOS allows each user and each account. slurmctld reports that only for those that have had jobs.
+// ParseEach parses the output of `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`: the
+// per-user and per-account limits of each QOS. slurmctld reports these limits only for users and accounts that
+// have had jobs.
 func ParseEach(out string) map[string][]Set {
 	each := map[string][]Set{}
 	for line := range strings.SplitSeq(out, "\n") {

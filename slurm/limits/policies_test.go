@@ -30,7 +30,7 @@ func TestTheLowestLimitThatCountsForAJobIsItsCeiling(t *testing.T) {
 		{"GrpTRES=", "GrpTRES=cpu=9(4)", "GrpTRES=", "MaxTRESPU=", 2, 4, 4, "the limit of account chem is cpu=9"},
 		{"MaxTRESPJ=node=2", "GrpTRES=", "GrpTRES=", "MaxTRESPU=", 1, 2, 2, "the limit of each job of user bob in account chem is node=2"},
 		{"GrpTRES=", "GrpTRES=", "MaxTRESPJ=node=4", "MaxTRESPU=node=5(2)", 1, 4, 4, "the limit of each job of QOS normal is node=4"},
-		// A QOS's own limit takes the place of an association's of its kind, and of no other.
+		// A limit of a QOS replaces an association's limit of the same kind, and no other.
 		{"GrpTRES=node=3(2)", "GrpTRES=", "GrpTRES=node=8(2)", "MaxTRESPU=", 2, 8, 8, "the limit of QOS normal is node=8"},
 		{"GrpTRES=node=3(2)", "GrpTRES=", "MaxTRESPJ=node=8", "MaxTRESPU=", 2, 3, 3, "the limit of user bob in account chem is node=3"},
 		{"GrpTRES=node=3(2)", "GrpTRES=", "GrpTRES=", "MaxTRESPU=node=5(2)", 2, 3, 3, "the limit of user bob in account chem is node=3"},

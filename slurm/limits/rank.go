@@ -46,9 +46,9 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 // a minute.
 const mostAgeParts = 7 * 24 * 60
 
-// EligibleSince returns the second since which a pending job could have run: the latest of its submission, its begin time,
-// the end of its dependency and the end of its hold. Slurm does not report the last two for a parked job, so the job
-// must be read often. known is the result of the last call; 0 at the first.
+// EligibleSince returns the second since which a pending job could have run: the latest of its submission, its begin
+// time, the end of its dependency and the end of its hold. Slurm does not report the last two for a parked job, so
+// the job must be read often. `known` is the result of the last call, or 0 at the first call.
 func EligibleSince(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
@@ -76,7 +76,7 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	case r.CouldRun > 0:
 		since = r.CouldRun
 	}
-	grain := max(1, min(60, most/mostAgeParts)) // so that not every reading changes it
+	grain := max(1, min(60, most/mostAgeParts)) // so that the priority does not change at every reading
 	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

@@ -17,7 +17,7 @@ func TestAgeCountsFromTheSecondSinceWhichAJobCouldRun(t *testing.T) {
 		known  core.Time
 		change func(*output.Record)
 		want   core.Time
-		age    int64 // of 1,000 in a week
+		age    int64 // the age's part of the rank, which is 1,000 after a week
 	}{
 		{name: "since its submission", change: func(*output.Record) {}, want: submitted, age: 165},
 		{name: "since its begin time", change: func(r *output.Record) { r.Begin = now - 50000 }, want: now - 50000, age: 83},
@@ -42,7 +42,7 @@ func TestAgeCountsFromTheSecondSinceWhichAJobCouldRun(t *testing.T) {
 }
 
 func TestAgeIsTheSameForShortAndLongMaximumAges(t *testing.T) {
-	for most, want := range map[string]int64{"7-00:00:00": 99, "00:20:00": 50000} { // of a week the last whole minute counts
+	for most, want := range map[string]int64{"7-00:00:00": 99, "00:20:00": 50000} { // with a maximum age of a week, age counts in whole minutes
 		c := output.Configuration{"PriorityType": "priority/multifactor", "PriorityWeightAge": "1000000", "PriorityMaxAge": most}
 		r := output.Record{Job: adapter.Job{Key: adapter.Key{Submitted: 1000}, CouldRun: 1000}}
 		if got := Age(c, &r, time.Unix(1060, 0)); got != want {

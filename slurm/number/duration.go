@@ -8,12 +8,14 @@ import (
 	"accordion/core"
 )
 
-// longest bounds a duration, in seconds: three million years of one processor, or a year of three million.
+// longest bounds a duration, in seconds: three million years of one processor, or one year of three million
+// processors.
 const longest int64 = 1e14
 
-// Duration reads a duration of any length in milliseconds: 00:01.500, 01:02:03, 4000-03:14:07, and 1-12 or 1-12:30 as users write
-// limits. The first field may be any number. A sum over all processors of a job can be longer than the limits of jobs, which
-// core.ParseDuration bounds. A bare number is refused, because it means minutes in some of Slurm's texts and seconds in others.
+// Duration reads a duration of any length in milliseconds: 00:01.500, 01:02:03, 4000-03:14:07, and 1-12 or 1-12:30 as
+// users write limits. The first field may be any number. A sum over all processors of a job can be longer than the
+// limits of jobs, which core.ParseDuration bounds. A number without a colon is refused, because it means minutes in
+// some of Slurm's texts and seconds in others.
 func Duration(text string) (milliseconds int64, ok bool) {
 	clock, fraction, fractional := strings.Cut(text, ".")
 	millis, ok := thousandths(fraction)
@@ -62,8 +64,8 @@ func thousandths(fraction string) (int64, bool) {
 	return n, true
 }
 
-// Unlimited reports whether a text in the place of a limit is a word for no limit. It also reports true for a limit that is not in
-// the text: the partition's, or one that Slurm could not print.
+// Unlimited reports whether a text in the place of a time limit means that there is no limit. It also returns true if
+// the text means a limit without its value: the partition's limit, or a limit that Slurm could not print.
 func Unlimited(text string) bool {
 	switch text {
 	case "UNLIMITED", "INFINITE", "NOT_SET", "Partition_Limit", "INVALID", "":
@@ -72,8 +74,8 @@ func Unlimited(text string) bool {
 	return NoValue(text)
 }
 
-// Limit reads a time limit in seconds: 5:00, 1:00:00, 1-02:03:04. It returns core.Forever where there is none, or where only the
-// partition's limit applies.
+// Limit reads a time limit in seconds: 5:00, 1:00:00, 1-02:03:04. It returns core.Forever if there is no limit, or if
+// only the partition's limit applies.
 func Limit(text string) (core.Time, error) {
 	if Unlimited(text) {
 		return core.Forever, nil
@@ -88,8 +90,8 @@ func Limit(text string) (core.Time, error) {
 // mostMinutes bounds a limit: Slurm keeps limits in 32 bits.
 const mostMinutes = 1<<32 - 1
 
-// MinutesLimit reads a time limit in minutes, as TimelimitRaw has it, and returns it in seconds. ok is false where there is no limit,
-// or where it cannot be read.
+// MinutesLimit reads a time limit in minutes, as TimelimitRaw has it, and returns it in seconds. `ok` is false if
+// there is no limit, or if the limit cannot be read.
 func MinutesLimit(text string) (limit core.Time, ok bool) {
 	n, err := Count(text)
 	if Unlimited(text) || err != nil || n > mostMinutes {

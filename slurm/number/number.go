@@ -1,5 +1,6 @@
-// Package number reads the numbers in Slurm's texts: counts, amounts of memory, durations, limits and lists of resources.
-// Every reader of Slurm's output uses it, so that one text means the same everywhere. It is pure.
+// Package number reads the numbers in Slurm's texts: counts, amounts of memory, durations, limits and lists of
+// resources. All code that reads Slurm's output uses this package, so that a text has the same meaning everywhere.
+// The package is pure.
 //
 //	n, err := number.Count("1.50K")              // 1536
 //	d, ok := number.Duration("4000-03:14:07")    // milliseconds
@@ -24,14 +25,15 @@ import (
 	"accordion/core"
 )
 
-// Unset is the count where Slurm says that there is none.
+// Unset is the result if Slurm's text means that no count is set.
 const Unset = -1
 
-// Most replaces every larger count. It is more than any cluster has, is exact in Lua, and may be multiplied by the tasks of a node.
+// Most replaces every larger count. It is larger than any cluster's counts and exact in Lua, and its product with the
+// tasks of a node does not overflow.
 const Most = 1 << 50
 
-// NoValue reports whether a text stands for "not set": an empty one, (null), N/A, or NO_VAL and INFINITE of 32 bits. Some releases
-// print those two as they are, for example as the tasks of a job that was canceled in the queue.
+// NoValue reports whether a text means "not set": an empty text, (null), N/A, or the numbers NO_VAL and INFINITE of
+// 32 bits. Some releases print these two numbers, for example as the tasks of a job that was canceled in the queue.
 func NoValue(text string) bool {
 	switch text {
 	case "", "(null)", "N/A", "n/a", "4294967294", "4294967295":
@@ -40,7 +42,8 @@ func NoValue(text string) bool {
 	return false
 }
 
-// Count reads a number of nodes, tasks, CPUs or devices: 2048, 2K, 1.50K. It returns Unset where none is set, and Most for more.
+// Count reads a number of nodes, tasks, CPUs or devices: 2048, 2K, 1.50K. It returns Unset if no count is set, and
+// Most for larger counts.
 func Count(text string) (int64, error) {
 	if NoValue(text) {
 		return Unset, nil
@@ -52,16 +55,16 @@ func Count(text string) (int64, error) {
 	return n, nil
 }
 
-// Rounded reports whether Slurm rounded the number that it wrote: the count is then only near the true one. Ask sacct with --noconvert,
-// or without --units.
+// Rounded reports whether Slurm rounded the number that it wrote, so that the count is only near the true one. sacct
+// does not round with --noconvert, or without --units.
 func Rounded(text string) bool {
 	_, fraction, found := strings.Cut(text, ".")
 	fraction = strings.TrimRight(fraction, "KMGTP")
 	return found && fraction != "50" && fraction != "5"
 }
 
-// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. Until 20.11 sacct writes ReqMem with another letter,
-// for memory of each CPU (4000Mc) or node (0n). Memory returns Unset where none is set.
+// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. sacct until 20.11 writes ReqMem
+// with a further letter, for memory per CPU (4000Mc) or per node (0n). Memory returns Unset if no amount is set.
 func Memory(text string) (int64, error) {
 	if NoValue(text) {
 		return Unset, nil
@@ -80,7 +83,7 @@ func Memory(text string) (int64, error) {
 	return kilobytes / 1024, nil
 }
 
-// outputUnits are the suffixes that Slurm prints. Some sites' scripts write them in lower case.
+// outputUnits are the suffixes that Slurm prints. Scripts of some sites write them in lower case.
 var outputUnits = map[string]int64{
 	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
 }
@@ -95,7 +98,8 @@ var requestUnits = map[string]int64{
 // memoryUnits are the suffixes of memory, in KB.
 var memoryUnits = map[string]int64{"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30, "p": 1 << 40}
 
-// scaled reads digits, perhaps a fraction, and one of the suffixes. It returns the nearest whole number, and Most for more.
+// scaled reads digits, an optional fraction, and one of the suffixes. It returns the nearest whole number, or Most
+// for larger numbers.
 func scaled(text string, units map[string]int64) (int64, bool) {
 	whole, rest := digits(text)
 	factor, known := units[strings.ToLower(rest)]
@@ -131,7 +135,7 @@ func digits(text string) (number, rest string) {
 	return text[:i], text[i:]
 }
 
-// RangeEnds returns the least and the most of a range or a list of counts, such as 3-5 or 2,4,8-16:4.
+// RangeEnds returns the smallest and the largest count of a range or a list, such as 3-5 or 2,4,8-16:4.
 func RangeEnds(text string) (low, high string) {
 	text, _, _ = strings.Cut(text, ":")
 	low, high = text, text[strings.LastIndexAny(text, ",-")+1:]

@@ -156,7 +156,7 @@ func TestDevicesOfANodeAreCounted(t *testing.T) {
 		"gpu:a100:2(S:0,2),gpu:v100:1(S:1,3)":     "map[gpu:3 gpu:a100:2 gpu:v100:1]",
 		"tmp:350G,bandwidth:lustre:no_consume:4G": "map[bandwidth:4294967296 bandwidth:lustre:4294967296 tmp:375809638400]",
 		"gpu:no_consume:4":                        "map[gpu:4]",
-		"fs:2":                                    "map[fs:2]", // here everything is a generic resource
+		"fs:2":                                    "map[fs:2]", // in a node's list every item is a generic resource
 		"(null)":                                  "map[]",
 		"":                                        "map[]",
 		"gpu":                                     "map[gpu:1]",
@@ -167,7 +167,8 @@ func TestDevicesOfANodeAreCounted(t *testing.T) {
 	}
 }
 
-// TestWhatWasReportedInPublicIsRead has texts that other programs stumbled over, retyped, each with the address of the report.
+// TestWhatWasReportedInPublicIsRead has texts that other programs could not read. Each is retyped from a public
+// report, whose address is given.
 func TestWhatWasReportedInPublicIsRead(t *testing.T) {
 	duration := func(text string) string {
 		ms, ok := Duration(text)
@@ -249,11 +250,11 @@ func TestRangesHaveTwoEnds(t *testing.T) {
 	}
 }
 
-// The second implementations below are slow and plain: patterns, and rational numbers of any size.
+// The implementations below read the same texts slowly and simply, by patterns and with rational numbers of any size.
 
 var countForm = regexp.MustCompile(`^([0-9]+)(\.[0-9]{1,6})?([kmgtpKMGTP]?)$`)
 
-// plainCount reads a count by rational numbers. ok is false for what is refused.
+// plainCount reads a count with rational numbers. `ok` is false for texts that must be refused.
 func plainCount(text string) (n int64, ok bool) {
 	if NoValue(text) {
 		return Unset, true
@@ -276,7 +277,7 @@ func plainCount(text string) (n int64, ok bool) {
 
 var durationForm = regexp.MustCompile(`^(?:([0-9]+)-)?([0-9]+)(?::([0-9]+))?(?::([0-9]+))?(\.[0-9]{1,9})?$`)
 
-// plainDuration reads a duration by one pattern and big numbers.
+// plainDuration reads a duration with one pattern and big numbers.
 func plainDuration(text string) (int64, bool) {
 	m := durationForm.FindStringSubmatch(text)
 	if m == nil {
@@ -319,7 +320,7 @@ func plainDuration(text string) (int64, bool) {
 	return 1000*sum.Int64() + millis, true
 }
 
-// agree compares the reader with the plain implementations.
+// agree compares the package's functions with the plain implementations.
 func agree(t testing.TB, text string) {
 	t.Helper()
 	n, err := Count(text)
@@ -348,10 +349,11 @@ func agree(t testing.TB, text string) {
 	}
 }
 
-// near allows one more or less where a fraction of a large unit is rounded: six digits of a P are more than 53 bits.
+// near allows a difference of one where a fraction of a large unit is rounded, because six digits of a P need more
+// than 53 bits.
 func near(a, b int64) bool { return a > 1<<40 && a-b <= 1 && b-a <= 1 }
 
-// written returns a random text of pieces that Slurm's numbers have.
+// written returns a random text made of pieces that occur in Slurm's numbers.
 func written(random *rand.Rand) string {
 	pieces := []string{"0", "1", "07", "24", "59", "60", "1024", "99999999999", ".", ".5", ".50", ".123456", ":", "-", "K", "M", "g", "T", "P", "kb", "gres", "/", "=", "gpu", "a100", ",", "(S:0,1)", "(CNT:7)", "no_consume", "cpu", "mem", "none"}
 	var b strings.Builder
@@ -368,7 +370,7 @@ func TestTheParserAgreesWithAPlainOne(t *testing.T) {
 			return
 		}
 	}
-	for range 20000 { // what Slurm itself writes, of any size
+	for range 20000 { // texts that Slurm itself writes, with numbers of any size
 		n := random.Int64N(int64(1) << random.IntN(50))
 		if got, err := Count(slurmWrites(n)); err != nil || got != n && n < 4294967294 {
 			t.Fatalf("%d is written as %s and read as %d, %v", n, slurmWrites(n), got, err)
@@ -395,7 +397,8 @@ func slurmWrites(n int64) string {
 	return value.FloatString(2) + []string{"", "K", "M", "G", "T", "P"}[unit]
 }
 
-// FuzzNumbers gives any text to all readers. They must agree with the plain ones, never fail, and return what is in their bounds.
+// FuzzNumbers passes any text to all functions of the package. They must agree with the plain implementations, never
+// panic, and return results within their bounds.
 func FuzzNumbers(f *testing.F) {
 	for _, text := range []string{"1.50K", "4000-03:14:07", "00:01.500", "cpu=2,gres/gpu:a100=2", "gpu:a100:2(S:0,1),tmp:no_consume:350G", "mem=1.50G", "gres:tmp:10G", "UNLIMITED"} {
 		f.Add(text)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Resource is one item of a list of resources: of what a job asks for or has, or of what a node has.
+// A Resource is one item of a list of resources. Such a list is what a job requests or has, or what a node has.
 type Resource struct {
 	Kind  string // Device, or the kind of another trackable resource: cpu, mem, node, billing, …
-	Name  string // of a device, with its type: gpu, gpu:a100; of a license or a file system its name; else ""
-	Count int64  // MB of mem and bb. 1 where the item has no count, Unset where it cannot be read
+	Name  string // the name of a device with its type: gpu, gpu:a100; the name of a license or a file system; otherwise ""
+	Count int64  // in MB for mem and bb; 1 if the item has no count, Unset if the count cannot be read
 }
 
 // Device is the kind of generic resources.
@@ -27,7 +27,8 @@ var otherKinds = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license
 //	gpu:a100:4(S:0,2),tmp:no_consume:350G                what a node has
 //	gpu:a100:2(IDX:0,2-3),tmp(CNT:1024)                  what a job has of a node (scontrol show job -d)
 //
-// An item that means that none is wanted is left out. What is in brackets is not read, but for CNT, which is the count.
+// Items that request nothing, such as (null), are left out. Text in brackets is skipped, except CNT, which is the
+// count.
 func Resources(list string) iter.Seq[Resource] {
 	return func(yield func(Resource) bool) {
 		for item := range items(list) {
@@ -58,7 +59,8 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
-// unbracketed returns an item without what is in brackets: sockets, indices, the type (null). Of (CNT:1024) it returns the count.
+// unbracketed returns an item without texts in brackets: sockets, indices, the type (null). It keeps the count in
+// (CNT:1024).
 func unbracketed(item string) (text, count string) {
 	for {
 		before, rest, found := strings.Cut(item, "(")
@@ -74,10 +76,10 @@ func unbracketed(item string) (text, count string) {
 	}
 }
 
-// separators are what releases write between the parts of an item.
+// separators are the characters that releases of Slurm write between the parts of an item.
 var separators = strings.NewReplacer("/", ":", "=", ":")
 
-// resource reads one item; ok is false where it means that none is wanted.
+// resource reads one item. `ok` is false if the item requests nothing.
 func resource(item string) (r Resource, ok bool) {
 	text, counted := unbracketed(item)
 	if NoValue(text) {
@@ -112,11 +114,11 @@ func resource(item string) (r Resource, ok bool) {
 	return r, true
 }
 
-// count reads a part of an item as its count; is reports whether it is one.
+// count reads a part of an item as the item's count. `is` reports whether the part is a count.
 func (r *Resource) count(part string) (n int64, is bool) {
 	switch r.Kind {
 	case Device:
-		if strings.Contains(part, ".") { // a type: Slurm reads no fractions of devices
+		if strings.Contains(part, ".") { // the part is a type, because Slurm reads no fractions of devices
 			return Unset, false
 		}
 		return scaled(part, requestUnits)
@@ -128,8 +130,8 @@ func (r *Resource) count(part string) (n int64, is bool) {
 	return n, err == nil
 }
 
-// Devices returns how many of each generic resource a node has, by its list (Gres=). It counts by name and by name with type: gpu and
-// gpu:a100. Each item of such a list is a generic resource, whatever its name.
+// Devices returns the count of each generic resource in a node's list (Gres=). The map has counts by name and by name
+// with type: gpu and gpu:a100. Each item of such a list is a generic resource, whatever its name.
 func Devices(list string) map[string]int64 {
 	all := map[string]int64{}
 	for item := range items(list) {

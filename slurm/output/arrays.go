@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// Task returns the number of the array's task that the job is; "" if it is not a task, or stands for several. The
-// rest of an array may be one task, which 20.11 still prints as 9%2.
+// Task returns the task number of the job, or "" if the job is not an array's task or the record stands for
+// several tasks. If the rest of an array is a single task, 20.11 still prints it with a throttle, as 9%2.
 func (r *Record) Task() string {
 	number, _, _ := strings.Cut(r.TaskIDs, "%")
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil || r.Array == 0 {
@@ -22,9 +22,9 @@ func (r *Record) Task() string {
 	return number
 }
 
-// ExpandName returns the name of the job for --dependency=expand:. It is the job's id, except for the task whose job
-// id is its array's id A: Slurm takes A for all tasks, and refuses while one of them waits, so that task is A_T.
-// Other tasks must not use that form: Slurm would accept it, but merge into the job whose id is A.
+// ExpandName returns the name of the job for --dependency=expand:. That is the job's id, except for the task whose
+// job id is the array's id A. Slurm reads A as all tasks, and refuses while one of them waits, so the name of that
+// task is A_T. Other tasks must not use this form: Slurm would accept it, but merge into the job whose id is A.
 func (r *Record) ExpandName() string {
 	if task := r.Task(); task != "" && r.ID == r.Array {
 		return fmt.Sprintf("%d_%s", r.Array, task)
@@ -32,7 +32,7 @@ func (r *Record) ExpandName() string {
 	return fmt.Sprint(r.ID)
 }
 
-// number returns the id by which Slurm ranks the job: that of its array, if it is in one.
+// number returns the id by which Slurm ranks the job: the array's id if the job is a task.
 func (r *Record) number() core.JobID {
 	if r.Array != 0 {
 		return r.Array
@@ -40,8 +40,8 @@ func (r *Record) number() core.JobID {
 	return r.ID
 }
 
-// taskNumber returns the number of the array's task, or of the first task that the record stands for; 0 for a job
-// that is not in an array.
+// taskNumber returns the number of the array's task, or of the first task that the record stands for. It returns
+// 0 for a job that is not in an array.
 func (r *Record) taskNumber() int {
 	if first := FirstTasks(r.TaskIDs, 1); r.Array != 0 && len(first) > 0 {
 		return first[0]
@@ -49,12 +49,12 @@ func (r *Record) taskNumber() int {
 	return 0
 }
 
-// BlockTasks blocks waiting tasks of arrays that must not start yet: a task waits for its array's throttle, and for
-// an earlier task that cannot be planned yet. As in Slurm, a task that is held, or waits for something other than
-// nodes, does not keep later tasks back.
+// BlockTasks blocks waiting tasks of arrays that must not start yet: because the throttle of their array is
+// reached, or because an earlier task cannot be planned yet. As in Slurm, a task that is held, or waits for
+// something other than nodes, does not block later tasks.
 //
-// throttles gives the number of tasks of an array that may run at a time, where it is known. missing gives the first
-// waiting task of an array that is not among the jobs.
+// `throttles` has the number of tasks of an array that may run at the same time, if it is known. `missing` has, for
+// an array, the first waiting task that is not among the jobs.
 func BlockTasks(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
 	for array, tasks := range Arrays(jobs) {
 		first, some := missing[array]
@@ -79,7 +79,7 @@ func Arrays(jobs []Record) map[core.JobID][]*Record {
 	return arrays
 }
 
-// blockTasks blocks waiting tasks of one array. tasks is in order.
+// blockTasks blocks waiting tasks of one array. The tasks are given in their order.
 func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 	run := 0
 	for _, r := range tasks {
@@ -87,13 +87,13 @@ func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 			run++
 		}
 	}
-	unknown := false // whether an earlier task may start but cannot be planned yet
+	unknown := false // true after a task that may start but cannot be planned yet
 	for _, r := range tasks {
-		fresh := r.HeldByUser && !r.Parked() // it must be adopted first
+		fresh := r.HeldByUser && !r.Parked() // the task has no mark yet and must be adopted first
 		if r.State != adapter.Pending || !r.Held || r.Stopped() && !fresh || r.Begin > now {
 			continue
 		}
-		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm may have printed it before the last task ended
+		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm may have printed that reason before the last task ended
 			r.Blocked = false
 		}
 		unknown = unknown || r.taskNumber() > missing
@@ -144,10 +144,10 @@ func AddTasks(jobs, tasks []Record) []Record {
 	return jobs
 }
 
-// manyTasks bounds the tasks of one array that are handled one by one.
+// manyTasks limits how many tasks of one array are counted one by one.
 const manyTasks = 1 << 17
 
-// without returns the numbers of an array's tasks, such as 1-7,9%2, without those in some.
+// without returns the numbers of an array's tasks, such as 1-7,9%2, without the numbers in `some`.
 func without(tasks string, some map[int]bool) string {
 	left := slices.DeleteFunc(FirstTasks(tasks, manyTasks), func(t int) bool { return some[t] })
 	slices.Sort(left)
@@ -173,7 +173,7 @@ func without(tasks string, some map[int]bool) string {
 // Several reports whether the record stands for more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }
 
-// Throttle returns how many tasks of 1-9%2 may run at a time; 0: any number.
+// Throttle returns how many tasks of an array such as 1-9%2 may run at the same time; 0 means any number.
 func Throttle(tasks string) int {
 	_, most, _ := strings.Cut(tasks, "%")
 	n, err := strconv.Atoi(most)
@@ -183,7 +183,7 @@ func Throttle(tasks string) int {
 	return n
 }
 
-// FirstTasks returns the numbers of the first n tasks of 1-7,9-20:2%3.
+// FirstTasks returns the numbers of the first n tasks of an array such as 1-7,9-20:2%3.
 func FirstTasks(tasks string, n int) []int {
 	list, _, _ := strings.Cut(tasks, "%")
 	var all []int
@@ -215,8 +215,8 @@ func FirstTasks(tasks string, n int) []int {
 	return all
 }
 
-// arrayTasks counts the tasks of 1-7,9-20:2%3 and returns its throttle (0: none). A part that cannot be parsed counts
-// as one task.
+// arrayTasks returns the number of tasks of an array such as 1-7,9-20:2%3, and its throttle, which is 0 if there is
+// none. A part that cannot be parsed counts as one task.
 func arrayTasks(s string) (tasks, throttle int) {
 	list, limit, _ := strings.Cut(s, "%")
 	throttle, _ = strconv.Atoi(limit)

@@ -92,7 +92,7 @@ func TestTasksOfAnArrayAreRankedByTheirNumbersAmongJobsOfOneRank(t *testing.T) {
 	jobs := []Record{
 		ordinary(52, 900, 7), arrayTask(50, "4"), arrayTask(53, "2"), arrayTask(54, "3", func(r *Record) { r.Priority = 9 }), arrayTask(51, "1"),
 		ordinary(49, 900, 7), ordinary(60, 899, 7), arrayTask(55, "10"),
-		arrayTask(57, "0", func(r *Record) { r.Submitted = 950 }), // it was requeued
+		arrayTask(57, "0", func(r *Record) { r.Submitted = 950 }), // this task was requeued
 	}
 	var got []core.JobID
 	for _, j := range ranked(jobs) {

@@ -1,5 +1,5 @@
 // Package output parses what Slurm's client programs print, and derives from it what the sidecar needs to know. It is
-// pure: it starts no process, reads no clock and no file.
+// pure: it starts no process and reads neither clock nor files.
 //
 // Package client runs the programs. Package jobs keeps the list of jobs that a console prints and verifies it.
 //

@@ -22,13 +22,13 @@ type Partition struct {
 	OverSubscribe string // in Slurm's words: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
 	ofOneUser     bool   // a node serves one user at a time: ExclusiveUser=YES, from 26.05 on Exclusive=USER
 
-	maxNodes int       // the most nodes of a job; 0: no maximum
-	maxTime  core.Time // the longest time limit, in seconds; core.Forever: none
+	maxNodes int       // the maximum number of nodes of a job; 0 means no maximum
+	maxTime  core.Time // the longest time limit, in seconds; core.Forever if there is none
 	overTime string    // OverTimeLimit: NONE, UNLIMITED or minutes
 	Preempt  string    // PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND, GANG,SUSPEND
 
-	// The memory of a job that does not ask for any: MB of each node, or of each CPU. Both 0: the cluster's default,
-	// or all.
+	// The memory of a job that does not request any, in MB per node or per CPU. If both are 0, the job gets the
+	// cluster's default or all memory.
 	defMemPerNode, defMemPerCPU int64
 }
 
@@ -50,7 +50,7 @@ type Node struct {
 
 	Sockets, CoresPerSocket, ThreadsPerCore int
 
-	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "": none
+	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "" if the node has none
 	available string   // AvailableFeatures: thin,ib. With node_features plug-ins the node has only some of them at a time
 	Features  string   // ActiveFeatures: the features that it has now
 	unknown   []string // words of its state that Accordion does not know
@@ -59,8 +59,9 @@ type Node struct {
 // InventoryCommands is the input of scontrol: one process for everything except jobs.
 const InventoryCommands = "show node\nshow reservation\nshow partition\n"
 
-// ParseInventory parses the answers to InventoryCommands under -o. It knows lines by their beginnings: depending on
-// readline, scontrol also prints its prompt and the commands. Only administrators can write any of this text.
+// ParseInventory parses the answers to InventoryCommands under -o. It identifies lines by their beginnings, because
+// depending on readline, scontrol also prints its prompt and the commands. Only administrators can write any of
+// this text.
 func ParseInventory(out string) (Inventory, error) {
 	var in Inventory
 	number := 0
@@ -94,11 +95,12 @@ func ParseInventory(out string) (Inventory, error) {
 	return in, nil
 }
 
-// unconfigured is the RealMemory, in MB, of a node for which slurm.conf sets none. It says nothing about the node.
+// unconfigured is the RealMemory, in MB, of a node for which slurm.conf sets none. The node's true memory is then
+// unknown.
 const unconfigured = 1
 
 // parseNode parses a line of `show node`. A number that cannot be parsed is 0. It stops after TmpDisk, which follows
-// the state: later texts may be free text of an administrator.
+// the state, because later fields may have an administrator's free text.
 func parseNode(line string) Node {
 	var n Node
 	var state string
@@ -110,7 +112,7 @@ func parseNode(line string) Node {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
 		case "NodeName":
-			n.Name = strings.Clone(value) // the node may be kept for long, and must not keep the whole output
+			n.Name = strings.Clone(value) // a copy, so that the node does not keep the whole output in memory
 		case "Arch":
 			n.Arch = strings.Clone(value)
 		case "CPUTot":
@@ -130,7 +132,7 @@ func parseNode(line string) Node {
 		case "MemSpecLimit":
 			n.reservedMemory = e.Memory(key, value)
 		case "TmpDisk":
-			n.Scratch, over = e.Memory(key, value), true // slurm.conf's TmpDisk, of TmpFS; 0: not set
+			n.Scratch, over = e.Memory(key, value), true // TmpDisk of slurm.conf, the size of TmpFS; 0 if not set
 		case "Gres":
 			n.GRES = Text(value)
 		case "AvailableFeatures":
@@ -195,8 +197,8 @@ func ParseReservation(line string) (adapter.Reservation, error) {
 	return r, nil
 }
 
-// parsePartition parses a line of `show partition`. A setting that cannot be parsed counts as not set; a bad list of
-// nodes is an error.
+// parsePartition parses a line of `show partition`. A setting that cannot be parsed counts as not set. An invalid
+// list of nodes is an error.
 func parsePartition(line string) (Partition, error) {
 	e := Reader{}
 	p := Partition{

@@ -122,7 +122,7 @@ func TestWhatANodeHasForJobsIsKnownOrSaidNotToBe(t *testing.T) {
 	for line, want := range map[string]adapter.HostResources{
 		"NodeName=n5 Arch=aarch64 CPUEfctv=126 CPUTot=128 RealMemory=256000 MemSpecLimit=6000 State=IDLE":                                   {Cores: 126, Memory: 250_000, Arch: "aarch64"},
 		"NodeName=n5 Arch=x86_64 CPUTot=4 RealMemory=1 State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1":                                      {Cores: 4, Arch: "x86_64"}, // slurm.conf sets none
-		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                                                                 {Cores: 4, Memory: 100},    // it has not registered yet
+		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                                                                 {Cores: 4, Memory: 100},    // the node has not registered yet
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=IDLE+REBOOT_REQUESTED NextState=RESUME ThreadsPerCore=2 TmpDisk=894000 Weight=1 Owner=N/A": {Cores: 4, Scratch: 894_000},
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 Reason=TmpDisk=7 Arch=z [root]":                                      {Cores: 4}, // an administrator's text
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 TmpDisk=9 Weight=1 Comment=TmpDisk=7 RealMemory=7":                   {Cores: 4, Scratch: 9},

@@ -10,7 +10,8 @@ import (
 	"accordion/slurm/number"
 )
 
-// kind describes what jobs can tell the node apart by: CPUs, memory, generic resources and features.
+// kind returns a text with everything by which jobs can distinguish the node from others: CPUs, memory, generic
+// resources and features.
 func (n *Node) kind() string {
 	words := []string{fmt.Sprintf("%d CPUs", n.EffectiveCPUs), fmt.Sprintf("%d MB", n.JobMemory())}
 	for _, more := range []string{n.GRES, n.Features} {
@@ -24,8 +25,8 @@ func (n *Node) kind() string {
 // JobMemory returns the memory that jobs may have, in MB.
 func (n *Node) JobMemory() int64 { return n.RealMemory - n.reservedMemory }
 
-// build returns what the nodes of one managed job must have in common if the job gets whole nodes by asking for all
-// of their CPUs and memory.
+// build returns what all nodes of one managed job must have in common if the job gets whole nodes by a request for
+// all of their CPUs and memory.
 func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.EffectiveCPUs, n.JobMemory()) }
 
 // has reports whether the node has each generic resource of a list, such as gres:gpu:a100:2, the given number of
@@ -42,7 +43,7 @@ func (n *Node) has(list string, times int) bool {
 // count returns how many of a generic resource the node has: gpu counts every type, gpu:a100 only that type.
 func (n *Node) count(name string) int64 { return number.Devices(n.GRES)[name] }
 
-// Hardware is what a job may ask of a node. Two nodes with equal Hardware are alike.
+// Hardware is what a job may request of a node. Two nodes with equal Hardware are interchangeable.
 type Hardware struct {
 	CPUs, Sockets, CoresPerSocket, ThreadsPerCore int
 	Memory, Scratch                               int64 // MB
@@ -50,8 +51,8 @@ type Hardware struct {
 	Features                                      string // active features, then available ones; a feature may occur twice
 }
 
-// Hardware returns what a job may ask of the node. memory tells whether Slurm allocates memory to jobs; otherwise a
-// job may ask for all of it.
+// Hardware returns what a job may request of the node. `memory` tells whether Slurm allocates memory to jobs. If
+// Slurm does not, a job may request all of the node's memory.
 func (n *Node) Hardware(memory bool) Hardware {
 	h := Hardware{n.EffectiveCPUs, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.RealMemory, n.Scratch, n.GRES, n.Features}
 	if memory {
@@ -63,10 +64,10 @@ func (n *Node) Hardware(memory bool) Hardware {
 	return h
 }
 
-// Suits reports whether the node has what the job asks for on each of its nodes, apart from features.
+// Suits reports whether the node has what the job requests of each of its nodes, apart from features.
 func (n *Node) Suits(r *Record) bool {
 	return r.MinCPUs <= n.EffectiveCPUs && (r.MemoryPer == "CPU" || r.MinMemory <= n.JobMemory()) && r.MinDisk <= n.Scratch && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
-		(r.State != adapter.Pending || n.hasAny(r.TRES)) // a running job's TRES is what came with its nodes
+		(r.State != adapter.Pending || n.hasAny(r.TRES)) // the TRES of a running job are what it got with its nodes, and no request
 }
 
 // hasAny reports whether the node has at least one of each generic resource in the list.

@@ -7,8 +7,8 @@ type Use int
 
 // The uses; a later one is worse.
 const (
-	Now   Use = iota // jobs may start on it, though other jobs may hold it
-	Later            // not now; it comes back by itself: it boots, is about to answer, or Slurm is still cleaning up
+	Now   Use = iota // jobs may start on the node, if no other job holds it
+	Later            // the node becomes usable without an administrator: it boots, is about to answer, or Slurm is still cleaning up
 	Away             // not until an administrator brings it back
 )
 
@@ -18,26 +18,26 @@ type Power int
 // The power states; a later one takes longer to become awake.
 const (
 	Awake         Power = iota
-	Asleep              // POWERED_DOWN: an allocation wakes it, and lasts from that moment on
-	Waking              // POWERING_UP: it boots for up to ResumeTimeout, then answers
-	FallingAsleep       // POWERING_DOWN, POWER_DOWN: it shuts down for up to SuspendTimeout, and cannot be woken before
+	Asleep              // POWERED_DOWN: an allocation wakes the node, and begins before the node has booted
+	Waking              // POWERING_UP: the node boots for up to ResumeTimeout, then answers
+	FallingAsleep       // POWERING_DOWN, POWER_DOWN: the node shuts down for up to SuspendTimeout, and cannot be woken until then
 )
 
 // PowerOf returns the power state in a node's state.
 func PowerOf(state string) Power { return readState(state).power }
 
-// A meaning tells what one word of a node's state says. Of several words the worst counts.
+// A meaning is what one word of a node's state means. If a state has several words, the worst counts.
 type meaning struct {
 	use          Use
 	holds        bool  // a job holds the node, or is still leaving it
 	silent       bool  // NOT_RESPONDING
-	unregistered bool  // slurmctld has restarted and not heard of it yet: its silence means nothing
+	unregistered bool  // slurmctld has restarted and has no report from the node yet, so a missing answer means nothing
 	dead         bool  // everything that ran there is lost
 	power        Power // its power state
 }
 
-// states has the words of `scontrol show node` before the first +, without marks. Releases before 21.08 print as
-// states what later ones print as flags (MAINT, REBOOT, RESERVED).
+// states has the words of `scontrol show node` before the first +, without marks. Releases before 21.08 print
+// some words as states (MAINT, REBOOT, RESERVED) that later releases print as flags.
 var states = map[string]meaning{
 	"IDLE":       {},
 	"ALLOCATED":  {holds: true},
@@ -61,7 +61,7 @@ var states = map[string]meaning{
 	"PERFCTRS":   {use: Later},
 	"REBOOT":     {use: Later},
 
-	// Printed if the state has only this flag and its base is unknown.
+	// Slurm prints these words if the state has only this flag and an unknown base state.
 	"REBOOT_ISSUED":  {use: Later, holds: true},
 	"CANCEL_REBOOT":  {use: Later, holds: true},
 	"CLOUD":          {use: Later, holds: true},
@@ -83,7 +83,7 @@ var flags = map[string]meaning{
 	"DYNAMIC_NORM":     {},
 	"DYNAMIC_FUTURE":   {},
 	"PLANNED":          {}, // the last backfill pass planned it for a job
-	"RESERVED":         {}, // the reservation tells for whom
+	"RESERVED":         {}, // the reservation has the users who may use the node
 	"MAINTENANCE":      {},
 	"MAINT":            {},
 	"RESUME":           {},
@@ -91,8 +91,8 @@ var flags = map[string]meaning{
 	"COMPLETING":       {holds: true},
 	"DRAIN":            {use: Away},
 	"FAIL":             {use: Away},
-	"INVALID_REG":      {use: Away}, // it registered with less than slurm.conf gives it
-	"EXTERNAL":         {use: Away}, // it has no slurmd: no step starts there
+	"INVALID_REG":      {use: Away}, // the node registered with less hardware than slurm.conf states
+	"EXTERNAL":         {use: Away}, // the node has no slurmd, so no step starts there
 	"NOT_RESPONDING":   {silent: true},
 	"REBOOT_REQUESTED": {use: Later},
 	"REBOOT_ISSUED":    {use: Later},
@@ -125,7 +125,7 @@ var marks = map[rune]meaning{
 // nodeState is a parsed node state.
 type nodeState struct {
 	meaning
-	asleep  bool     // it does not answer because it is powered down or booting
+	asleep  bool     // the node does not answer because it is powered down or booting
 	unknown []string // words of a later release or a site's own build
 }
 
@@ -133,7 +133,7 @@ type nodeState struct {
 func (s nodeState) lost() bool { return s.dead || s.silent && !s.unregistered && !s.asleep }
 
 // readState parses a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. An unknown word makes the node unusable for now:
-// a later Slurm may mean anything by it, and leaving a node idle does less harm than losing a job on it.
+// a later Slurm may mean anything by such a word, and an idle node does less harm than a lost job.
 func readState(s string) nodeState {
 	base, rest, _ := strings.Cut(s, "+")
 	var n nodeState

@@ -66,7 +66,8 @@ func TestWhatAStateMeansForJobs(t *testing.T) {
 	}
 }
 
-// A word of a later release keeps jobs off the node. It is logged once for all nodes that have it.
+// No job is planned on a node whose state has a word of a later release. The word is logged once for all nodes that
+// have it.
 func TestAnUnknownStateIsToldAndKeepsJobsOffTheNode(t *testing.T) {
 	const part = "PartitionName=main Nodes=n[1-4] MaxTime=UNLIMITED State=UP\n"
 	in, err := ParseInventory("NodeName=n1 CPUTot=2 State=IDLE\nNodeName=n2 CPUTot=2 State=IDLE+SLEEPWALKING\nNodeName=n3 CPUTot=2 State=MIXED+SLEEPWALKING\nNodeName=n4 CPUTot=2 State=IDLE?\n" + part)

@@ -24,8 +24,8 @@ func PoolNodes(in Inventory, pool []string) (map[string]bool, error) {
 	return nodes, nil
 }
 
-// Partition returns the first partition of the job that is in the pool (a job may name several); nil if there is
-// none.
+// Partition returns the first partition of the job that is in the pool (a job may name several), or nil if there
+// is none.
 func (in Inventory) Partition(names string, pool []string) *Partition {
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(in.Partitions, func(p Partition) bool { return p.Name == name })
@@ -36,8 +36,9 @@ func (in Inventory) Partition(names string, pool []string) *Partition {
 	return nil
 }
 
-// ClosedReason returns why Slurm does not start the job in its partition, whatever nodes are free; "": it starts it.
-// A partition in DRAIN still starts jobs that wait, but accepts no allocation by which a job grows.
+// ClosedReason returns why Slurm does not start the job in its partition, whatever nodes are free. It returns "" if
+// Slurm may start the job. A partition in DRAIN still starts jobs that wait, but accepts no allocation by which a
+// job grows.
 func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	p := in.Partition(r.Partition, pool)
 	if p == nil {
@@ -70,8 +71,8 @@ func (in Inventory) wholeNodes(pool []string) bool {
 	return !slices.ContainsFunc(in.Partitions, func(p Partition) bool { return slices.Contains(pool, p.Name) && !p.Sharing().WholeNodes() })
 }
 
-// Unreserved returns a usable node of the kind that is in no reservation except ours for waiting jobs; "" if there is
-// none.
+// Unreserved returns a usable node of the kind that is in no reservation other than the sidecar's own for waiting
+// jobs. It returns "" if there is none.
 func (in *Inventory) Unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.Reservations {
@@ -90,7 +91,8 @@ func (in *Inventory) Unreserved(kind string) string {
 	return ""
 }
 
-// CandidateNodes returns the nodes that the job holds; for a job without nodes, those of the pool that it may get.
+// CandidateNodes returns the nodes that the job holds. For a job without nodes it returns the nodes of the pool that
+// the job may get.
 func (in Inventory) CandidateNodes(r *Record, pool []string) []string {
 	if len(r.Nodes) > 0 {
 		return r.Nodes

@@ -55,7 +55,7 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 		{Park, "cpu=1,mem=5400M,node=1,billing=1", 1, 1},
 		{Park, "cpu=9,node=3", 3, 3},
 		{Park, "", 3, 3},
-		{"", "cpu=8,node=1", 3, 3}, // for a job that was never requeued Slurm guesses how many nodes its tasks need
+		{"", "cpu=8,node=1", 3, 3}, // the job was never requeued, and Slurm only estimates how many nodes its tasks need
 	} {
 		r := Record{MaxNodes: 3, TRES: test.tres}
 		r.Want, r.Reservation = 3, test.reservation

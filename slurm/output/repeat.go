@@ -9,20 +9,20 @@ import (
 )
 
 // A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence: the current or the next one.
-// slurmctld replaces it by the following one when it looks at a reservation that has ended (_advance_resv_time in
-// reservation.c), perhaps some seconds late. It adds days or hours to the local time of day, and uses the weekday of
-// the second in which it does so.
+// slurmctld replaces that occurrence by the following one when it checks for reservations that have ended
+// (_advance_resv_time in reservation.c), perhaps some seconds late. slurmctld adds days or hours to the local time
+// of day. For flags of weekdays it uses the weekday of the second in which it does that.
 
 // repeats are the flags of repeating reservations, in the order in which slurmctld looks for them. Older releases
-// accept several at once.
+// accept several of them in one reservation.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
 // floatFlag marks a reservation that always begins the same time after now, so that no longer job starts on its
 // nodes.
 const floatFlag = "TIME_FLOAT"
 
-// repeatOf returns the flag by which a reservation repeats, of the flags that scontrol prints; "" if it does not
-// repeat. A floating reservation counts as repeating.
+// repeatOf returns the flag by which a reservation repeats, from the flags that scontrol prints. It returns ""
+// if the reservation does not repeat. A floating reservation counts as repeating.
 func repeatOf(flags string) string {
 	for _, repeat := range append(repeats, floatFlag) {
 		for flag := range strings.SplitSeq(flags, ",") {
@@ -34,8 +34,8 @@ func repeatOf(flags string) string {
 	return ""
 }
 
-// How many occurrences are expected after the printed one. slurmctld checks the next seven days for conflicts of two
-// reservations, so this covers at least that, and more where it is cheap.
+// The numbers of occurrences that are computed after the printed one. slurmctld checks the next seven days for
+// conflicts of two reservations, so these numbers cover at least seven days, and more where that is cheap.
 const (
 	hoursAhead = 7 * 24
 	daysAhead  = 28 // also of weekly ones
@@ -65,7 +65,8 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 }
 
 // advance returns the earliest and the latest instant at which the local clock shows the time of day of t, the given
-// days and hours later. If the clock skips that time, mktime uses the offset from before.
+// days and hours later. If the clock skips that time, the result is the one of mktime, which uses the UTC offset
+// from before the skip.
 func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -88,7 +89,7 @@ func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	return earliest, latest
 }
 
-// stride returns by how much a reservation moves if its occurrence ends on that day of the week.
+// stride returns by how many days and hours a reservation moves if its occurrence ends on that day of the week.
 func stride(repeat string, day time.Weekday) (days, hours int) {
 	switch repeat {
 	case "HOURLY":

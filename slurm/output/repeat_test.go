@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// at returns the second at which a clock in the zone shows the text. The text has an offset if the clock shows it
-// twice.
+// at returns the second at which a clock in the zone shows the text. The text has a UTC offset if the clock shows
+// that time twice.
 func at(t testing.TB, zone *time.Location, text string) core.Time {
 	t.Helper()
 	if when, err := time.Parse("2006-01-02 15:04 -0700", text); err == nil {
@@ -36,12 +36,12 @@ func zone(t testing.TB, name string) *time.Location {
 }
 
 // The expected times were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05,
-// 24.11, 26.05: _advance_time). Where they depend on what was computed before (a repeated hour), the span covers
-// both.
+// 24.11, 26.05: _advance_time). Where the result depends on earlier results (in a repeated hour), the span
+// covers both possible results.
 func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	for _, c := range []struct {
 		name, repeat, zone, start, end string
-		later                          []string // starts and ends in turn
+		later                          []string // the start and end of each occurrence, in turn
 	}{
 		{"hourly", "HOURLY", "Europe/Berlin", "2026-11-29 10:57", "2026-11-29 10:58", []string{"2026-11-29 11:57", "2026-11-29 11:58", "2026-11-29 12:57", "2026-11-29 12:58"}},
 		{"daily", "DAILY", "America/Los_Angeles", "2026-11-29 08:00", "2026-11-29 17:00", []string{"2026-11-30 08:00", "2026-11-30 17:00", "2026-12-01 08:00", "2026-12-01 17:00"}},

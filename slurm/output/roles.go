@@ -10,12 +10,12 @@ import (
 	"accordion/core"
 )
 
-// A Role tells what a job is for another job.
+// A Role is what a job is for another job.
 type Role int
 
-// Role returns what the job was made for, and Ordinary if only its name says so. A job of ours was allocated in one
-// of our reservations, where only its owner's jobs can be, or has a mark that only root can write. In Park any user's
-// job can be, so that reservation proves nothing.
+// Role returns what the job was made for, or Ordinary if only the job's name says so. A job is really the sidecar's
+// if it was allocated in one of the sidecar's reservations, which only the owner's jobs can use, or if it has a mark,
+// which only root can write. Any user's job can be in the reservation Park, so Park proves nothing.
 func (r *Record) Role() Role {
 	lent := strings.HasPrefix(r.Reservation, adapter.Prefix) && !r.Parked()
 	if r.Parent() == 0 || !lent && CompanionOf(r.Mark).ID == 0 {
@@ -27,13 +27,13 @@ func (r *Record) Role() Role {
 	return Expander
 }
 
-// Parent returns the job that the name of this one says it was made for; 0 for every other name.
+// Parent returns the job for which this one was made according to its name, or 0 if the name has another form.
 func (r *Record) Parent() core.JobID {
 	parent, _ := AllocatedFor(r.Name)
 	return parent
 }
 
-// expands returns the parent's id if the job is one of our allocations for another job; 0 for every other job.
+// expands returns the parent's id if the job is one of the sidecar's allocations for another job, and otherwise 0.
 func expands(r *Record) core.JobID {
 	if r.Role() == Ordinary {
 		return 0
@@ -41,9 +41,9 @@ func expands(r *Record) core.JobID {
 	return r.Parent()
 }
 
-// AllocatedFor parses the name of an allocation that was made for the growth of a job. parent is that job, and 0 for
-// every other name. stays tells whether the allocation stays for the job's whole life, as a companion, or will be
-// merged into it. Any user may give a job such a name.
+// AllocatedFor parses the name of an allocation that was made for the growth of a job. `parent` is that job, or 0 if
+// the name has another form. `stays` tells whether the allocation stays for the job's whole life, as a companion, or
+// will be merged into the job. Any user may choose such a name.
 func AllocatedFor(name string) (parent core.JobID, stays bool) {
 	for _, prefix := range []string{GrowPrefix, OverPrefix, WithPrefix} {
 		if id, ok := strings.CutPrefix(name, prefix); ok {
@@ -55,15 +55,16 @@ func AllocatedFor(name string) (parent core.JobID, stays bool) {
 	return 0, false
 }
 
-// Names of the allocations made for a job; its id follows. The relation is in the name because Slurm drops the
-// dependency once it is satisfied.
+// Prefixes of the names of allocations made for a job. The job's id follows the prefix. The name has the job's
+// id because Slurm drops the dependency between the two once it is satisfied.
 const (
 	GrowPrefix = adapter.Prefix + "grow-" // an expander on free nodes
-	OverPrefix = adapter.Prefix + "over-" // an expander on nodes that another job keeps
+	OverPrefix = adapter.Prefix + "over-" // an expander over nodes that another job holds as well
 	WithPrefix = adapter.Prefix + "with-" // a companion
 )
 
-// companionMark begins the admin comment of a companion; its job follows as ID@SUBMITTED.
+// companionMark begins the AdminComment of a companion. The job that the companion belongs to follows as
+// ID@SUBMITTED.
 const companionMark = adapter.Prefix + "with="
 
 // MarkCompanion returns the mark of a companion of the job.
@@ -71,7 +72,7 @@ func MarkCompanion(of adapter.Key) string {
 	return fmt.Sprintf("%s%d@%d", companionMark, of.ID, of.Submitted)
 }
 
-// CompanionOf returns the job in a companion's mark; the zero key for every other mark.
+// CompanionOf returns the job in a companion's mark, or the zero Key for every other mark.
 func CompanionOf(mark string) adapter.Key {
 	text, ok := strings.CutPrefix(mark, companionMark)
 	id, submitted, both := strings.Cut(text, "@")
@@ -88,8 +89,8 @@ func (r *Record) Joins(job adapter.Key) bool {
 	return r.Role() == Companion && r.State == adapter.Running && CompanionOf(r.Mark) == job
 }
 
-// Park is the reservation in the far future in which managed jobs wait. It has one node, on which no job can start
-// before then, and stays when no job waits.
+// Park is the reservation in the far future in which managed jobs wait. The reservation has one node, on which no
+// waiting job can start before the reservation begins. It stays when no job waits.
 const Park = adapter.Prefix + "park"
 
 // Lease is the reservation without nodes that records which sidecar may act.
@@ -112,9 +113,9 @@ func (r *Record) Parked() bool { return r.Reservation == Park || r.Gated() }
 // Gated reports whether the job is a rigid one that waits at the gate.
 func (r *Record) Gated() bool { return r.Reservation == Gate }
 
-// LetInBySidecar reports whether the sidecar decides when this job, which asks nothing of it, may start: it waits at
-// the gate, or has passed it in a partition with manage = "all". Array tasks, heterogeneous jobs, jobs of several
-// partitions or in another reservation, and root's jobs are Slurm's alone.
+// LetInBySidecar reports whether the sidecar decides when this job without a request may start. The job waits at the
+// gate, or has passed it in a partition with manage = "all". Slurm alone decides about array tasks, heterogeneous
+// jobs, jobs of several partitions or in another reservation, and root's jobs.
 func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 	if r.State != adapter.Pending || r.Array != 0 || r.Unfit != "" || adapter.RequestOf(&r.Job) != "" || r.Role() != Ordinary || r.UID == 0 {
 		return false
@@ -125,15 +126,15 @@ func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 // IsWaitingReservation reports whether the reservation only holds jobs that wait: no job ever runs in it.
 func IsWaitingReservation(reservation string) bool { return reservation == Park || reservation == Gate }
 
-// Stopped reports whether Slurm holds the job, for its owner or for root: parked or not, it does not start.
+// Stopped reports whether the job is held by its owner or by root, so that it does not start, parked or not.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
 
-// heldBy returns who holds a pending job of ours. It returns "" if only we or Slurm itself do. A job that waits for
-// us, or that we released, is not held in Slurm's sense. Before that the plug-in holds it. A requeued job is held by
-// the user who requeued it.
+// heldBy returns who holds a pending managed job, or "" if only the sidecar or Slurm itself does. A job that is
+// parked, or that the sidecar has released, is not held in Slurm's sense. Before it is parked, the plug-in holds it.
+// A requeued job is held by the user who requeued it.
 func (r *Record) heldBy() string {
 	switch why := strings.ReplaceAll(r.Why, "_", " "); {
-	case r.Mark == "", adapter.Delegated(&r.Job): // the sidecar submits parts of applications itself, and clears their holds at their start
+	case r.Mark == "", adapter.Delegated(&r.Job): // the launcher's parts of applications are submitted held, and the sidecar clears their holds at their start
 	case why == "job requeued in held state":
 		return heldByEither
 	case !strings.HasPrefix(r.Reservation, adapter.Prefix):

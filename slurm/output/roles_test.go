@@ -17,7 +17,7 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 		{WithPrefix + "7", "", companionMark + "7@1795000000", Companion},
 		{GrowPrefix + "7", "", "", Ordinary},
 		{GrowPrefix + "7", "maintenance", "", Ordinary},
-		{GrowPrefix + "7", Park, "", Ordinary}, // any user's jobs may wait there, even in one with nodes
+		{GrowPrefix + "7", Park, "", Ordinary}, // any user's jobs may wait in Park, so its name proves nothing
 		{WithPrefix + "7", Park, "", Ordinary},
 		{WithPrefix + "7", "", adapter.MarkPrefix + "ep=1x1h", Ordinary},
 		{"x\n" + GrowPrefix + "7", "accordion-7-1", "", Ordinary},
@@ -71,8 +71,8 @@ func TestWhoHoldsAWaitingJobThatIsOurs(t *testing.T) {
 		{"JobHeldAdmin", Park, "accordion:ep=1x1s", "an operator"},
 		{"JobHeldUser", Park, "accordion:ep=1x1s", "its owner or an operator"},
 		{"JobHeldAdmin", "accordion-7-0", "accordion:ep=1x1s", "an operator"},
-		{"JobHeldAdmin", "", "accordion:ep=1x1s", ""}, // the plug-in holds it until it is adopted
-		{"JobHeldUser", "", "", ""},                   // a site without the plug-in: its owner holds it
+		{"JobHeldAdmin", "", "accordion:ep=1x1s", ""}, // the plug-in holds the job until it is adopted
+		{"JobHeldUser", "", "", ""},                   // on a site without the plug-in the owner holds the job
 		{"BadConstraints", Park, "accordion:ep=1x1s", ""},
 		{"launch failed requeued held", "", "accordion:ep=1x1s", ""},
 		{"job requeued in held state", "", "accordion:ep=1x1s", "its owner or an operator"}, // squeue

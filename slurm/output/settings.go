@@ -26,8 +26,8 @@ func ParseConfiguration(out string) (Configuration, error) {
 	return c, nil
 }
 
-// Release returns the release as year and month, 2205 for 22.05, and its patch level; zeros if SLURM_VERSION cannot
-// be parsed.
+// Release returns the release as year and month, 2205 for 22.05, and its patch level; or zeros if SLURM_VERSION
+// cannot be parsed.
 func (c Configuration) Release() (release, patch int) {
 	parts := strings.SplitN(c["SLURM_VERSION"], ".", 3)
 	if len(parts) < 2 {
@@ -45,7 +45,8 @@ func (c Configuration) Release() (release, patch int) {
 	return year*100 + month, patch
 }
 
-// Number parses a setting that begins with a number, such as "30 sec". ok is false for UNLIMITED and the like.
+// Number parses a setting that begins with a number, such as "30 sec". `ok` is false if it does not, as for
+// UNLIMITED.
 func (c Configuration) Number(key string) (n int64, ok bool) {
 	word, _, _ := strings.Cut(c[key], " ")
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -60,14 +61,15 @@ func (c Configuration) NeedsDatabase() bool {
 
 // Recounts reports whether a shrink by NodeList= alone also changes what the job asked for (23.11.5 and later).
 // slurmctld then writes the accounting row of the new size with the start of the job, and sacct and sreport count its
-// nodes from there. With NodeList= and NumNodes= together it does not. On older releases it is the other way round:
-// only both options together have this effect.
+// nodes from there. With NodeList= and NumNodes= together it does not. On older releases only both options together
+// have this effect.
 func (c Configuration) Recounts() bool {
 	release, patch := c.Release()
 	return release > 2311 || release == 2311 && patch >= 5
 }
 
-// NeverResizes returns why no resize is safe on this cluster, whether slurmdbd is up or not; "": resizes are safe.
+// NeverResizes returns why no resize is safe on this cluster, whether slurmdbd runs or not. It returns "" if resizes
+// are safe.
 func (c Configuration) NeverResizes() string {
 	if c.NeedsDatabase() && c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)", c["SLURM_VERSION"], c["AccountingStorageType"])
@@ -75,7 +77,7 @@ func (c Configuration) NeverResizes() string {
 	return ""
 }
 
-// CoreBinding returns the setting that binds tasks to cores; "" if none does.
+// CoreBinding returns the setting that binds tasks to cores, or "" if none does.
 func (c Configuration) CoreBinding() string {
 	plugins := strings.Split(c["TaskPlugin"], ",")
 	switch {
@@ -118,7 +120,7 @@ func (c Configuration) Grace(partitions []Partition) core.Time {
 			return core.Forever
 		case err == nil:
 			longest = max(longest, own)
-		default: // NONE: the cluster's setting
+		default: // NONE means that the cluster's setting counts
 			longest = max(longest, over)
 		}
 	}
@@ -134,7 +136,7 @@ const sweep = 30
 
 // Identity returns a name of the cluster that is the same on every host.
 func (c Configuration) Identity() string {
-	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // its address follows in brackets
+	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // the host's address follows in brackets
 	return c["ClusterName"] + "-" + host + "-" + c["SlurmctldPort"]
 }
 
@@ -143,7 +145,7 @@ func (c Configuration) EnforcesLimits() bool {
 	return slices.Contains(strings.Split(c["AccountingStorageEnforce"], ","), "limits")
 }
 
-// Booted returns the Unix second in which slurmctld started; 0: unknown.
+// Booted returns the Unix second in which slurmctld started, or 0 if that is unknown.
 func (c Configuration) Booted() core.Time {
 	second, err := strconv.ParseInt(c["BOOT_TIME"], 10, 64)
 	if err != nil || second < 0 {
@@ -152,15 +154,16 @@ func (c Configuration) Booted() core.Time {
 	return second
 }
 
-// pluginKey is the key under which a configuration has "ours" if slurmctld runs our job_submit.lua, or a site's
-// script that calls it. Without the key the script counts as another's. No setting of Slurm has such a name.
+// pluginKey is the key with which a Configuration records that slurmctld runs Accordion's job_submit.lua, or a
+// site's script that calls it. Without the key the script counts as the site's own. No setting of Slurm has
+// this name.
 const pluginKey = "(job_submit.lua)"
 
 // NotePlugin records that slurmctld runs our job_submit.lua.
 func (c Configuration) NotePlugin() { c[pluginKey] = "ours" }
 
-// HasPlugin reports whether slurmctld is known to run our job_submit.lua.
+// HasPlugin reports whether slurmctld is known to run Accordion's job_submit.lua.
 func (c Configuration) HasPlugin() bool { return c[pluginKey] == "ours" }
 
-// IsOurs reports whether a job_submit.lua is ours, or includes ours.
+// IsOurs reports whether the text of a job_submit.lua is Accordion's, or includes Accordion's.
 func IsOurs(script string) bool { return strings.Contains(script, "accordion:") }

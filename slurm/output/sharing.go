@@ -2,8 +2,8 @@ package output
 
 import "strings"
 
-// A Sharing tells how a partition or a job shares nodes with other jobs, in Slurm's words: EXCLUSIVE, NO, YES:2,
-// FORCE:4…
+// A Sharing is the way in which a partition or a job shares nodes with other jobs, in Slurm's words: EXCLUSIVE,
+// NO, YES:2, FORCE:4…
 type Sharing string
 
 // ofOneUser is the suffix of a partition's sharing if a node serves one user at a time.
@@ -12,7 +12,7 @@ const ofOneUser = ",USER"
 // WholeNodes reports whether every job of the partition gets whole nodes.
 func (s Sharing) WholeNodes() bool { return s == "EXCLUSIVE" }
 
-// SharesOnRequest reports whether Slurm gives cores to a second job only if both jobs ask for that.
+// SharesOnRequest reports whether Slurm allocates cores to a second job only if both jobs request that.
 func (s Sharing) SharesOnRequest() bool {
 	many, ok := strings.CutPrefix(s.OverSubscribe(), "YES:")
 	return ok && many != "1"
@@ -26,7 +26,7 @@ func (s Sharing) ExcludesOtherUsers() bool {
 	return s.WholeNodes() || strings.HasSuffix(string(s), ofOneUser)
 }
 
-// Forced reports whether Slurm gives cores to several jobs even if they do not ask for it.
+// Forced reports whether Slurm allocates cores to several jobs even if these jobs do not request that.
 func (s Sharing) Forced() bool {
 	many, ok := strings.CutPrefix(s.OverSubscribe(), "FORCE")
 	return ok && many != ":1"

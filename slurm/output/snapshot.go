@@ -21,7 +21,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	tiers := map[string]int{} // by partition, of those with nodes of the pool
+	tiers := map[string]int{} // PriorityTier by partition, for partitions with nodes of the pool
 	for _, p := range in.Partitions {
 		if slices.ContainsFunc(p.Nodes, func(n string) bool { return inPool[n] }) {
 			tiers[p.Name] = p.Tier
@@ -89,7 +89,8 @@ func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	return all
 }
 
-// ofPool returns the jobs that hold nodes of the pool, with only these nodes, and the pending ones that may get some.
+// ofPool returns the jobs that hold nodes of the pool, without their other nodes, and the pending jobs that may get
+// nodes of the pool.
 func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
 	kept := make([]Record, 0, len(jobs))
 	for i := range jobs {
@@ -118,7 +119,7 @@ func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record 
 // ranked returns the snapshot's jobs: pending ones in rank order, then the others in Slurm's order.
 //
 // Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0 and thus
-// no rank of its own: it follows the last job that was submitted before it, so that it overtakes no earlier job.
+// no rank of its own. It follows the last job that was submitted before it, so that it overtakes no earlier job.
 func ranked(jobs []Record) []adapter.Job {
 	var waiting, held, others []*Record
 	for i := range jobs {
@@ -136,8 +137,8 @@ func ranked(jobs []Record) []adapter.Job {
 	})
 	slices.SortStableFunc(held, compareRank)
 
-	// earliest[i] is the first submitted of waiting[i:] that could start. A held job that was submitted before it is
-	// next.
+	// earliest[i] is the first submitted job of waiting[i:] that could start. A held job that was submitted
+	// before earliest[i] comes before waiting[i].
 	result := make([]adapter.Job, 0, len(jobs))
 	earliest := make([]*Record, len(waiting)+1)
 	for i := len(waiting) - 1; i >= 0; i-- {
@@ -161,23 +162,24 @@ func ranked(jobs []Record) []adapter.Job {
 	return result
 }
 
-// compareRank orders jobs of one priority as Slurm does: by submission, then by id (that of the array for its tasks),
-// then by task number, then by job id.
+// compareRank orders jobs of one priority as Slurm does: by submission, then by id (for tasks the array's id), then
+// by task number, then by job id.
 func compareRank(a, b *Record) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.number(), b.number()), cmp.Compare(a.taskNumber(), b.taskNumber()), cmp.Compare(a.ID, b.ID))
 }
 
-// MaxTasks is the most pending tasks of one array that a snapshot has, so that an array of a million does not stall
-// the sidecar. Slurm's own backfill scheduler looks at the first 20 (bf_max_job_array_resv).
+// MaxTasks is the maximum number of pending tasks of one array in a snapshot, so that an array of a million tasks
+// does not slow down the sidecar. Slurm's own backfill scheduler looks at the first 20 (bf_max_job_array_resv).
 const MaxTasks = 256
 
 // TaskShift is the bit at which an array task's number starts in its id in the snapshot; Slurm's ids have 32 bits.
-// Slurm gives a task a job id only when it starts. Until then the snapshot uses the array's id and the task's place
-// among the pending ones, from 0, so that each id is unique. The first task's id is the array's.
+// Slurm gives a task a job id only when it starts. Until then the task's id in the snapshot combines the array's id
+// and the task's position among the pending tasks, counted from 0. So each id is unique. The first task's id is the
+// array's.
 const TaskShift = 32
 
 // appendTasks appends a pending job, and each pending task of an array as a job of its own. Tasks beyond the array's
-// throttle (%2) are blocked: they start only when others end.
+// throttle (%2) are blocked: they start only when other tasks end.
 func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	if r.Elements == "" {
 		return append(jobs, r.Job)
@@ -244,10 +246,10 @@ func AddCompanions(r *Record, companions []adapter.Part) {
 	}
 }
 
-// WithoutHalfMerges removes from running jobs the nodes that an expander still holds, too: they came by the first of
-// the two updates of a merge, and the second is still missing.
+// WithoutHalfMerges removes from running jobs the nodes that an expander also holds. Such nodes came with the first
+// of two merges, and the second merge is still missing.
 func WithoutHalfMerges(jobs []Record) []Record {
-	halves := map[core.JobID][]string{} // of expanders, by parent
+	halves := map[core.JobID][]string{} // the nodes of expanders, by parent
 	for i := range jobs {
 		r := &jobs[i]
 		if r.Role() == Expander && r.State == adapter.Running && !strings.HasPrefix(r.Name, OverPrefix) {

@@ -23,7 +23,7 @@ func TestTheSnapshotHasOnlyNodesOfThePool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main has only these; shared still has all
+	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main has only these nodes; shared still has all
 	in.Partitions = append(in.Partitions, Partition{Name: "far", Nodes: []string{"n7"}})
 	for i := range jobs {
 		jobs[i].Account = fmt.Sprint("account-", jobs[i].ID)
@@ -82,7 +82,7 @@ func TestAPendingArrayIsListedByItsTasks(t *testing.T) {
 	}
 }
 
-// The order of each pair of jobs must follow the documented rule.
+// The order of every two jobs must follow the documented rule.
 func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var jobs []Record
@@ -114,7 +114,7 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 				case a.Held && b.Held:
 					before = earlier(a, b)
 				default:
-					before = !a.Held && !a.Blocked && earlier(a, b) // both can start: first come, first served
+					before = !a.Held && !a.Blocked && earlier(a, b) // both jobs can start, so the one submitted first is first
 				}
 				if before && place[a.ID] > place[b.ID] {
 					t.Fatalf("job %d must precede job %d in %v", a.ID, b.ID, place)

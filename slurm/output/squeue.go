@@ -25,8 +25,9 @@ var freeFields = []string{
 //
 //	field|field|…|field WORD mark WORD name WORD comment WORD … WORD newline
 //
-// A user may write anything into a name or comment, even a line end and a whole forged record, but does not know the
-// word: it is new for every call, and squeue gets it through its environment, which other users cannot read.
+// A user may write anything into a name or comment, even a line end and a whole forged record, but does not know
+// WORD. It is a random word, new for every call, and squeue gets it through its environment, which other users
+// cannot read.
 func SqueueFormat(word string) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -43,9 +44,9 @@ func SqueueFormat(word string) string {
 	return b.String()
 }
 
-// ParseSqueue parses what squeue printed under SqueueFormat(word). A field of a job that cannot be parsed is missing,
-// and Unreadable of its record says so. A list of another form is an error. A record has its own copies of texts: a
-// record that is kept for a job's life must not keep the megabytes of the list it was in.
+// ParseSqueue parses what squeue printed with SqueueFormat(word). A field of a job that cannot be parsed is missing,
+// and the record's Unreadable has the reason. A list of another form is an error. Records have their own copies of
+// texts, so that a record that is kept for a job's life does not keep the megabytes of its list in memory.
 func ParseSqueue(out, word string) ([]Record, error) {
 	if word == "" {
 		return nil, fmt.Errorf("squeue: no word to separate the fields")
@@ -53,7 +54,7 @@ func ParseSqueue(out, word string) ([]Record, error) {
 	jobs := make([]Record, 0, len(out)/usualRow)
 	seen := interner{nodes: map[string][]string{}, texts: map[string]string{}}
 	for number := 1; out != ""; number++ {
-		var parts [10]string // the plain fields, then each free one
+		var parts [10]string // the plain fields as one text, then each free field
 		for i := range parts {
 			var ok bool
 			if parts[i], out, ok = strings.Cut(out, word); !ok {
@@ -73,11 +74,11 @@ func ParseSqueue(out, word string) ([]Record, error) {
 	return jobs, nil
 }
 
-// usualRow is about the least length of a job's row, in bytes.
+// usualRow is the approximate minimum length of a job's row, in bytes.
 const usualRow = 400
 
-// An interner keeps one copy of each text of a list: most texts occur in many records, and no copy keeps the list in
-// memory.
+// An interner keeps one copy of each text in a list, because most texts occur in many records. No copy keeps the
+// list in memory.
 type interner struct {
 	nodes map[string][]string // by host list
 	texts map[string]string

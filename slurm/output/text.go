@@ -15,7 +15,7 @@ import (
 // null reports whether s is one of Slurm's words for a missing value.
 func null(s string) bool { return s == "" || s == "(null)" || s == "N/A" || s == "n/a" }
 
-// Text returns the value of a field; "" if Slurm prints that there is none.
+// Text returns the value of a field, or "" if Slurm's text means that there is none.
 func Text(s string) string {
 	if null(s) {
 		return ""
@@ -40,7 +40,8 @@ func megabytes(text string) (int64, error) {
 	return max(n, 0), err
 }
 
-// instant parses a time that SLURM_TIME_FORMAT=%s printed. It returns 0 for "None", "Unknown" and the like.
+// instant parses a time that SLURM_TIME_FORMAT=%s printed. It returns 0 for words that mean no time, such as "None"
+// and "Unknown".
 func instant(s string) (core.Time, error) {
 	switch s {
 	case "", "(null)", "N/A", "n/a", "Unknown", "None", "NONE":
@@ -63,7 +64,7 @@ func Minutes(t core.Time) string {
 }
 
 // Field returns the value of key=… in a line of scontrol -o: the text up to the next blank. If the key occurs twice,
-// the first one counts. Use it only for keys that precede everything a user can write.
+// its first occurrence counts. Field is safe only for keys that precede all texts that users can write.
 func Field(line, key string) string {
 	at := 0
 	if !strings.HasPrefix(line, key+"=") {
@@ -80,5 +81,5 @@ func Field(line, key string) string {
 	return value
 }
 
-// ErrForm reports output in a form that the client programs do not print.
+// ErrForm is the error for output in a form that Slurm's client programs do not print.
 var ErrForm = errors.New("unknown output (is this Slurm older than 20.11?)")

@@ -16,17 +16,17 @@ import (
 	"accordion/slurm/output"
 )
 
-// allocateNow makes the allocation at once or not at all: after an error nothing of it is left. It belongs to the
-// owner from the beginning, so that the owner's limits, account and QOS apply.
+// allocateNow makes the allocation immediately or not at all. After an error nothing of it is left. The
+// allocation belongs to the job's owner from the beginning, so that the owner's limits, account and QOS apply.
 //
 // Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in another
 // one (`Immediate execution impossible, insufficient priority`). That can last seconds. This allocation therefore has
-// the highest priority. root sets it when it allocates in the name of the owner, and job_submit.lua when the owner
-// allocates.
+// the highest priority. If root allocates in the name of the owner, root sets that priority. If the owner allocates,
+// job_submit.lua does.
 //
-// salloc itself would wait until the nodes are ready, seconds after the allocation; it is ended before. Where
-// allocations wait for Slurm's next scheduling pass (defer), the owner must run salloc: only the owner can read that
-// a job was granted, and a salloc of root that cannot read it gives the job up.
+// salloc itself would wait until the nodes are ready, which takes seconds after the allocation. So allocateNow ends
+// it before that. If allocations wait for Slurm's next scheduling pass (defer), the owner must run salloc. The
+// reason is that only the owner can query whether the job was granted: a salloc of root cannot, and cancels the job.
 func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
 	if site.Release < growth.OwnerAllocates && !site.Deferred {
@@ -56,10 +56,10 @@ func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Al
 	return r, nil
 }
 
-// granted matches salloc's line about the job that it made.
+// granted matches salloc's line about a job that was allocated.
 var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
 
-// queued matches salloc's line about a job that was not allocated at once.
+// queued matches salloc's line about a job that was not allocated immediately.
 var queued = regexp.MustCompile(`(?m)^salloc: Pending job allocation (\d+)$`)
 
 // unqueue cancels the job that a failed or timed-out salloc may have left pending.
@@ -77,7 +77,7 @@ func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	return nil
 }
 
-// notFree lists the refusals of nodes that are not free at the moment, or not for this allocation.
+// notFree lists the refusals that mean that nodes are not free at the moment, or not for this allocation.
 var notFree = []client.Refusal{
 	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.PartitionUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
 	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
@@ -103,8 +103,9 @@ func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err err
 	return err
 }
 
-// refusalMeaning returns ErrBusy, ErrReserved or ErrShut for a refusal of nodes; nil for another one. When a
-// partition does not suit the job at the moment, Slurm does not say whether the partition is down; shut does.
+// refusalMeaning returns ErrBusy, ErrReserved or ErrShut for a refusal of nodes; and nil for another one.
+// When a partition does not suit the job at the moment, Slurm's message does not tell whether the partition
+// is down. The function `shut` determines that.
 func refusalMeaning(err error, shut bool) error {
 	switch {
 	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown), shut && client.Refused(err, client.PartitionUnfit):
@@ -123,10 +124,11 @@ func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	return err == nil && in.ClosedReason(job, s.Pool, true) != ""
 }
 
-// preemptionWait is how long allocate waits for preempted jobs to end. Slurm begins to end them at the first refusal.
+// preemptionWait is how long allocate waits for preempted jobs to end. At the first refusal Slurm begins to end these
+// jobs.
 const preemptionWait = 10 * time.Second
 
-// allocate makes the allocation at once or not at all, except that it waits for jobs that Slurm preempts.
+// allocate makes the allocation immediately or not at all, except that it waits for jobs that Slurm preempts.
 func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	r, err := s.allocateNow(ctx, site, a)
 	if !s.Yields(a.Nodes) {

@@ -17,8 +17,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// A companion is a separate job that extends another one and is never merged into it. The sidecar sees it as part of
-// that job. Its AdminComment, which only root can write, marks it as such.
+// A companion is a separate job that extends another one and is never merged into it. The sidecar treats a companion
+// as part of that job. The companion's mark is in its AdminComment, which only root can write.
 
 // pendingCompanions returns the allocations of one growth of a job that are not its companions yet.
 func (s *Resizer) pendingCompanions(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
@@ -60,9 +60,9 @@ func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record
 	return s.join(ctx, job, e)
 }
 
-// join makes an allocation a companion of the job. It tells Slurm to end the companion with the job, whatever happens
-// to the sidecar, marks it, and unties it from its reservation, whose end would end it. It may be repeated.
-// TendCompanions completes what was left undone.
+// join makes an allocation a companion of the job. It sets a trigger by which Slurm ends the companion with the job,
+// even if the sidecar is dead. It writes the mark. It removes the companion from its reservation, because Slurm would
+// end the companion with the reservation. It may be repeated. TendCompanions completes a join that was interrupted.
 func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 			return err
 		}
 	}
-	// A list that was read since the allocation has it without the mark, and squeue does not run again at once for a
-	// new text. It runs here: from now on every list has the mark.
+	// A list that was read since the allocation shows the allocation without the mark, and would not run squeue
+	// again soon. So squeue runs here, and from now on every list shows the mark.
 	marked, err := s.Jobs.FindVerified(ctx, e.Key)
 	if err == nil && !marked.Joins(job) {
 		err = fmt.Errorf("job %d: Slurm reported success, but it does not have the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
@@ -92,9 +92,9 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 	return err
 }
 
-// triggersFrom is the first release whose slurmctld can be given triggers. The one of 20.11 does not start again
-// after the job of a trigger has ended: "Incomplete trigger data checkpoint file". There, only the companion's own
-// limit ends it while the sidecar is dead.
+// triggersFrom is the first release on which triggers are safe. On 20.11, slurmctld does not start again after the
+// job of a trigger has ended ("Incomplete trigger data checkpoint file"). There, while the sidecar is dead, only
+// the companion's own time limit ends the companion.
 const triggersFrom = 2205
 
 // endCompanionWith makes slurmctld end the companion when the job ends (strigger). slurmctld checks every 15 seconds.
@@ -165,7 +165,8 @@ func (s *Resizer) Together(ctx context.Context, job adapter.Key) (*output.Record
 	return r, joined, nil
 }
 
-// CancelCompanion ends a companion and all its steps at once. scancel alone would let the steps run for KillWait.
+// CancelCompanion ends a companion and all its steps immediately. scancel of the companion alone would let the steps
+// run for KillWait.
 func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
 	if err != nil && !cluster.Over(err) && !cluster.Stepless(err) {
@@ -179,16 +180,16 @@ func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 		}
 	}
 	if len(steps) > 0 {
-		// Steps that end meanwhile make this fail. Cancel ends the others.
+		// This call fails if steps end meanwhile. Cancel ends the other steps.
 		_, _ = s.Run.Run(ctx, client.Call{Program: "scancel", Args: append([]string{"--signal=KILL"}, steps...)})
 	}
 	return s.Cancel(ctx, job)
 }
 
-// TendCompanions completes companions that a dead sidecar left unfinished, extends their limits to that of their job,
-// which a user may have raised, and suspends and resumes them with their job.
+// TendCompanions completes companions that a dead sidecar left unfinished. It extends their time limits to that of
+// their job, which an operator may have raised, and suspends and resumes companions with their job.
 //
-// A failure is retried at the next reading: a problem with one companion must not keep the others from being read.
+// A failure is retried at the next reading, because a problem with one companion must not stop the whole reading.
 func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 	parents := map[adapter.Key]*output.Record{}
 	for i := range jobs {
@@ -202,7 +203,7 @@ func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 		if r.Role() != output.Companion || r.State != adapter.Running || parent == nil {
 			continue
 		}
-		if parent.Suspended != r.Suspended { // its programs are suspended and resumed with those of its job
+		if parent.Suspended != r.Suspended { // the companion's programs are suspended and resumed with the job's own
 			_ = s.Command(ctx, r.Key, map[bool]string{true: "suspend", false: "resume"}[parent.Suspended])
 			continue
 		}

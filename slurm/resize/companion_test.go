@@ -36,7 +36,7 @@ func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T)
 				want = append([]string{trigger}, want...)
 			}
 			b.did(want...)
-			b.ok(b.Merge(b.Context(), b.key(46), e)) // may be repeated
+			b.ok(b.Merge(b.Context(), b.key(46), e)) // a repeated call succeeds
 			b.did()
 			b.holds(46, "n1", "n2")
 			r, joined, err := b.Together(b.Context(), b.key(46))
@@ -124,8 +124,8 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 	})
 	onSlurm(t, "22.05", trapped, func(b *fixture) { // one node is busy: the job gets none
 		b.slurm.Add(clienttest.Job{ID: 100, User: "bob", UID: 61302, Nodes: []string{"n5"}, Limit: 60})
-		b.slurm.Add(clienttest.Job{ID: 200, Name: "accordion-with-46", Nodes: []string{"n6"}, Reservation: "accordion-46-0"}) // of another growth
-		b.slurm.Add(clienttest.Job{ID: 201, Name: "accordion-with-45", Reservation: "accordion-46-1"})                        // another job's
+		b.slurm.Add(clienttest.Job{ID: 200, Name: "accordion-with-46", Nodes: []string{"n6"}, Reservation: "accordion-46-0"}) // a companion from an earlier growth
+		b.slurm.Add(clienttest.Job{ID: 201, Name: "accordion-with-45", Reservation: "accordion-46-1"})                        // a companion of another job
 		if _, err := b.expand("n3", "n4", "n5"); !errors.Is(err, adapter.ErrBusy) {
 			t.Errorf("%v", err)
 		}
@@ -146,7 +146,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		b.ok(err)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 AdminComment", Refuse: "slurm_update error: Access/permission denied\n"})
 		b.says(b.Merge(b.Context(), b.key(46), e), "job 48: setting AdminComment")
-		if b.slurm.Job(47).Mark != "" { // it is marked last: if it is marked, all are
+		if b.slurm.Job(47).Mark != "" { // this one is marked last, so if it has its mark, all have theirs
 			t.Error("the allocation that names the growth is marked before the others")
 		}
 	})
@@ -191,7 +191,7 @@ func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "^scancel --signal", Refuse: "scancel: error: Job/step already completing or completed\n"})
 		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
-		b.ok(b.CancelCompanion(b.Context(), b.key(47))) // it has ended
+		b.ok(b.CancelCompanion(b.Context(), b.key(47))) // a companion that has ended
 		b.slurm.Rule(clienttest.Rule{At: "show step 48", Times: 1, Refuse: "slurm_get_job_steps() error: Unable to contact slurm controller\n"})
 		b.companion(48, "n3")
 		b.slurm.Log()

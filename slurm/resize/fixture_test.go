@@ -90,7 +90,7 @@ func (b *fixture) expand(nodes ...string) (adapter.Key, error) {
 	return b.Expand(b.Context(), &adapter.Job{Key: b.key(46)}, nodes, "accordion-46-1")
 }
 
-// did fails the test unless the changing commands since its last call begin with the wanted texts.
+// did fails the test unless the changing commands since the last call of did begin with the wanted texts.
 func (b *fixture) did(want ...string) {
 	b.Helper()
 	got := b.slurm.Log()

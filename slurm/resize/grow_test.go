@@ -26,7 +26,7 @@ func TestAJobGrowsByAMergeAndShrinksOnEveryRelease(t *testing.T) {
 				}
 				b.did(salloc + " --immediate")
 				b.holds(46, "n1", "n2")
-				for range 2 { // may be repeated
+				for range 2 { // a repeated call succeeds
 					b.ok(b.Merge(b.Context(), b.key(46), e))
 				}
 				b.did("scontrol update JobId=47 NumNodes=0")
@@ -96,7 +96,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.overlaps()
-		b.slurm.SetNode("n4", "IDLE+DRAIN") // not a node of the job
+		b.slurm.SetNode("n4", "IDLE+DRAIN") // n4 is not a node of the job
 		b.slurm.SetNode("n1", "IDLE+DOWN")
 		if err := b.drainedNode(b.Context(), []string{"n1", "n2"}); err != nil {
 			t.Errorf("no node of its own is drained: %v", err)
@@ -176,7 +176,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 
 func TestGarbageOfSallocIsAnError(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
-		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 1, Print: "salloc: Granted job allocation 46\n"}) // wrong stream: standard output
+		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 1, Print: "salloc: Granted job allocation 46\n"}) // salloc's line is on the wrong stream, standard output
 		if _, err := b.expand("n3"); !errors.Is(err, output.ErrForm) {
 			t.Errorf("nothing on standard error: %v", err)
 		}

@@ -16,17 +16,18 @@ import (
 	"accordion/slurm/output"
 )
 
-// externStep is the number of the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes
-// (PrologFlags=Contain). All releases know this number; not all know the name.
+// externStep is the number of the extern step (PrologFlags=Contain), in which Slurm puts processes that
+// pam_slurm_adopt and X11 start on a job's nodes. All releases accept this number, but not all accept the name.
 const externStep = 4294967292
 
-// PollInterval is the pause between two checks of what Slurm does within moments and does not report.
+// PollInterval is the pause between two checks of a change that Slurm makes within moments and does not report.
 const PollInterval = 20 * time.Millisecond
 
 // merge moves one expander into its parent, in a second of its own. Slurm refuses the merge while the expander has a
-// step, such as the one that Slurm itself starts on each node (PrologFlags=Contain). merge ends that step first,
-// which is possible only after the node's prolog. It waits while the expander's nodes boot: after a merge they would
-// never be woken. Steps of expanders that are merged next are ended in the same call.
+// step, for example the extern step, which Slurm itself starts on each node (PrologFlags=Contain). merge ends that
+// step first, which is possible only after the node's prolog. merge waits while the expander's nodes boot, because
+// after a merge Slurm would never wake these nodes. The same call ends the steps of the expanders in `next`, which
+// are merged afterwards.
 func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
 	for again, wait := (time.Time{}), firstRepeat; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
@@ -59,12 +60,13 @@ func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Re
 // hasSteps reports whether Slurm refused a merge because the expander has a step.
 func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 
-// firstRepeat is the pause after which a step that still runs is ended again: its node may not have had it yet. The
-// pause doubles each time. A step that never ends, as after a kill of slurmctld, must not use up the client programs
-// of a minute.
+// firstRepeat is the pause after which merge tries again to end a step that still runs, because the step may not
+// have started on its node at the first try. The pause doubles each time, so that a step that never ends, as after a
+// kill of slurmctld, does not use up the client programs of a minute.
 const firstRepeat = 200 * time.Millisecond
 
-// endSteps ends the steps that Slurm itself starts on the nodes of expanders. The first expander may have none left.
+// endSteps ends the steps that Slurm itself starts on the nodes of expanders. It is no error if the first expander
+// has no step left.
 func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) error {
 	var steps []string
 	for _, e := range expanders {
@@ -87,8 +89,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// awaitEpilogs waits until the epilog of merged expanders has left the nodes. Slurm runs it there, as after every
-// job, and an epilog may end all programs of its user.
+// awaitEpilogs waits until the epilogs of merged expanders have ended on their nodes. Slurm runs an epilog there
+// as after every job, and an epilog may end all programs of the job's user.
 func (s *Resizer) awaitEpilogs(ctx context.Context, site growth.Site, nodes []string) error {
 	if !site.Epilogs {
 		return nil
@@ -115,9 +117,10 @@ func (s *Resizer) awaitCleanedUp(ctx context.Context, nodes []string) error {
 	}
 }
 
-// mergeOver merges two expanders. The first covers all nodes of the new size and gives the new nodes their cores. The
-// second, which was made earlier, covers the new nodes alone and gives them their memory. Until its merge it keeps
-// the new nodes for the sidecar. A failure in between is undone.
+// mergeOver merges two expanders. The first covers all nodes of the new size, and its merge gives the job the cores
+// of the new nodes. The second was allocated earlier and covers the new nodes alone. Its merge gives the job the
+// memory of these nodes. Until then the second expander keeps the new nodes from other jobs. After a failure between
+// the two merges, the first merge is undone.
 func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
 		if err := s.widenReservation(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
@@ -132,8 +135,8 @@ func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.
 			return err
 		}
 	}
-	// The last merge comes after everything else: as soon as it is done programs may start, also after a kill of the
-	// sidecar.
+	// This merge comes after everything else, because programs may start as soon as it is done, even if the
+	// sidecar is killed then.
 	if err := s.merge(ctx, t.Site, job, e); err != nil {
 		// Without the second merge the job would have the nodes, but hardly any memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))
@@ -153,11 +156,11 @@ func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.R
 	return nil
 }
 
-// announceJob makes the nodes of an expander learn of the job. With PrologFlags=Alloc a node waits for a message that
-// a job begins on it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later).
-// A node that the job has released knows the job. So the job gets the nodes for a second while the expander keeps
-// them. A node refuses what a job starts in the second in which the job released the node; the next change of size
-// comes later than that.
+// announceJob makes slurmctld announce the job to the nodes of an expander. With PrologFlags=Alloc a node waits for a
+// message that a job begins there, and a merge sends no such message. After 20 s the node gives up, ends the job and
+// is drained (23.02 and later). A node that the job has released knows the job. So announceJob gives the job the
+// nodes for a second, and shrinks the job again while the expander keeps the nodes. In the second in which a job
+// releases a node, the node refuses new steps of that job. The next change of size comes after that second.
 func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
@@ -168,7 +171,7 @@ func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *outpu
 	return s.awaitCleanedUp(ctx, e.Nodes)
 }
 
-// Undo removes from a job the nodes that only the first of two expanders gave it.
+// Undo removes nodes from a job that the job has only by the first of two merges.
 func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
@@ -182,8 +185,8 @@ func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) err
 	return s.keep(ctx, r, keep)
 }
 
-// widenReservation extends a reservation over nodes that a job of its user holds. Slurm checks for holders until the
-// flag is set, and accepts one change in an update.
+// widenReservation extends a reservation to nodes that a job of the reservation's user holds. The flag IGNORE_JOBS
+// must be set first, by an update of its own, because Slurm otherwise refuses nodes that a job holds.
 func (s *Resizer) widenReservation(ctx context.Context, reservation string, nodes []string) error {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)

@@ -20,7 +20,7 @@ func (b *fixture) expander(change func(*clienttest.Job)) adapter.Key {
 		change(&j)
 	}
 	b.slurm.Add(j)
-	time.Sleep(2 * time.Second) // past the second of its submission
+	time.Sleep(2 * time.Second) // so that the second of the job's submission has ended
 	return b.key(47)
 }
 
@@ -57,7 +57,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Times: 1, Refuse: "scancel: error: Job/step already completing or completed\n",
 			Before: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = nil }) }})
-		b.ok(b.merge47()) // it ended meanwhile
+		b.ok(b.merge47()) // the step ended meanwhile
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
@@ -112,7 +112,7 @@ func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "NumNodes=0", Times: 1, After: func() { b.slurm.Change(46, func(j *clienttest.Job) { j.Nodes = []string{"n1", "n2"} }) }})
 		b.says(b.merge47(), "the job has n[1-2] now, without n3")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // its parent has ended, and it is cancelled before it is read again
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the parent has ended, and the expander is cancelled before it is read again
 		b.expander(nil)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" })
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || len(b.lost) != 0 {
@@ -137,7 +137,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("freed: %v, want %v", b.lost, want)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed in between starts again
+	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed between merge and check starts again
 		b.expander(func(j *clienttest.Job) { j.State = "COMPLETED" })
 		ends(b)()
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "it was merged, and has ended") {
@@ -147,7 +147,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("freed: %v, want all that are lost", b.lost)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not answer: nothing is known to be lost
+	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not answer, so it is unknown whether nodes were lost
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "show job 46", Skip: 1, Refuse: "slurm_load_jobs error: Unable to contact slurm controller\n"})
 		if err := b.merge47(); err == nil || errors.Is(err, adapter.ErrGone) || len(b.lost) > 0 {
@@ -262,7 +262,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 	}
 }
 
-// With PrologFlags=Alloc a node starts no step of a job that it was not told of.
+// With PrologFlags=Alloc a node starts no step of a job that slurmctld has not announced to it.
 func TestNodesAreIntroducedToAJobBeforeTheyAreMerged(t *testing.T) {
 	onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *fixture) {
 		b.overlaps()
@@ -288,8 +288,8 @@ func TestNodesAreIntroducedToAJobBeforeTheyAreMerged(t *testing.T) {
 
 func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
-		b.ok(b.Undo(b.Context(), b.key(46), []string{"n3"}))       // it has none of them
-		b.ok(b.Undo(b.Context(), b.key(46), []string{"n1", "n2"})) // it would have none left
+		b.ok(b.Undo(b.Context(), b.key(46), []string{"n3"}))       // the job has none of these nodes
+		b.ok(b.Undo(b.Context(), b.key(46), []string{"n1", "n2"})) // the job would have no node left
 		b.did()
 		b.ok(b.Undo(b.Context(), b.key(46), []string{"n2", "n3"}))
 		b.did("scontrol update JobId=46 NodeList=n1 NumNodes=1")
@@ -300,7 +300,8 @@ func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 	})
 }
 
-// A merge takes slurmctld 0.3 s on 22.05, most of it after the time that it records.
+// A merge takes slurmctld 0.3 s on 22.05. Most of that time is after the second that slurmctld records for the
+// change.
 func TestTheSecondOfALateAnswerIsSlurms(t *testing.T) {
 	for _, c := range []struct {
 		name   string

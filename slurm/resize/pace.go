@@ -12,19 +12,19 @@ import (
 	"accordion/slurm/output"
 )
 
-// slurmdbd has one row for each job and second. A second change of size within one second is written into the row
-// that the first change began and that has ended by then. Until the job ends, sacct then shows RESIZING with no
-// elapsed time. What the job holds over a full hour is missing in sreport forever. Therefore all changes of size go
-// through Resizer.resize.
+// slurmdbd has one row for each job and second. After two changes of size within one second, slurmdbd writes the
+// second change into the row of the first, and treats that row as ended. Until the job ends, sacct then shows
+// RESIZING with no elapsed time. If the job holds nodes over a full hour meanwhile, that time is missing in sreport
+// forever. Therefore all changes of size go through Resizer.resize.
 
-// A pacer records in which second each job's size last changed, as far as Slurm's records do not say.
+// A pacer records the second in which each job's size last changed, because Slurm's own records may lack it.
 type pacer struct {
 	mu   sync.Mutex
-	last map[adapter.Key]core.Time // Unix seconds; past ones are removed
+	last map[adapter.Key]core.Time // Unix seconds; entries of past seconds are removed
 }
 
-// await waits until the second has ended in which the job's size last changed, or in which the job was submitted: its
-// first row has that second.
+// await waits until the second has ended in which the job's size last changed. It also waits for the end of the
+// second in which the job was submitted, because the job's first accounting row has that second.
 func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	p.mu.Lock()
 	last := max(p.last[r.Key], r.Resized, r.Submitted)
@@ -33,17 +33,18 @@ func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	if wait <= 0 {
 		return nil
 	}
-	// A clock that is far behind Slurm's must not keep a job from growing.
+	// If this host's clock is far behind Slurm's, the wait is limited, so that the job can still grow.
 	if err := Pause(ctx, min(wait, time.Second+clockLag)); err != nil {
 		return fmt.Errorf("waiting for the second after job %d's last change of size: %w", r.ID, err)
 	}
 	return nil
 }
 
-// clockLag is how far slurmctld's clock may be behind ours: slurmctld reads one that advances at each kernel tick.
+// clockLag is how far slurmctld's clock may be behind ours, because slurmctld reads a coarse clock that advances only
+// at each kernel tick.
 const clockLag = 20 * time.Millisecond
 
-// record records that the job's size may have changed in the second.
+// record records that the job's size may have changed in the second `at`.
 func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +59,8 @@ func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.last[job] = at
 }
 
-// resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second
-// without another change. If unless returns true for the error, nothing was changed.
+// resize changes the size of a job in a second without another change. It makes one update, of the job or of the
+// expander that is merged into the job. If `unless` returns true for the error, nothing was changed.
 func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
 	if err := s.pace.await(ctx, job); err != nil {
 		return err
@@ -73,9 +74,9 @@ func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter
 	return err
 }
 
-// changedAt returns the second of a change that was requested and answered in the given seconds. A merge takes
-// slurmctld 0.3 s on 22.05, most of it after the time that it records. Where the two seconds differ, Slurm's own
-// record counts, if there is one.
+// changedAt returns the second of a change that was requested and answered in the given seconds. If the two
+// seconds differ, the second in Slurm's own record of the job counts, if it has one: a merge takes slurmctld 0.3
+// s on 22.05, most of it after the second that slurmctld records.
 func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
 	if asked == answered {
 		return answered
@@ -86,9 +87,10 @@ func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answere
 	return answered
 }
 
-// keep shrinks a job to the nodes.
+// keep shrinks a job to the given nodes.
 //
-// slurmdbd must not count the new size from the start of the job: see output.Configuration.Recounts.
+// Whether NumNodes= is needed, so that slurmdbd does not count the new size from the start of the job, depends on the
+// release: see output.Configuration.Recounts.
 func (s *Resizer) keep(ctx context.Context, r *output.Record, nodes []string) error {
 	c, err := s.Recent(ctx)
 	if err != nil {

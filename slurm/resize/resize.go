@@ -13,9 +13,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// Expand allocates the nodes for the running job, at once or not at all, in the name of the job's owner. They become
-// the job's only in Merge, by a merge or as a companion's (growth.Terms). A queued allocation would come seconds
-// late, and a restart of slurmctld would make it useless.
+// Expand allocates the nodes for the running job, immediately or not at all, in the name of the job's owner. The
+// nodes become the job's only in Merge, either by a merge or with a companion (growth.Terms). Expand does not queue
+// the allocation, because a queued one would come seconds late, and a restart of slurmctld would make it useless.
 func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -25,7 +25,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	if parent.Suspended { // Slurm would only say that the expander's dependency is wrong
+	if parent.Suspended { // Slurm's own message would only be that the expander's dependency is wrong
 		return adapter.Key{}, fmt.Errorf("%s: %w: it is suspended, and grows when it is resumed", doing, adapter.ErrFrozen)
 	}
 	t, err := s.Terms(ctx, parent, parent.Nodes)
@@ -54,8 +54,8 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	return first, nil
 }
 
-// drainedNode returns an error that names a drained node of the job. Slurm makes no second allocation of it, which an
-// overlap needs.
+// drainedNode returns an error that names a drained node of the job, if there is one. A growth by overlap needs a
+// second allocation of all nodes of the job, and Slurm makes none on a drained node.
 func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	in, err := s.Ground(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	return nil
 }
 
-// Shrink leaves a running job with the nodes to keep, and checks the result. The node that runs the script must be
-// among them: Slurm cannot remove it. Programs on the other nodes are ended.
+// Shrink reduces a running job to the nodes in `keep`, and checks the result. The node that runs the script must
+// be one of these, because Slurm cannot remove that node. Programs on the other nodes are ended.
 func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	r, joined, err := s.Together(ctx, job)
@@ -118,7 +118,8 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	return nil
 }
 
-// shrinkPart leaves one allocation with the nodes to keep. It ends a companion that keeps none.
+// shrinkPart reduces one allocation, of the job or a companion, to the nodes to keep. It ends a companion that keeps
+// no node.
 func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []string) error {
 	switch {
 	case hostlist.Same(keep, r.Nodes):

@@ -23,7 +23,7 @@ const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,AllocCPUS,
 // A bookedRow is a row of BookedColumns.
 type bookedRow struct {
 	row
-	step      string // "" for a job's own row
+	step      string // "" in the row of a job
 	partition string
 	suspended bool
 	fields    []string
@@ -32,8 +32,8 @@ type bookedRow struct {
 var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
 
 // ReadBooked parses the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and joins the rows of
-// each job. A running job holds its nodes until now. The separator may be any text: one that users cannot guess keeps
-// job names from forging rows. A row that cannot be parsed is counted and left out.
+// each job. A running job holds its nodes until now. The separator may be any text. A text that users cannot guess
+// prevents that a job's name forges rows. A row that cannot be parsed is counted and left out.
 func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Accounting, error) {
 	books := &adapter.Accounting{Grain: 1}
 	rows, steps, err := readRows(in, separator, books)
@@ -47,7 +47,7 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Account
 	return books, nil
 }
 
-// ReadSteps parses rows of steps as ReadBooked does, and records which steps occur twice.
+// ReadSteps parses rows of steps like ReadBooked, and records which steps occur twice.
 func ReadSteps(in io.Reader, separator string, books *adapter.Accounting) error {
 	_, steps, err := readRows(in, separator, books)
 	if err != nil {
@@ -173,7 +173,7 @@ func twiceOf(steps []bookedRow) map[int64][]string {
 	return twice
 }
 
-// bookedOf joins the rows of a job. A size starts at the end of the one before.
+// bookedOf joins the rows of a job. A size starts at the end of the previous size.
 func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.AllocatedFor(first.name)
@@ -198,7 +198,7 @@ func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
 	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
-	byHand := b.Expands == 0 && last.state == "COMPLETED" // its owner merged it into another job by hand, whose row may be too old to be read
+	byHand := b.Expands == 0 && last.state == "COMPLETED" // the owner merged this job by hand into another job, whose row may be too old to be in the text
 	if (b.Merged || byHand) && b.Open && len(last.nodes) == 0 {
 		b.Open, b.Dangling = false, true
 	}

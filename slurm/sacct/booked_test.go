@@ -67,7 +67,7 @@ func TestAccountingShowsChangesInOneSecondAndStepsTwice(t *testing.T) {
 		"1.0|135|135|149|COMPLETED|main|alice|2|1|00:00:00|n1|x",
 		"1.0|150|140|190|COMPLETED|main|alice|2|1|00:00:00|n1|x",
 		"1.1|150|151|160|COMPLETED|main|alice|2|1|00:00:00|n1|x",
-		"1.1|150|160|190|COMPLETED|main|alice|2|1|00:00:00|n1|x", // a step of another run
+		"1.1|150|160|190|COMPLETED|main|alice|2|1|00:00:00|n1|x", // a step of an earlier run of a requeued job
 	)), "|", 200)
 	if err != nil {
 		t.Fatal(err)

@@ -21,10 +21,11 @@ const wanted = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,T
 // resized job of Slurm 20.11 began.
 const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + wanted + ",NNodes,JobName"
 
-// An InputError tells where the text is not what sacct prints.
+// An InputError is the error for a text that sacct does not print, with the file and the line.
 type InputError = input.Error
 
-// clusterColumn tells jobs of several clusters apart: sacct --clusters and --federation can print it.
+// clusterColumn is the column that distinguishes jobs of several clusters. sacct --clusters and --federation can
+// print this column.
 const clusterColumn = "Cluster"
 
 // jobKey identifies a job. Two clusters in one text may use the same id.
@@ -37,7 +38,7 @@ type jobKey struct {
 type Unread struct {
 	Lines   input.Unread // lines left out
 	Values  input.Unread // statistics taken as unknown
-	Doubled input.Unread // times in the hour that is repeated when daylight saving time ends, taken as early as their job allows
+	Doubled input.Unread // times in the hour that clocks show twice when daylight saving time ends; they are read as the earliest instant that fits the job's other times
 }
 
 // Warnings returns a line of text for each count.
@@ -59,7 +60,7 @@ type table struct {
 	last     chain
 }
 
-// chain has the times of the row before.
+// chain has the times of the previous row.
 type chain struct {
 	job        jobKey
 	start, end core.Time
@@ -85,14 +86,14 @@ func openTable(in io.Reader, file string, zone *time.Location, c input.Columns, 
 	return t, nil
 }
 
-// wrong keeps the first error of the row, which is then left out.
+// wrong keeps the first error of the row. A row with an error is left out.
 func (t *table) wrong(column, why string) {
 	if t.problem == nil {
 		t.problem = t.Wrong(column, why)
 	}
 }
 
-// failed returns the first error of the row; nil if there is none.
+// failed returns the first error of the row, or nil if there is none.
 func (t *table) failed() error {
 	if t.problem == nil {
 		return nil
@@ -130,7 +131,7 @@ func (t *table) job() (job jobKey, step string, isStep bool) {
 	return job, step, isStep
 }
 
-// state parses State without who ended the job: CANCELLED for "CANCELLED by 0".
+// state parses State without the user who ended the job: CANCELLED for "CANCELLED by 0".
 func (t *table) state() string {
 	state, _, _ := strings.Cut(t.Text("State"), " ")
 	return t.word(state)
@@ -155,7 +156,7 @@ func (t *table) entry(job jobKey) entry {
 func (t *table) statistic(column string) int64 {
 	before := t.problem
 	n := t.number(column)
-	if t.problem != before { //nolint:errorlint // another one, be it of the same kind
+	if t.problem != before { //nolint:errorlint // compared by identity, because two errors of the same kind are different problems
 		t.problem = before
 		t.unknown(column)
 		return -1
@@ -179,9 +180,9 @@ func (t *table) number(column string) int64 {
 // timeForms are the forms of times other than Unix seconds: Slurm's default, and some that SLURM_TIME_FORMAT gives.
 var timeForms = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700"}
 
-// time parses a time in Unix seconds (SLURM_TIME_FORMAT=%s), or in another form, in the table's zone if it has none;
-// 0: unknown. If the clock shows the time twice, when daylight saving time ends, it returns the first that is not
-// before another time of the job.
+// time parses a time in Unix seconds (SLURM_TIME_FORMAT=%s), or in another form, in the table's zone if the text has
+// no zone. It returns 0 if the time is unknown. If clocks show the time twice, when daylight saving time ends, it
+// returns the first of the two instants that is not before the job's earlier times.
 func (t *table) time(column string, before core.Time) core.Time {
 	const year10000 = 253402300800
 	text := t.Text(column)
@@ -207,10 +208,10 @@ func (t *table) time(column string, before core.Time) core.Time {
 	return 0
 }
 
-// readings returns the Unix seconds at which clocks of at's zone show the same time as at: two different ones only
-// when daylight saving time ends.
+// readings returns the two Unix seconds at which clocks in the zone of `at` show the same time as `at`. The two
+// differ only when daylight saving time ends.
 func readings(at time.Time) (first, second core.Time) {
-	const longest = 3 * time.Hour // by which clocks are ever set back; one hour is usual
+	const longest = 3 * time.Hour // the maximum by which clocks are ever set back; one hour is usual
 	_, offset := at.Zone()
 	first, second = at.Unix(), at.Unix()
 	for _, other := range []time.Time{at.Add(-longest), at.Add(longest)} {
@@ -235,7 +236,7 @@ func (t *table) limit() core.Time {
 }
 
 // cpu parses TotalCPU and returns seconds of all processors. It returns -1 if the field is empty or cannot be parsed,
-// because a bad statistic must not lose the job.
+// because the job must be kept even if a statistic cannot be parsed.
 func (t *table) cpu() float64 {
 	text := t.Text("TotalCPU")
 	milliseconds, ok := number.Duration(text)
@@ -248,8 +249,8 @@ func (t *table) cpu() float64 {
 	return float64(milliseconds) / 1000
 }
 
-// requested parses ReqNodes of a job that held some nodes. It returns held if sacct rounded the number or it cannot
-// be parsed.
+// requested parses ReqNodes of a job that held `held` nodes. It returns `held` if sacct rounded the number, or if
+// the number cannot be parsed.
 func (t *table) requested(held int) int {
 	text := t.Text("ReqNodes")
 	n, err := number.Count(text)

@@ -20,12 +20,12 @@ const (
 	second = "9|130|150|160|COMPLETED|1|4|2|00:02|bob|physics|normal|main|late"
 )
 
-// between returns the first row with other times.
+// between returns the first row with its times replaced.
 func between(submit, start, end string) string {
 	return "7|" + submit + "|" + start + "|" + end + strings.TrimPrefix(first, "7|100|110|130")
 }
 
-// In a text with two good rows both are parsed whatever else it contains, and each bad line is counted with its
+// A text has two good rows and bad lines. Both good rows are parsed, and each bad line is counted with its
 // position.
 func TestOneBadLineCostsOneLine(t *testing.T) {
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	midnight := time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC).Unix() // 2:00 in Paris, for the first time
+	midnight := time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC).Unix() // when clocks in Paris show 2:00 for the first time
 	for _, c := range []struct {
 		name, submit, start, end string
 		want                     [3]core.Time // seconds after midnight
@@ -196,7 +196,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 			t.Errorf("%s: %v, %d doubled, left out: %s; want %v, %d", c.name, got, left.Doubled.Count, left, c.want, c.doubled)
 		}
 	}
-	// A resize and a step in the second of the two hours.
+	// A resize and a step in the second of the two hours that clocks show alike.
 	text := strings.ReplaceAll("7|T01:50:00|T02:30:00|T02:20:00|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n"+
 		"7|T02:20:00|T02:20:00|T02:40:00|COMPLETED|2|16|5|00:00|ada|physics|normal|main|mesh\n", "|T", "|2026-10-25T")
 	log, left, err := Workload(strings.NewReader(names+text), "a.txt", paris)

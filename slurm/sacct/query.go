@@ -13,7 +13,8 @@ import (
 // Slice is the time that one call of sacct covers, in seconds.
 const Slice core.Time = 24 * 60 * 60
 
-// maxFailures failures in a row end a query, so that a failing database is not loaded further.
+// maxFailures is the number of failures in a row after which a query ends, so that a failing database is not loaded
+// further.
 const maxFailures = 3
 
 // A Query runs sacct for the jobs that ended in a period, one slice after the other.
@@ -23,19 +24,20 @@ type Query struct {
 	// Progress, if not nil, is called before each slice with the number of slices done and of all.
 	Progress func(done, of int)
 
-	User        string    // whose jobs; "": all that we may see
+	User        string    // the user whose jobs are read; "" means all jobs that the caller may see
 	From, Until core.Time // in Unix seconds
 }
 
-// A Gap is a time of which the jobs are unknown.
+// A Gap is a period whose jobs could not be read.
 type Gap struct {
 	From, Until core.Time
 	Why         error
 }
 
-// ReadInto reads all slices. Between two it waits as long as the last one took, so that it loads the database at most
-// half of the time. A slice that fails is a gap; so is everything after maxFailures failures in a row. The error is
-// the context's, or that of the first gap if nothing was read at all.
+// ReadInto reads all slices. Between two slices it waits as long as the last one took, so that it loads the database
+// at most half of the time. A slice that fails becomes a gap. After maxFailures failures in a row all remaining
+// slices become one gap. ReadInto returns the context's error, or the error of the first gap if nothing was read at
+// all.
 func (a *Query) ReadInto(ctx context.Context, runs *Runs) ([]Gap, error) {
 	if a.Until <= a.From {
 		return nil, errors.New("asking sacct: the end of the time is not after its beginning")

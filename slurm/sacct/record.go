@@ -38,7 +38,7 @@ func (n *numbering) of(name string) int32 {
 	return number
 }
 
-// workload returns the jobs, in the order of submission, as a log.
+// workload returns the jobs as a log, in the order of submission.
 func workload(jobs []jobRows) (*swf.Log, error) {
 	if len(jobs) == 0 {
 		return nil, errors.New("no job that has ended")
@@ -94,7 +94,7 @@ func (l jobRows) record(zero core.Time, groups *[5]numbering) swf.Record {
 		*into = groups[i].of(first.groups[i])
 	}
 	if first.start == 0 || first.got == 0 || status == swf.Cancelled && first.start == last.end {
-		return r // it never started; its start may be the second of its cancellation. What it asked for is all that is known
+		return r // the job never started, and its start may be the second of its cancellation; only its request is known
 	}
 	r.Wait, r.Run = max(first.start-first.submit, 0), last.end-first.start
 	r.Processors, r.RequestedProcessors = int32(first.got), int32(max(first.got, first.asked))

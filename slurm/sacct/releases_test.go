@@ -13,8 +13,8 @@ import (
 )
 
 // releases are the folders of testdata named after releases. Each has what sacct of that release printed (Format and
-// Command) for the same jobs: among them some that grow or shrink, one that is cancelled, and one that starts on n4 and n5
-// as soon as another job gives these back.
+// Command) for the same jobs: among them some that grow or shrink, one that is cancelled, and one that starts on n4
+// and n5 as soon as another job releases these nodes.
 var releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
 func TestOfEveryReleaseTheSizesOfAJobFollowEachOther(t *testing.T) {

@@ -24,20 +24,20 @@ const stepsWanted = "JobIDRaw,JobID,Submit,Start,End,State,ReqNodes,NodeList,Use
 // StepCommand prints the accounting for Runs.
 const StepCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --starttime=2026-01-01 --format=" + StepColumns
 
-// LeftUnread counts the jobs that did not become runs, and what could not be parsed.
+// LeftUnread counts the jobs that did not become runs, and the texts that could not be parsed.
 type LeftUnread struct {
-	Unfinished int // they still wait or run
+	Unfinished int // jobs that still wait or run
 	NeverBegan int
-	Resized    int // they already evolve
+	Resized    int // jobs that changed their size, and so are evolving already
 	Companions int // allocations that the sidecar made for jobs
 	Hetero     int // components of heterogeneous jobs: one script, several allocations
-	Broken     int // they end before they begin, or one of their lines cannot be parsed
+	Broken     int // jobs that end before they begin, or of which a line cannot be parsed
 
 	Unread      // what cannot be parsed
-	Cut    bool // the text ends in the middle of a line: its last job is left out
+	Cut    bool // the text ends in the middle of a line, so its last job is left out
 }
 
-// Runs collects runs from one or several texts that StepCommand printed.
+// Runs collects the runs of jobs from one or several texts that StepCommand printed.
 type Runs struct {
 	All   []advise.Run
 	Left  LeftUnread
@@ -66,7 +66,7 @@ type jobLines struct {
 type jobRow struct {
 	advise.Run
 	state string
-	nodes int // in its list
+	nodes int // number of nodes in the job's node list
 }
 
 // scriptStep is the step of a job's script, or of its interactive shell.
@@ -75,11 +75,12 @@ type scriptStep struct {
 	node int32
 }
 
-// Read parses one text. Jobs that ended in [from, until) become runs (until 0: no end): a job that ran across several
-// texts is taken once. Times without a zone are in the given zone.
+// Read parses one text. Jobs that ended at `from` or later and before `until` become runs; an `until` of 0 means no
+// end. So a job that occurs in the texts of several periods is taken once. Times without a zone are in the given
+// zone.
 //
-// A line that cannot be parsed is counted, and the jobs it may be about are left out. An error means that nothing
-// could be read: *InputError if columns are missing.
+// A line that cannot be parsed is counted, and the jobs that it may be about are left out. An error means that
+// nothing could be read. The error is an *InputError if columns are missing.
 func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until core.Time) error {
 	t, err := openTable(in, file, zone, columns(stepsWanted+",JobName", StepCommand), &r.Left.Unread)
 	if err != nil {
@@ -125,7 +126,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 			}
 		}
 		r.add(its, from, until)
-		delete(x.jobs, job) // a month has many of them
+		delete(x.jobs, job) // deleted early, because a month has many jobs
 	}
 	return nil
 }
@@ -152,8 +153,8 @@ func (x *text) broken(job jobKey) {
 	}
 }
 
-// unreadable records which jobs the table's current line may be about. A line with one field is about none: it is the
-// rest of a job's name.
+// unreadable records the jobs that the table's current line may be about. A line with a single field is about no job,
+// because it is the rest of a job's name with a line break.
 func (x *text) unreadable(t *table) {
 	line, _ := t.Line()
 	if !strings.ContainsAny(line, "|\t;") {
@@ -176,7 +177,7 @@ func (x *text) unreadable(t *table) {
 	}
 }
 
-// idOf returns the job id at the beginning of a line; 0: none.
+// idOf returns the job id at the beginning of a line, or 0 if there is none.
 func idOf(line string) int64 {
 	digits := 0
 	for digits < len(line) && '0' <= line[digits] && line[digits] <= '9' {
@@ -234,7 +235,7 @@ func (r *Runs) row(t *table, e entry, nodes []int32) jobRow {
 	}
 }
 
-// word returns the one copy of a text, made printable: users choose the names of jobs.
+// word returns the one copy of a text, made printable because users choose the names of jobs.
 func (r *Runs) word(text string) string {
 	if known, ok := r.words[text]; ok {
 		return known
@@ -245,7 +246,7 @@ func (r *Runs) word(text string) string {
 	return clean
 }
 
-// list returns the numbers of a line's nodes; nil if it has none.
+// list returns the numbers of a line's nodes, or nil if the line has no nodes.
 func (r *Runs) list(t *table, cluster string) []int32 {
 	const column = "NodeList"
 	text := t.Text(column)
@@ -275,8 +276,8 @@ func (r *Runs) list(t *table, cluster string) []int32 {
 	return numbers
 }
 
-// add makes runs of the lines of one job id, or counts why not. Several rows of an id are a requeued job or different
-// jobs; a row after RESIZING is the same job with another size.
+// add makes runs from the lines of one job id, or counts the reason why there is no run. Several rows with one id are
+// runs of a requeued job, or different jobs. A row after a RESIZING row is the same job with another size.
 func (r *Runs) add(job *jobLines, from, until core.Time) {
 	resized := slices.ContainsFunc(job.rows, func(a jobRow) bool { return a.state == resizing })
 	for i := range job.rows {
@@ -304,7 +305,7 @@ func (r *Runs) add(job *jobLines, from, until core.Time) {
 	}
 }
 
-// why returns the counter for a row that is not a run; nil for a run.
+// why returns the counter for a row that is not a run, or nil for a run.
 func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
 	parent, _ := output.AllocatedFor(row.Name)
 	switch {
@@ -326,9 +327,9 @@ func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
 	return nil
 }
 
-// takeSteps gives a run its own steps: for a requeued job those that began while it ran. A step whose end is missing,
-// or before its beginning, ends with the job. It returns false if a step began long before the job: then the rows do
-// not fit together.
+// takeSteps gives a run its own steps. For a requeued job these are the steps that began during that run. A step
+// whose end is missing, or before its beginning, ends with the job. takeSteps returns false if a step began long
+// before the job, because the rows then do not belong together.
 func (a *jobRow) takeSteps(job *jobLines) bool {
 	const jump = 60 // seconds that clocks may differ
 	only := len(job.rows) == 1
@@ -356,7 +357,7 @@ func (a *jobRow) takeSteps(job *jobLines) bool {
 	return true
 }
 
-// String lists the counts; "" if all are 0.
+// String lists the counts that are not 0.
 func (l LeftUnread) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -371,7 +372,7 @@ func (l LeftUnread) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ReadText reads the output of a call of sacct as Read does, without bounds of time.
+// ReadText does what Read does, for the output of one call of sacct and without bounds of time.
 func (r *Runs) ReadText(text, name string) error {
 	return r.Read(strings.NewReader(text), name, time.UTC, 0, 0)
 }

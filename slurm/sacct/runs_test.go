@@ -160,7 +160,7 @@ func TestOtherTextIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzRuns checks that whatever the text is, its runs are valid input for advice and have printable names.
+// FuzzRuns checks that the runs of any text are valid input for `accordion advise` and have printable names.
 func FuzzRuns(f *testing.F) {
 	f.Add(stepNames + staged)
 	f.Add(stepNames + staged[:len(staged)-20])
@@ -214,7 +214,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 
 func TestSacctThatFailsInTheMiddleLeavesAGap(t *testing.T) {
 	for _, c := range []struct {
-		answers string // one for each day: . succeeds, x fails
+		answers string // the result of each day's call: . succeeds, x fails
 		gaps    []core.Time
 		err     bool
 	}{

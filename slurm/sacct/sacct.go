@@ -36,12 +36,12 @@ const HoldsCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --alloc
 
 // A Job is the life of one job in the accounting.
 type Job struct {
-	adapter.Key        // Submitted is from the first row: a resize writes its own second there
+	adapter.Key        // Submitted is from the first row: the rows of a resize have the second of the resize there
 	Cluster     string // "" if the accounting does not name it
 	Name, User  string
 	State       string     // from its last row
-	Expands     core.JobID // the job it was allocated for; 0 for every other job
-	Stays       bool       // it is a companion, allocated for that job's whole life
+	Expands     core.JobID // the job for which this one was allocated, or 0
+	Stays       bool       // this job is a companion, allocated for the other job's whole life
 	Holds       []Hold     // in time order
 }
 
@@ -71,8 +71,8 @@ type row struct {
 type entry struct {
 	line int
 	jobKey
-	submit, start, end core.Time // Unix seconds; 0: unknown
-	state              string    // without who ended the job: CANCELLED for "CANCELLED by 0"
+	submit, start, end core.Time // Unix seconds; 0 if unknown
+	state              string    // without the user who ended the job: CANCELLED for "CANCELLED by 0"
 }
 
 func (e entry) base() entry { return e }
@@ -88,7 +88,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	t, err := openTable(in, file, zone, c, &unread)
 	var empty *input.Error
 	if errors.As(err, &empty) {
-		return nil, unread, nil // an empty text: no job in that time
+		return nil, unread, nil // the text is empty if no job was in that time
 	}
 	if err != nil {
 		return nil, unread, err
@@ -151,7 +151,7 @@ func parseTime(text string) (core.Time, error) {
 	return known(t), nil
 }
 
-// known returns t, or 0 if it is one of the two values that mean "no time" in Slurm's database.
+// known returns t, or 0 if t is one of the two values that mean "no time" in Slurm's database.
 func known(t core.Time) core.Time {
 	if t == 1<<32-2 || t == 1<<32-1 {
 		return 0
@@ -162,8 +162,8 @@ func known(t core.Time) core.Time {
 // resizing is the state of a row that is followed by another size of the same job.
 const resizing = "RESIZING"
 
-// rowsByJob groups rows by job. All rows of a job but the last are RESIZING. A row that follows one of another state
-// is another job with the same id (slurmctld reuses ids after it lost its last seconds).
+// rowsByJob groups rows by job. All rows of a job but the last are RESIZING. A row after one that is not RESIZING is
+// another job with the same id (slurmctld reuses ids after it lost its last seconds).
 func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	slices.SortStableFunc(rows, func(x, y R) int {
 		a, b := x.base(), y.base()
@@ -179,8 +179,9 @@ func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	return jobs
 }
 
-// join makes a Job of the rows of each job. A size starts at the end of the one before: the last row may have the
-// start of the job, always in 24.11, elsewhere if its limit was changed.
+// join makes a Job of the rows of each job. A size starts at the end of the previous size, because the start in
+// the last row may be the start of the job. In 24.11 it always is, in other releases if the job's limit was
+// changed.
 func join(rows []row, now core.Time) []Job {
 	var jobs []Job
 	for _, its := range rowsByJob(rows) {
@@ -214,7 +215,7 @@ func (j *Job) hold(h Hold) {
 	j.Holds = append(j.Holds, h)
 }
 
-// ended returns the end of a row for sorting: a row without an end is the last.
+// ended returns the end of a row for sorting. It makes a row without an end the last.
 func ended(end core.Time) core.Time {
 	if end == 0 {
 		return core.Forever

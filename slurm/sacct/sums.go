@@ -17,22 +17,23 @@ const SumColumns = "JobIDRaw,Submit,Start,End,State,User,AllocCPUS,NNodes,NodeLi
 // SumCommand prints the accounting for ReadSums.
 const SumCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + SumColumns
 
-// A Sum is what the accounting has booked for one job, over all its sizes. It is taken as Slurm wrote it: a row with
-// a wrong start or a lost end makes the sum wrong, and comparing it with what the job held shows that.
+// A Sum is what the accounting has booked for one job, over all its sizes. The rows are taken as Slurm wrote them,
+// so a wrong start or a missing end makes the sum wrong. A comparison with the nodes that the job really held shows
+// that.
 type Sum struct {
 	adapter.Key        // Submitted is from the first row: each change of size has a row with its own submit time
 	Cluster     string // "" if the accounting does not name it
 	Name, User  string
 	State       string     // from the last row
-	Expands     core.JobID // the job it was allocated for; 0 for every other job
-	Stays       bool       // it is a companion, allocated for that job's whole life; an expander is merged into the job
-	From, To    core.Time  // from the first start to the last end, which is now for a running job; 0: it never started
+	Expands     core.JobID // the job for which this one was allocated, or 0
+	Stays       bool       // this job is a companion, allocated for the other job's whole life; an expander is merged instead
+	From, To    core.Time  // from the first start to the last end, which is now for a running job; 0 if the job never started
 
 	NodeSeconds, CPUSeconds int64
 
 	Rows  int // number of rows: one more than changes of size
 	Open  int // rows without an end, except that of a running job
-	Empty int // rows of a size that lasted no second: two changes in one second leave one, RESIZING, while the job runs on
+	Empty int // rows of a size without duration: two changes of size in one second leave such a row, with the state RESIZING
 }
 
 // ReadSums parses what SumCommand prints and returns a sum for each job, by id and then by time. A running job is
@@ -82,9 +83,9 @@ func (t *table) sumRow(job jobKey) sumRow {
 	r := sumRow{entry: t.entry(job), name: t.word(t.Text("JobName")), user: t.word(t.Text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
 	switch list := t.Text("NodeList"); list {
 	case "None assigned", "":
-		r.nodes, r.cpus = 0, 0 // NNodes is then what it asked for, or what it had before it was merged
+		r.nodes, r.cpus = 0, 0 // NNodes is then the number of requested nodes, or of nodes before the job was merged
 	default:
-		if r.nodes == 0 { // 20.11 prints none for a resized job
+		if r.nodes == 0 { // 20.11 prints no NNodes for a resized job
 			names, err := hostlist.Expand(list)
 			if err != nil {
 				t.wrong("NodeList", err.Error())
@@ -113,7 +114,7 @@ func sumOf(its []sumRow, now core.Time) Sum {
 			s.Open++
 			end = max(now, r.start)
 		}
-		if end == r.start && r.state == resizing && r.submit == r.start { // otherwise it is the first row, of a job that grew at once
+		if end == r.start && r.state == resizing && r.submit == r.start { // if submit and start differ, this is the first row of a job that grew in the second of its start, which is no fault
 			s.Empty++
 		}
 		if s.From == 0 || r.start < s.From {

@@ -78,8 +78,8 @@ func TestTheSumsOfAnExpanderSayThatItsRowIsOpen(t *testing.T) {
 	}
 }
 
-// withCompanions returns the jobs, with what their companions and expanders have booked added to them. In the second
-// before a merge both job and expander have the nodes booked.
+// withCompanions returns the jobs with the sums of their companions and expanders added. In the second before a
+// merge, accounting books the nodes for both the job and the expander.
 func withCompanions(sums []Sum) []Sum {
 	var jobs []Sum
 	at := map[jobKey]int{} // by id: its latest job

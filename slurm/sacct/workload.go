@@ -19,7 +19,7 @@ import (
 type LeftOut struct {
 	Unfinished int // jobs that still wait or run
 	Expanders  int // allocations that the sidecar made and merged into growing jobs
-	Broken     int // jobs that end before they begin: the database lost something
+	Broken     int // jobs that end before they begin, because the database lost something
 	Damaged    int // resized jobs with a row that cannot be parsed
 	Sizes      int // resized jobs whose sizes are not a valid profile
 
@@ -37,7 +37,7 @@ func (l *LeftOut) Warnings() []string {
 	return all
 }
 
-// String lists the counts; "" if all are 0.
+// String lists the counts that are not 0.
 func (l LeftOut) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -53,16 +53,16 @@ func (l LeftOut) String() string {
 }
 
 // Workload converts Slurm's accounting, as Command prints it, to a workload log: one record for each job in the order
-// of submission. Second 0 is the first submission. Columns may be in any order, with others among them. Times without
-// a zone are in the given zone.
+// of submission. Second 0 is the first submission. The text may have further columns, and its columns may be in any
+// order. Times without a zone are in the given zone.
 //
 // The rows of a resized job, all but the last RESIZING, become one evolving job together with its companions. Its
 // profile has the sizes that they held together, with their durations. Its requested time is the sum of these,
-// because the job's own limit says nothing about its steps. Sizes are processors. A job that ran has what it got,
-// which on whole nodes is more than it asked for. Numbers are Slurm's ids. If an id occurs again (a requeued job, or
-// a database that lost its last seconds), the later job gets a number above all ids. Users, accounts (as groups) and
-// names (as applications) become numbers in the order of their first jobs; the log has none of these texts. Its
-// header names QOS (as queues) and partitions. It does not describe the machine.
+// because the job's own limit says nothing about its steps. Sizes are processors. A job that ran has the processors
+// that it got, which may be more than it requested if it got whole nodes. Job numbers are Slurm's ids. If an id
+// occurs again (a requeued job, or a database that lost its last seconds), the later job gets a number above all
+// ids. Users, accounts (as groups) and names (as applications) become numbers in the order of their first jobs; the
+// log has none of these texts. Its header names QOS (as queues) and partitions. It does not describe the machine.
 //
 // A line that cannot be parsed is counted and left out, and a statistic that cannot be parsed is unknown. Jobs of
 // several clusters may have the same id; their partitions then carry the cluster's name. An error means that there is
@@ -118,17 +118,17 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 		return nil, left, fmt.Errorf("%s: %w", file, err)
 	}
 	log.Name = swf.LogName(file)
-	if zone != time.Local { // its name means nothing on other machines
+	if zone != time.Local { // the name Local means nothing on other machines
 		log.Header.Add("TimeZoneString", zone.String())
 	}
 	return log, left, nil
 }
 
-// held is one row: what a job held for some time, or asked for.
+// held is one row: the resources that a job held for some time, or requested.
 type held struct {
 	entry
-	asked, got int64 // processors; -1: the request cannot be parsed
-	nodes      int64 // that it got; 0: not printed, -1: cannot be parsed
+	asked, got int64 // processors; -1 if the request cannot be parsed
+	nodes      int64 // nodes that the job got; 0 if not printed, -1 if the number cannot be parsed
 	limit      core.Time
 	cpu        float64 // in seconds of all processors
 	name       string
@@ -140,7 +140,7 @@ func (t *table) held(job jobKey) held {
 	h := held{
 		entry: t.entry(job), asked: t.statistic("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.statistic("NNodes"), limit: t.limit(), cpu: t.cpu(), name: name,
 	}
-	if h.submit == 0 { // 0 would become the beginning of the log
+	if h.submit == 0 { // a submission at 0 would become the beginning of the log
 		t.wrong("Submit", core.Shown(t.Text("Submit"))+" is no time of submission")
 	}
 	for i, column := range []string{"User", "Account", "JobName", "QOS", "Partition"} {
@@ -183,10 +183,10 @@ func joinCompanions(all []jobRows) []jobRows {
 	return slices.DeleteFunc(all, func(l jobRows) bool { return l.rows == nil })
 }
 
-// correctSizes corrects the processors of a resized job where Slurm wrote others than it held; it needs the numbers
-// of nodes. 20.11 writes into each row the processors of the next size, so the last two are equal. 26.05 writes
-// another size into the first row: the job then asked for as many per node as it has at its end, but is printed with
-// others.
+// correctSizes corrects the processors in rows of a resized job where Slurm wrote another number than the job held.
+// It needs the numbers of nodes. 20.11 writes the processors of the next size into each row, so the last two rows
+// are equal. 26.05 writes a wrong number into the first row. That row is corrected if the job requested as many
+// processors per node as it has at its end.
 func (l jobRows) correctSizes() {
 	r, last := l.rows, len(l.rows)-1
 	if last < 1 || r[0].nodes <= 0 || r[last].nodes <= 0 {
@@ -212,7 +212,7 @@ func expander(name string) bool {
 // unfinished are the states of jobs that have not ended.
 var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "SIGNALING", "STAGE_OUT", "STOPPED"}
 
-// why returns the counter for a job that is left out; nil for one in the workload.
+// why returns the counter for a job that is left out, or nil for a job in the workload.
 func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	last := j.last()
 	switch {
@@ -231,11 +231,12 @@ func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	return nil
 }
 
-// profile returns the sizes that a job and its companions held, in processors, from its start to its end; nil if it
-// held at most one size. A row's own start may be wrong (see join), but a companion's first one is right.
+// profile returns the sizes that a job and its companions held, in processors, from its start to its end. It
+// returns nil if the job held at most one size. A row's own start may be wrong (see join), but the start in a
+// companion's first row is right.
 func (l jobRows) profile() core.EP {
 	from, end := l.first().start, l.last().end
-	if from == 0 { // it never started
+	if from == 0 { // the job never started
 		return nil
 	}
 	changes := map[core.Time]int64{end: 0} // changes of the size, in processors

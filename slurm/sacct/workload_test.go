@@ -42,7 +42,7 @@ func TestAccountingBecomesAWorkload(t *testing.T) {
 		"8|127|128|130|COMPLETED|2|8|5|00:00|ada|physics|normal|main|" + output.GrowPrefix + "7\n" +
 		"7|130|130|150|RESIZING|2|16|5|00:00|ada|physics|normal|main|mesh\n" +
 		"7|150|110|150|RESIZING|2|12|5|00:00|ada|physics|normal|main|mesh\n" + // held for less than a second
-		"7|150|110|170|COMPLETED|2|4|5|00:00|ada|physics|normal|main|mesh\n" + // its limit was changed, so this row has the job's start
+		"7|150|110|170|COMPLETED|2|4|5|00:00|ada|physics|normal|main|mesh\n" + // the job's limit was changed, so this row has the job's start
 		"10|140|None|145|CANCELLED by 0|6|6|UNLIMITED|00:00:00|bob||high|debug|a|b\n" + // never began
 		"17|155|160|160|CANCELLED by 0|6|6|1|00:00:00|bob||high|debug|same\n" + // this one did not start either
 		"11|141|Unknown|Unknown|PENDING|6|6|1|00:00:00|bob||high|debug|later\n" +
@@ -93,7 +93,7 @@ func TestACompanionsProcessorsAreItsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "7: @0 +10 60 s, 12 of 12, limit 60, cpu -1, status 1, 1 1 1 1 1, 4x20s,10x20s,12x10s,4x10s\n" +
-		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // its job is unknown: any user can use such a name
+		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // the job in its name is unknown, because any user can choose such a name
 	if diff := cmp.Diff(want, jobs(log)); diff != "" || left.String() != "" {
 		t.Errorf("left out %q; the jobs differ (-want +got):\n%s", left, diff)
 	}

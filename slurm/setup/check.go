@@ -16,8 +16,9 @@ import (
 )
 
 // leastBatchPatience is the least BatchStartTimeout, in seconds, with which jobs may safely grow by any nodes.
-// slurmctld (22.05) hears of a batch job from the job's first node, and after this time takes the job for lost if the
-// node of the script is another one. Each srun of the job restarts the time. Slurm accepts at most 65,535 s.
+// slurmctld (22.05) gets reports about a batch job from the job's first node. If the script runs on another node,
+// slurmctld treats the job as lost after this time. Each srun of the job restarts the time. Slurm accepts at most
+// 65,535 s.
 const leastBatchPatience = 12 * 3600
 
 // checkSettings checks slurmctld's settings.
@@ -128,7 +129,8 @@ func checkPlugin(c output.Configuration) []adapter.Finding {
 	return nil
 }
 
-// checkOptions checks that the plug-in reads the options of the SPANK plug-in: Slurm itself ignores them.
+// checkOptions checks that job_submit.lua reads the options that the SPANK plug-in passes on, because Slurm itself
+// ignores these options.
 func checkOptions(c output.Configuration) []adapter.Finding {
 	stack, err := os.ReadFile(c["PlugStackConfig"])
 	if err != nil || !namesPlugin(string(stack)) {

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// TestPreflightFindsWhatIsWrong breaks one thing of a healthy cluster at a time.
+// TestPreflightFindsWhatIsWrong introduces one fault at a time into a healthy cluster.
 func TestPreflightFindsWhatIsWrong(t *testing.T) {
 	read := func() (output.Configuration, output.Inventory) {
 		c, err := output.ParseConfiguration(outputtest.Recorded(t, "config.txt"))

@@ -16,8 +16,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// CheckManage reports which jobs of the pool the sidecar starts, and whether the plug-in agrees. all means every job
-// of its partitions.
+// CheckManage reports which jobs of the pool the sidecar starts, and whether the plug-in's settings say the same.
+// `all` means every job of the pool's partitions.
 func CheckManage(c output.Configuration, in output.Inventory, pool []string, all bool) []adapter.Finding {
 	names := strings.Join(pool, ", ")
 	if !all {
@@ -43,8 +43,8 @@ func CheckManage(c output.Configuration, in output.Inventory, pool []string, all
 	return append(found, neighbors(in, pool)...)
 }
 
-// neighbors reports other partitions whose jobs may take nodes of the pool: no backfill scheduler considers the jobs
-// at the gate.
+// neighbors reports other partitions whose jobs may take nodes of the pool. Slurm's backfill scheduler reserves no
+// nodes for jobs at the gate.
 func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	nodes, err := output.PoolNodes(in, pool)
 	if err != nil {
@@ -60,18 +60,19 @@ func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	return found
 }
 
-// plansAll is a text in every job_submit.lua that supports manage = "all".
+// plansAll is a text that occurs in every job_submit.lua that supports manage = "all".
 const plansAll = `site.manage ~= "all"`
 
 var allLine = regexp.MustCompile(`(?m)^[^\n]*\bmanage\s*=\s*["']all["']`)
 
-// managesAll reports whether an accordion.lua sets manage = "all", as far as its text shows without running it.
+// managesAll reports whether an accordion.lua sets manage = "all", according to its text. The file is not run.
 func managesAll(site string) bool {
 	line := allLine.FindString(site)
 	return line != "" && !strings.Contains(line, "--")
 }
 
-// siteFile returns the accordion.lua of slurmctld's job_submit.lua, which exists only on its host.
+// siteFile returns the accordion.lua in the folder of slurmctld's job_submit.lua, which exists only on slurmctld's
+// host.
 func siteFile(c output.Configuration) (string, error) {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "accordion.lua"))
 	return string(text), err

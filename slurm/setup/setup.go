@@ -14,14 +14,14 @@ import (
 	"accordion/slurm/output"
 )
 
-// A Wish has what the caller of setup must decide.
+// A Wish has the choices that the caller of setup must make.
 type Wish struct {
 	Config    string // path of the sidecar's configuration
 	Partition string // the partition whose nodes are managed
-	Conf      string // path of slurm.conf for the sidecar; "": Slurm's programs find it
-	Listen    string // address on which the sidecar listens for jobs on other hosts, such as 0.0.0.0:6820; "": none
+	Conf      string // path of slurm.conf for the sidecar; "" if Slurm's programs find it by themselves
+	Listen    string // address on which the sidecar listens for jobs on other hosts, such as 0.0.0.0:6820; "" means none
 	Address   string // that address as other hosts know it, such as controller:6820
-	Web       string // address of the web page, such as 127.0.0.1:9821; "": none
+	Web       string // address of the web page, such as 127.0.0.1:9821; "" means none
 	Plugin    string // text of job_submit.lua
 	// ShortestStep is [limits] shortest_step of the sidecar's configuration; the plug-in needs it, too.
 	ShortestStep time.Duration
@@ -42,7 +42,7 @@ type Line struct {
 // Folder returns the folder of slurm.conf, where slurmctld looks for the plug-in.
 func Folder(c output.Configuration) string { return filepath.Dir(c["SLURM_CONF"]) }
 
-// limitsFile is the file in which the sidecar tells the plug-in what limits allow.
+// limitsFile is the file in which the sidecar writes the site's node limits for the plug-in.
 const limitsFile = "accordion_limits.lua"
 
 // Generated returns the files that the sidecar writes for the plug-in while it serves.
@@ -75,7 +75,7 @@ func Files(c output.Configuration, w Wish) []File {
 	}
 }
 
-// Web returns the [web] section of a configuration; "" without an address.
+// Web returns the [web] section of a configuration, or "" if there is no address.
 func Web(listen string) string {
 	if listen == "" {
 		return ""
@@ -97,8 +97,8 @@ func mungeSocket(c output.Configuration) string {
 // patience is a BatchStartTimeout, in seconds, that no job exceeds.
 const patience = 65000
 
-// Lines returns the lines that slurm.conf lacks, given the settings in force. They keep what those settings already
-// contain.
+// Lines returns the lines that slurm.conf lacks, given the settings in force. A line keeps the values that its
+// setting already has.
 func Lines(c output.Configuration, in output.Inventory, partition string) []Line {
 	var lines []Line
 	list := func(key, word, what string) {
@@ -121,8 +121,8 @@ func Lines(c output.Configuration, in output.Inventory, partition string) []Line
 	return lines
 }
 
-// Reads reports whether slurmctld loads job_submit.lua. The file must then not be removed, because slurmctld would
-// reject every job.
+// Reads reports whether slurmctld loads job_submit.lua. If so, the file must not be removed, because slurmctld
+// would reject every job.
 func Reads(c output.Configuration) bool {
 	return slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua")
 }

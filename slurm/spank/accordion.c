@@ -5,14 +5,16 @@
  *	#SBATCH --ep=5x500s,10x1h
  *	#SBATCH --mold=4x2h|8x70m|16x40m
  *
- * It does not parse the values. Slurm sends them to slurmctld as _SLURM_SPANK_OPTION_accordion_ep=... in the job's
- * spank_job_env. There job_submit.lua parses them like an #EP line, or rejects them. It does nothing on compute nodes.
+ * The plug-in does not parse the values. Slurm sends them to slurmctld as _SLURM_SPANK_OPTION_accordion_ep=... in the
+ * job's spank_job_env. There job_submit.lua parses them like an #EP line, or rejects them. On compute nodes the plug-in
+ * does nothing.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdlib.h>
 
-/* Symbols are hidden, so that ours do not clash with the client's, except these, which Slurm looks up. */
+/* Symbols are hidden, so that they do not clash with those of the client program. Only these symbols are visible, because Slurm
+ * looks them up. */
 #pragma GCC visibility push(default)
 #include <slurm/spank.h>
 SPANK_PLUGIN(accordion, 1)
@@ -23,8 +25,8 @@ static struct spank_option options[] = {
 	{ "mold", "NODESxDURATION|...", "moldable job: its configurations, such as 4x2h|8x70m", 1, 0, NULL },
 };
 
-/* forget_outer removes the options of the job this runs in from the environment: otherwise sbatch and srun inside an
- * evolving job would use them, too. */
+/* forget_outer removes the options of the surrounding job, if there is one, from the environment. Otherwise sbatch and
+ * srun inside an evolving job would use these options, too. */
 static void forget_outer(void)
 {
 	static const char *const names[] = {
@@ -38,7 +40,8 @@ static void forget_outer(void)
 }
 
 /* A table spank_options[] would work in srun only. slurmstepd must know the options, too, or it reports them as unknown.
- * sbatch and salloc have the allocator context, and srun the local one. All others are slurmd and its children. */
+ * sbatch and salloc have the allocator context, and srun has the local one. Other contexts are those of slurmd and its
+ * children. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
 	const spank_context_t here = spank_context();

@@ -2,12 +2,13 @@
 --
 -- usage: lua5.1 submit.lua PATH/job_submit.lua NODES <jobs
 --
--- NODES are the nodes of each partition: their number, or their names as Slurm 20.11 gives them. A job is a line of
+-- NODES are the nodes of each partition: their number, or their names as Slurm 20.11 passes them. A job is a line of
 -- NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. DIGITS*COUNT repeats a string, and +
--- joins strings. The output is such a line, too: the job's fields afterwards, the return code in rc, and the message
--- to the user in user. Fields env.NAME are the job's environment; with env=#0 it has none. Field spank is its
--- spank_job_env, one NAME=VALUE a line. With timed=#1 the output has took, the microseconds of processor time in the
--- plug-in, and reads, how often the plug-in read the script: Slurm copies it each time.
+-- joins strings. The output is a line of the same form: the job's fields after the plug-in, the return code in rc,
+-- and the message to the user in user. Fields env.NAME are the job's environment; with env=#0 the job has no
+-- environment. Field spank is its spank_job_env, one NAME=VALUE a line. With timed=#1 the output has took, the
+-- microseconds of processor time in the plug-in, and reads, how often the plug-in read the script: Slurm copies it
+-- each time.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,

@@ -1,16 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# OAR's database, PostgreSQL or MariaDB, in the lab's world. It need not survive a crash. Sourced by oar-lab.
+# OAR's database, PostgreSQL or MariaDB, in the lab's world. The database need not survive a crash. Sourced by
+# oar-lab.
 
 # as_oar COMMAND... runs a command as OAR's user, because neither database runs as root.
 as_oar() { setpriv --reuid oar --regid oar --clear-groups -- "$@"; }
 
-# Making a database takes seconds of processor time. One with OAR's tables is kept for each kind, next to Slurm's.
+# Making a database takes seconds of processor time. So a database with OAR's tables is kept for each kind, in the
+# folder of Slurm's.
 databases=$release_roots/databases
 
-# start_database sets kept to a database like this lab's, and taken if this one is a copy of it.
+# start_database sets the variable kept to the folder of a kept database that suits this lab, and taken if the lab's
+# database is a copy of that.
 start_database() {
 	install -d -o oar -g oar -m 700 "$lab/db" "$lab/db/data"
-	# PostgreSQL's thousand small files are in memory, like the lab's own /etc.
+	# PostgreSQL has a thousand small files, so they are in memory, like the lab's own /etc.
 	[[ $(setting db) != postgresql ]] || mount -t tmpfs -o "mode=700,uid=$(id -u oar),gid=$(id -g oar)" tmpfs "$lab/db/data"
 	kept=$databases/oar-$(database_name)
 	taken=''

@@ -71,7 +71,7 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 // forever is the argument of a sleeping process that its lab has to end. No other process sleeps as long.
 var forever = fmt.Sprint(1_000_000_000 + os.Getpid())
 
-// besideAnother boots a second lab. Neither lab sees the other's users, processes or jobs.
+// besideAnother boots a second lab and checks that neither lab sees the other's users, processes or jobs.
 func besideAnother(t *testing.T, first *lab.OARLab) {
 	t.Helper()
 	second := lab.OAR(t, 1, lab.Database(lab.MariaDB))
@@ -111,7 +111,7 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	t.Run("a lab with jobs", func(t *testing.T) {
 		lab := lab.OAR(t, 3, lab.Users("alice", "bob"))
 		dir = lab.Dir
-		groups = filepath.Base(dir) // both are named after the slot
+		groups = filepath.Base(dir) // the groups and the folder are both named after the slot
 		if made, _ := filepath.Glob("/sys/fs/cgroup/*/" + groups); lab.Without == "" && len(made) == 0 {
 			t.Errorf("the lab has no control groups %s", groups)
 		}
@@ -184,7 +184,7 @@ func ofTheMachine(file string) string {
 	return kept.String()
 }
 
-// A node has its own name, processes and temporary files, and loses them when its power is cut.
+// A node has its own name, processes and temporary files. It loses processes and files when its power is cut.
 func nodesOfTheirOwn(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	look := func(node string) string {

@@ -68,8 +68,8 @@ enter_groups() {
 	done
 }
 
-# remove_groups [NODE] removes the groups of all nodes or of one. Their processes are dead, but the kernel may need a
-# moment to notice.
+# remove_groups [NODE] removes the groups of all nodes or of one. The groups' processes are dead, but the kernel may
+# need a moment to remove them.
 remove_groups() {
 	local controller at options
 	for controller in "${controllers[@]}"; do
@@ -82,7 +82,7 @@ group_removed() {
 	[[ ! -d $1 ]] || find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || [[ ! -d $1 ]]
 }
 
-# boot_nodes NAME... boots all nodes at once and waits for them.
+# boot_nodes NAME... boots all nodes in parallel and waits for them.
 boot_nodes() {
 	local name
 	for name; do
@@ -105,11 +105,12 @@ boot_node() {
 
 listens_at() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
 
-# live_as NODE becomes the node's first process. It has its own view of everything that OAR's manager changes: that
-# ends processes, deletes users' files in temporary directories, and keeps its data in OAR's own directory.
+# live_as NODE becomes the node's first process. It has its own view of everything that OAR's cpuset manager
+# changes. That manager ends processes, deletes users' files in temporary directories, and keeps data in OAR's own
+# directory.
 live_as() {
 	local name=$1 own _ dir
-	read -r own _ </proc/self/stat # as the lab sees it, until the next line
+	read -r own _ </proc/self/stat # the process number as the lab sees it; the next line mounts the node's own /proc
 	mount -t proc proc /proc
 	hostname "$name"
 	mount -t tmpfs -o mode=755 tmpfs "$lab/nodes/$name"
@@ -139,7 +140,7 @@ own_groups() {
 	mount --rbind "$1" /sys/fs/cgroup
 }
 
-# own_devices DIRECTORY makes a /dev for the node, because OAR's manager makes links there.
+# own_devices DIRECTORY makes a /dev for the node, because OAR's cpuset manager makes links there.
 own_devices() {
 	mkdir -p "$1"/{pts,shm}
 	cp -a /dev/{null,zero,full,random,urandom,tty} "$1/"
@@ -157,7 +158,7 @@ on_node() {
 	inside nsenter --target "$pid" --mount --pid --uts --ipc "$@"
 }
 
-# pid_of_node NODE prints the number of its first process, as the lab sees it.
+# pid_of_node NODE prints the number of the node's first process, as the lab sees it.
 pid_of_node() { (inside cat "/run/lab/$1.pid" 2>/dev/null); }
 
 # kill_node NODE ends the node as if its power were cut.

@@ -7,7 +7,7 @@ configure_oar() {
 	conf WALLTIME_CHANGE_ENABLED yes
 	if [[ $(setting db) == mariadb ]]; then
 		type=mysql port=3306
-		conf WALLTIME_CHANGE_ENABLED no # its queries are invalid SQL for MariaDB
+		conf WALLTIME_CHANGE_ENABLED no # OAR's queries for it are invalid SQL in MariaDB
 	fi
 	conf DB_TYPE $type
 	conf DB_PORT $port
@@ -20,7 +20,8 @@ configure_oar() {
 	conf PINGCHECKER_SENTINELLE_SCRIPT_COMMAND
 	conf PINGCHECKER_GENERIC_COMMAND /bin/true
 	conf PROLOGUE_EXEC_FILE "/run/lab/bin/accordion oar prologue"
-	# Cpusets, job keys and access to nodes are as in Debian, unless the lab has no such nodes.
+	# Cpusets, job keys and access to nodes are configured as in Debian, unless the lab has no nodes that support
+	# them.
 	[[ ! $(setting without) ]] || conf CPUSET_PATH
 	if [[ $(setting plain) == yes ]]; then
 		conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD
@@ -92,8 +93,8 @@ start_almighty() {
 # answers PORT returns status 0 if a process listens at the port of the loopback address.
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# make_resources adds the nodes and their cores. Their processors are this machine's in turn, so a node of one core
-# has one of them, and its jobs can see that they have no other.
+# make_resources adds the nodes and their cores. The cores are this machine's processors in turn. So a node of one
+# core has one processor, and its jobs can see that they have no other.
 make_resources() {
 	{
 		printf 'insert into resources(network_address,state,state_num,cpu,core,cpuset,switch) values '
@@ -154,9 +155,9 @@ set_node() {
 # node_is STATE NAME requests a change with oarnodesetting, and the server carries it out.
 node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
-# kill_almighty kills the server. Its modules would survive and keep its port, so it kills them too. Jobs (oarexec)
-# are not affected. The next server starts when no process listens any more, because a killed process listens until
-# it has ended and would be taken for the next server.
+# kill_almighty kills the server. The server's modules would survive and keep the port, so kill_almighty kills
+# them, too. Jobs (oarexec) are not affected. The next server starts when no process listens any more, because a
+# killed process listens until it has ended and would be taken for the next server.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
 	local starting
@@ -167,7 +168,7 @@ kill_almighty() {
 	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
 }
 
-# modules_gone kills the modules that still exist. pkill's status 1 means that there are none.
+# modules_gone kills modules that still exist. It returns status 0 if there are none, for which pkill's status is 1.
 modules_gone() {
 	local status=0
 	(inside pkill -KILL -f '^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))') || status=$?

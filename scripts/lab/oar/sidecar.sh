@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # The sidecar in the lab's world. OAR, its socket and its configuration have the same paths as on a site. Sourced by
-# oar-lab, and by two-labs, which has its own write_config and sidecar_answers. Nothing here keeps the caller's lock
-# on the lab (6).
+# oar-lab, and by two-labs, which has its own write_config and sidecar_answers. No process that is started here
+# inherits the caller's lock on the lab (descriptor 6).
 
 serve() {
 	if sidecar_runs; then
@@ -11,7 +11,7 @@ serve() {
 	write_config
 	(inside timeout 60 /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1 6<&-) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
-	rm -f "$lab/accordion.pid" # from a killed sidecar, which would be taken for this one, and this one for dead
+	rm -f "$lab/accordion.pid" # a file of a killed sidecar would make this sidecar look dead
 	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
 	# sidecar's, as seen in the lab's world.
 	# shellcheck disable=SC2016
@@ -48,7 +48,7 @@ sidecar_config() {
 	CONF
 }
 
-# in_world COMMAND... runs it there, without output.
+# in_world COMMAND... runs the command in the lab's world, without output.
 in_world() { (inside timeout 10 "$@" >/dev/null 2>&1 6<&-); }
 
 # sidecar_runs returns status 0 if the process with that number is the sidecar (numbers are reused).
@@ -58,8 +58,8 @@ sidecar_runs() {
 	[[ $pid =~ ^[0-9]+$ ]] && in_world grep -qzxF serve "/proc/$pid/cmdline"
 }
 
-# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be its own, because a killed
-# sidecar leaves a socket, and root's `accordion status` reads the journal.
+# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be the running sidecar's
+# own, because a killed sidecar leaves a socket, and root's `accordion status` then reads the journal.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || { in_world test /run/accordion/accordion.sock -nt "$lab/accordion.pid" && in_world /run/lab/bin/accordion status; }

@@ -37,14 +37,15 @@ begin_world() {
 # live runs in the first process: it makes the world, boots its daemons, and reaps processes.
 live() {
 	local own
-	read -ra own </proc/self/stat # as seen outside, until the next lines; the 22nd is its start time
+	read -ra own </proc/self/stat # as seen outside, because the next lines mount another /proc; the 22nd field is the start time
 	[[ $(setting root) == / ]] || enter_root "$(setting root)"
 	mount -t proc proc /proc
 	echo "${own[21]}" >"$lab/began"
 	echo "${own[0]}" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
-	# In memory: labs that come and go make a disk's file system search long for unused inode numbers.
+	# These are in memory, because labs that come and go make a disk's file system search long for unused inode
+	# numbers.
 	mkdir -p "$lab/own"
 	mount -t tmpfs -o mode=755 tmpfs "$lab/own"
 	(
@@ -54,7 +55,7 @@ live() {
 	make_own /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
-	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # otherwise that of PostgreSQL, which is killed with the lab, would stay there
+	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # otherwise the shared memory of PostgreSQL, which is killed with the lab, would stay on the machine
 	show_lab
 	make_names
 	start_database
@@ -127,9 +128,10 @@ show_lab() {
 	mkdir -p /run/sshd
 }
 
-# make_names adds the nodes, each with its own loopback address, and the users. Their IDs are beyond those that a
-# machine gives to its own users, because a command outside that ends all processes of a user must not affect ours.
-# Other slots have other IDs, because labs share /tmp, in which the user ID names a directory of Accordion's.
+# make_names adds the nodes, each with its own loopback address, and the users. The user IDs are above those that a
+# machine gives to its own users, because a command outside that ends all processes of a user must not affect the
+# lab's. Each slot has user IDs of its own, because labs share /tmp, where the names of Accordion's directories
+# contain the user ID.
 make_names() {
 	local user uid=$((58001 + 100 * slot))
 	{
@@ -143,7 +145,7 @@ make_names() {
 		fi
 		useradd --uid "$uid" --user-group --no-create-home --home-dir "/run/lab/home/$user" --shell /bin/bash "$user"
 		install -d -m 700 -o "$user" -g "$user" "$lab/home/$user"
-		install -m 600 -o "$user" -g "$user" /dev/null "$lab/home/$user/.bashrc" # OAR's shells read it
+		install -m 600 -o "$user" -g "$user" /dev/null "$lab/home/$user/.bashrc" # OAR's shells read this file
 		uid=$((uid + 1))
 	done <"$lab/users"
 }
@@ -157,8 +159,8 @@ lives() {
 }
 
 # end_world kills the first process, and thereby all others, and waits until they have ended. The kernel ends the
-# first process last. A process that is ending has no command line and no root any more, and is waited for
-# nevertheless.
+# first process last. A process that is ending has no command line and no root any more, so end_world identifies
+# it by number and start time.
 end_world() {
 	local pid began
 	pid=$(cat "$lab/init" 2>/dev/null) && began=$(cat "$lab/began" 2>/dev/null) || return 0
@@ -171,7 +173,7 @@ end_world() {
 ended() {
 	local stat fields
 	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
-	read -ra fields <<<"${stat##*) }" # from the third on
+	read -ra fields <<<"${stat##*) }" # the fields of /proc/PID/stat from the third on
 	[[ ${fields[0]} == [ZX] || ${fields[19]} != "$2" ]]
 }
 

@@ -23,7 +23,7 @@ write_config() {
 		echo "optional $lab/bin/accordion.so"
 	fi >"$lab/etc/plugstack.conf"
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
-	# Written last: with this file the directory is a lab.
+	# This file is written last, because a directory with this file is a lab.
 	{
 		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
 		echo "binds=$(binding)"
@@ -47,11 +47,12 @@ sidecar_address() { echo "127.0.0.1:$((port + 2))"; }
 
 plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit.lua ]]; }
 
-# spank_wanted returns status 0 if the SPANK plug-in is useful: without job_submit.lua nothing reads its options.
+# spank_wanted returns status 0 if the lab has job_submit.lua. Without that script the SPANK plug-in is useless,
+# because nothing else reads its options.
 spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
-# slurm_conf NODES FAST prints slurm.conf, with Slurm's own defaults wherever they matter to Accordion, so that what
-# is fast here is fast on a site.
+# slurm_conf NODES FAST prints slurm.conf, with Slurm's own defaults for all settings that affect Accordion's speed,
+# so that delays are like those on a site.
 slurm_conf() {
 	{
 		common_conf "$2"

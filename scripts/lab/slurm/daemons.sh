@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Slurm's daemons, in the order in which they need each other. Starting a running daemon does nothing. Sourced by
+# Slurm's daemons, in the order in which they must be started. Starting a running daemon does nothing. Sourced by
 # slurm-lab.
 
 # daemon NAME COMMAND... starts a daemon without our terminal, locks or files. Its output goes to its log.
@@ -29,7 +29,7 @@ munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
 
 start_slurmctld() {
 	running slurmctld && return
-	# It does not start while the script process of a killed one still holds the port.
+	# slurmctld cannot start while the script process (slurmscriptd) of a killed one still holds the port.
 	local finder
 	plugin_finder
 	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
@@ -54,7 +54,8 @@ start_all_nodes() {
 	start_nodes "${names[@]}"
 }
 
-# start_nodes NAME... starts all at once. slurmd returns when it has read its configuration.
+# start_nodes NAME... starts the slurmds of all these nodes in parallel. The command slurmd returns when the daemon
+# has read its configuration.
 start_nodes() {
 	(($#)) || wrong "node-start: which node?"
 	local name view starting=()
@@ -75,8 +76,8 @@ known_node() {
 	[[ $1 =~ ^n[1-9][0-9]{0,3}$ && ${1#n} -le $(node_count) ]] || die "$1 is no node of this lab: they are n1 to n$(node_count)"
 }
 
-# kill_node NAME kills everything on a node at once, as after a power failure: slurmd, step daemons, and the jobs'
-# tasks.
+# kill_node NAME kills everything on a node without warning, as a power failure does: slurmd, step daemons, and
+# the jobs' tasks.
 kill_node() {
 	(($# == 1)) || wrong "node-kill: want one node"
 	known_node "$1"
@@ -87,7 +88,7 @@ kill_node() {
 		kill -KILL "${pids[@]}" 2>/dev/null || true
 		pause
 	done
-	# Its groups are removed with it.
+	# The node's control groups are removed, too.
 	within 10 removed_node "$1" || die "the control groups of $1 cannot be removed"
 	rm -f "$lab/pid/$1.pid"
 }
@@ -155,8 +156,8 @@ described() {
 	fi
 }
 
-# build_accordion puts the program into the lab's PATH. In a world whose libraries are at least as new as the
-# machine's it was built outside. In one with older ones it is built inside.
+# build_accordion puts the program into the lab's PATH. For a world whose libraries are at least as new as
+# the machine's, the program was built outside. For a world with older libraries it is built inside.
 build_accordion() {
 	if ! in_world; then
 		put_program "$lab/bin/accordion"
@@ -165,8 +166,8 @@ build_accordion() {
 	fi >"$lab/log/build.log" 2>&1 8<&-
 }
 
-# build_spank builds the SPANK plug-in for the installed Slurm. Labs copy one that is kept for these sources and this
-# release.
+# build_spank builds the SPANK plug-in for the installed Slurm. Labs copy a plug-in that is kept for these sources
+# and this release.
 build_spank() {
 	local kept
 	[[ -s $lab/etc/plugstack.conf && ! -e $lab/bin/accordion.so ]] || return 0

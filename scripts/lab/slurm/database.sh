@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # MariaDB and slurmdbd with their initial data: the cluster, accounts, users. Sourced by slurm-lab.
 
-# Making a database takes longer than the rest of a boot, so one is kept for each set of users.
+# Making a database takes longer than the rest of a boot, so a database is kept for each set of users.
 databases=$release_roots/databases
 
 # A lab's database need not survive a crash: no syncing, small buffers. The last option was MariaDB's default until

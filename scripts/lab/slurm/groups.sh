@@ -19,7 +19,7 @@ unified_controllers='+cpuset +cpu +memory +pids'
 make_groups() {
 	local name=accordion-lab-$port.$BASHPID.$RANDOM link
 	for link in "$lab"/group "$lab"/cgroup/*; do
-		# The machine was restarted since.
+		# The group does not exist any more if the machine was restarted since.
 		[[ ! -L $link ]] || mkdir -p "$(readlink "$link")" || die "the control group of $link cannot be made again: 'slurm-lab down' first"
 	done
 	[[ -L $lab/group ]] || new_group cgroup2 "$name" "$lab/group" || true
@@ -43,7 +43,8 @@ make_slurm_groups() {
 	done
 	cpuset_of_parent "$lab/cgroup/cpuset" || return 1
 	for controller in "${slurm_controllers[@]}"; do
-		# A separate process, which ends at once.
+		# This tests whether a process may be moved into the group, with a separate process that ends
+		# immediately.
 		(echo "$BASHPID" >"$lab/cgroup/$controller/cgroup.procs") 2>/dev/null || return 1
 	done
 }
@@ -70,7 +71,7 @@ thaw_groups() {
 	local state
 	[[ -d $lab/cgroup/freezer ]] || return 0
 	while read -r state; do
-		echo THAWED >"$state" || true # it may not exist any more
+		echo THAWED >"$state" || true # the group may not exist any more
 	done 2>/dev/null < <(find "$lab/cgroup/freezer/" -mindepth 2 -name freezer.state)
 }
 
@@ -118,14 +119,14 @@ join_group() {
 }
 
 # node_view NODE sets the array view to the words before slurmd. In version 2 slurmd must see its group as the top.
-# Otherwise it would make its steps' groups where other labs do. A step that ends first moves to the top, which a
-# real top would permit, and newer releases take the group of process 1 for the top.
+# Otherwise it would make its steps' groups where other labs do. A step that ends first moves its processes to the
+# top, which only a real top permits. Newer releases assume that the group of process 1 is the top.
 node_view() {
 	local process
 	view=()
 	[[ $(cgroup_version) == 2 ]] || return 0
 	process=$(processes_in "$lab/group/$1" | head -n 1)
-	if [[ $process ]]; then # its steps outlived it
+	if [[ $process ]]; then # the node's steps outlived its slurmd
 		view=(nsenter --target "$process" --mount --cgroup --)
 		return
 	fi
@@ -140,8 +141,7 @@ node_view() {
 # processes_in GROUP... prints the processes, also in the groups below, or nothing if the group does not exist.
 processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
 
-# remove_groups LINK... removes the groups, with all groups below them, after their processes have ended, and the
-# links.
+# remove_groups LINK... removes groups whose processes have ended, all groups below these, and the links to them.
 remove_groups() {
 	local link
 	for link; do

@@ -95,7 +95,7 @@ func stranger(t *testing.T, like traces) string {
 // traces are what a lab could leave behind.
 type traces struct {
 	dir      string
-	user     string // of this lab only
+	user     string // a user of this lab only
 	number   string // the user's ID
 	groups   []string
 	stranger string // a process that resembles one of the lab's, but is not
@@ -107,7 +107,7 @@ func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
 	for _, kind := range []string{"group", "cgroup/*", "world/groups/*"} {
 		links, _ := filepath.Glob(filepath.Join(lab.Dir, kind))
 		for _, link := range links {
-			// The groups of a lab in a world are below those of the world, and only visible from there.
+			// The groups of a lab in a world are below the groups of the world, and are visible only from there.
 			if group, err := os.Readlink(link); err == nil && exists(group) {
 				found.groups = append(found.groups, group)
 			}
@@ -161,7 +161,7 @@ func (left traces) processes() (found []string) {
 			to, _ := os.Readlink(link)
 			holds = holds || strings.HasPrefix(to, left.dir+"/")
 		}
-		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // an idle init reaps late
+		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // a zombie may remain, because an idle init reaps late
 			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
 		}

@@ -2,7 +2,7 @@
 # The lab's processes: which belong to it, and how they are started and ended. Sourced by slurm-lab.
 #
 # Every process of a lab is in its group (groups.sh), except clients that run outside. Without groups it has
-# ACCORDION_LAB=<the lab's directory> in its environment, which a job that a client of the lab submitted inherits.
+# ACCORDION_LAB=<the lab's directory> in its environment, which jobs inherit from the client that submitted them.
 # Slurm's daemons overwrite that when they change their title, but they keep a file of the lab open.
 
 # pid_in FILE prints the process number in FILE if the process lives, otherwise it returns status 1. Zombies count as
@@ -18,7 +18,7 @@ alive() {
 	[[ $1 =~ ^[0-9]+$ ]] || return 1
 	state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 1
 	case $state in
-	Z* | X*) tasks=("/proc/$1/task/"*) && ((${#tasks[@]} > 1)) ;; # its other threads end later, and hold its files and ports until then
+	Z* | X*) tasks=("/proc/$1/task/"*) && ((${#tasks[@]} > 1)) ;; # the other threads of a zombie may still run, and hold its files and ports until they end
 	*) [[ $state ]] ;;
 	esac
 }
@@ -29,7 +29,7 @@ running() {
 	pid=$(pid_in "$lab/pid/$1.pid") && is_ours "$pid"
 }
 
-# A process of another namespace may look like ours: that of a lab whose directory has this name there.
+# A process of another namespace may look like ours, if it belongs to a lab whose directory has the same name there.
 is_here() { [[ /proc/$1/ns/pid -ef /proc/self/ns/pid ]]; }
 
 is_ours() {
@@ -46,8 +46,8 @@ our_processes() {
 	} | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
 }
 
-# marked_processes prints those that can be identified without a group. Processes may end meanwhile, which is no
-# failure.
+# marked_processes prints the lab's processes that can be identified without a group. Processes may end
+# meanwhile, which is no failure.
 marked_processes() {
 	local pid
 	{

@@ -12,8 +12,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// Each release works like a site of the machine's own release, next to the others. It can be reached from outside,
-// and leaves nothing behind.
+// A lab of each release works like a lab of the machine's own release, at the same time as the others. It can be
+// reached from outside, and leaves nothing behind.
 func TestEveryReleaseBootsBindsAndGoes(t *testing.T) {
 	for _, release := range []string{"20.11", "22.05", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {

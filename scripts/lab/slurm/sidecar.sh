@@ -8,7 +8,7 @@ serve() {
 	fi
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
-	rm -f "$lab/pid/accordion.pid" # from a killed sidecar, which would be taken for this one, and this one for dead
+	rm -f "$lab/pid/accordion.pid" # a file of a killed sidecar would make this sidecar look dead
 	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
 	# sidecar's. The shell that waits for it must not keep the lab's lock, because serve-stop would wait for it
 	# without end. Nor may it keep our output, because `serve
@@ -23,8 +23,8 @@ serve() {
 	echo "slurm-lab: the sidecar serves (log: $lab/log/accordion.log)"
 }
 
-# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be its own, because a killed
-# sidecar leaves a socket, and root's `accordion status` reads the journal.
+# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be the running sidecar's
+# own, because a killed sidecar leaves a socket, and root's `accordion status` then reads the journal.
 sidecar_answers() {
 	! running accordion || { [[ $lab/run/accordion.sock -nt $lab/pid/accordion.pid ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
 }
@@ -34,7 +34,7 @@ lab_manage() { echo "${SLURM_LAB_MANAGE:-told}"; }
 
 sidecar_config() {
 	cat <<CONF
-# Written by slurm-lab: the differences from the defaults.
+# Written by slurm-lab. Has only the differences from the defaults.
 cluster = "lab"
 
 [slurm]

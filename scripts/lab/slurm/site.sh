@@ -39,7 +39,7 @@ make_site() {
 	binds || echo "slurm-lab: $(without)"
 }
 
-# binding prints yes; no, if this machine cannot bind; or never, if this release cannot on such a machine.
+# binding prints "yes", "no" if this machine cannot bind, or "never" if this release cannot bind on such a machine.
 binding() {
 	if binds; then
 		echo yes
@@ -50,7 +50,7 @@ binding() {
 	fi
 }
 
-# without prints what the lab cannot do here.
+# without prints what the lab lacks on this machine.
 without() {
 	local why="this machine has no control groups that can be written"
 	[[ $(binding) != never ]] || why="Slurm $release knows no control groups of version 2, and this machine has no others"

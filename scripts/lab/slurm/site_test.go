@@ -54,7 +54,7 @@ func bound(t *testing.T, lab *lab.SlurmLab) {
 func TestATaskCannotOpenTheGPUsOfAnother(t *testing.T) {
 	lab := three(t)
 	bound(t, lab)
-	// There is no driver for the device, so opening it succeeds up to that point if it is permitted.
+	// There is no driver for the device. If opening it is permitted, the error is that of the missing driver.
 	const open = `
 		for i in 0 1 2 3; do
 			case $( { : <"$ACCORDION_LAB/dev/gpu$i"; } 2>&1) in
@@ -66,7 +66,7 @@ func TestATaskCannotOpenTheGPUsOfAnother(t *testing.T) {
 		echo "$SLURMD_NODENAME$may"`
 	for _, each := range []struct {
 		asks string
-		want []string // of each node with GPUs
+		want []string // the GPUs of each node with GPUs
 	}{
 		{"--gres=gpu:3 --ntasks-per-node=1", []string{"0 1 2"}},
 		{"--gpus-per-task=1 --ntasks-per-node=2", []string{"0", "1"}},
@@ -119,7 +119,7 @@ func TestFairShareAndQOSDecideWhoIsNext(t *testing.T) {
 	lab.Do(t, "ctl-start")
 	first := lab.Submit(t, "alice", "sleep 1000", "-p", "shared", "-N4", "--exclusive")
 	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return lab.Run(t, "root", "squeue", "-h", "-j", first, "-o", "%t") == "R" })
-	// Carol has used nothing, whatever other tests did as bob.
+	// Carol has no usage, whatever usage other tests caused as bob.
 	for _, job := range []struct{ user, name, qos string }{{"bob", "late", "normal"}, {"carol", "next", "normal"}, {"bob", "urgent", "high"}} {
 		lab.Submit(t, job.user, "true", "-p", "shared", "-N4", "--exclusive", "-J", job.name, "--qos="+job.qos)
 	}
@@ -221,7 +221,8 @@ func TestTheDeathOfANodeIsNotFeltInTheLabBesideIt(t *testing.T) {
 	first.Do(t, "node-start", "n2")
 }
 
-// alive reports whether a process lives. A dead process may wait for an idle init, but has no command line any more.
+// alive reports whether a process lives. A dead process may remain until an idle init reaps it, but has no command
+// line any more.
 func alive(process string) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", process).Output()
 	return err == nil && !strings.HasPrefix(string(out), "Z")

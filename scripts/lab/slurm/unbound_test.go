@@ -9,7 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// unboundChild is set in a separate test process that has no control groups.
+// unboundChild is the environment variable that is set in a separate test process without control groups.
 const unboundChild = "ACCORDION_LABTEST_UNBOUND"
 
 func TestALabWithoutControlGroupsSaysWhatItDoesWithout(t *testing.T) {

@@ -2,8 +2,8 @@
 # The lab's users: system accounts that are made if they are missing, and removed by the last lab that uses them.
 # Sourced by slurm-lab.
 #
-# The comment field of /etc/passwd marks them. /run/accordion-slurm-lab/NAME/ has an empty file for each lab that
-# uses one.
+# The comment field of /etc/passwd marks them. For each user, /run/accordion-slurm-lab/NAME/ has an empty file
+# for each lab that uses the user.
 
 users_mark='Accordion slurm-lab'
 users_dir=/run/accordion-slurm-lab
@@ -24,7 +24,7 @@ unlock_users() { exec 7<&-; }
 
 lab_file() { echo "${lab//\//%}"; }
 
-# forget_lost_labs NAME removes labs from a user whose directory was deleted.
+# forget_lost_labs NAME removes a user's entries for labs whose directory was deleted.
 forget_lost_labs() {
 	local file path
 	for file in "$users_dir/$1"/*; do
@@ -85,12 +85,13 @@ remove_users() {
 	while read -r user; do
 		rm -f "$users_dir/$user/$(lab_file)"
 		forget_lost_labs "$user"
-		# Not empty: another lab uses this user.
+		# If the folder is not empty, another lab uses this user.
 		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
 			# A job process that was hidden from us (no group, no environment, no file of the lab open) ends with its
 			# user. Processes with that ID in other namespaces, which belong to another user, do not.
 			has_group || pkill -KILL -U "$user" --ns $$ --nslist pid || true
-			# Forced: a process of the user may be ending, and another namespace may have the ID too.
+			# --force is needed because a process of the user may be ending, and processes in another namespace may
+			# have the same ID.
 			userdel --force "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
 		fi
 	done <"$lab/etc/users"

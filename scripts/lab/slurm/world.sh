@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # The world of a lab of another release: a root of the Debian suite that has the release, in namespaces of mounts,
-# processes and network, with a first process whose end ends all others. In it the lab is like any other and is made
-# by this program. Its directory and the repository have the same paths inside and outside. Sourced by slurm-lab.
+# processes and network, with a first process whose end ends all others. In a world this program makes a lab like
+# any other. The lab's directory and the repository have the same paths inside and outside. Sourced by slurm-lab.
 #
-# Nothing is written to the root, which all labs of its release share. The world's changes are in memory. What it
-# sees as the machine's control groups are groups of the machine, so that nothing is left of those made in it.
+# Nothing is written to the root, which all labs of its release share. The world's changes are in memory. What
+# the world sees as the top control groups are groups on the machine, so that all groups made in the world can be
+# removed.
 
 namespaces=(--mount --net --pid --uts --ipc --cgroup)
 
@@ -86,14 +87,14 @@ make_world_groups() {
 	[[ ! -L $lab/world/groups/cpuset ]] || cpuset_of_parent "$lab/world/groups/cpuset" || true
 }
 
-# has_release ROOT RELEASE checks the release, because an unreleased suite changes.
+# has_release ROOT RELEASE checks the installed release of Slurm, because the packages of an unreleased suite change.
 has_release() {
 	local has
 	has=$(chroot "$1" /usr/sbin/slurmctld -V) || die "slurmctld of $1 does not run"
 	[[ $has =~ \ "$2"\. ]] || die "up: --release $2: Debian's $(basename "$1") has $has now: another suite must be named for $2 in $here/lab/versions.sh"
 }
 
-# newer_libraries ROOT returns status 0 if programs built here run there.
+# newer_libraries ROOT returns status 0 if programs that were built on this machine run in the root.
 newer_libraries() {
 	local ours theirs
 	ours=$(getconf GNU_LIBC_VERSION)
@@ -106,7 +107,7 @@ begin_world() {
 	local group
 	mkdir -p "$databases" "${@:2}"
 	(
-		# Its groups are where its view of control groups begins.
+		# These groups are the top of the world's view of control groups.
 		for group in "$lab"/world/groups/*; do
 			[[ ! -L $group ]] || echo "$BASHPID" >"$group/cgroup.procs"
 		done

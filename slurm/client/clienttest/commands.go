@@ -13,7 +13,7 @@ import (
 
 // This file carries out the commands that Slurm supports. The caller of each function holds the lock.
 
-// atoi returns the number in a text; 0 if it is not one.
+// atoi returns the number in a text, or 0 if the text is not a number.
 func atoi(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
@@ -41,7 +41,8 @@ func (s *Slurm) scontrol(format string, words []string) (out, said string) {
 	return "", s.command(words[0], atoi(words[1]))
 }
 
-// notFound ends an answer after which scontrol exits with 1. A console reports no exit code.
+// notFound returns the answer for an unknown object. scontrol then exits with status 1, but a console reports no exit
+// code.
 const notFound = " not found\n"
 
 // settings parses KEY=VALUE words.
@@ -58,7 +59,7 @@ func settings(words []string) map[string]string {
 // a job.
 func (s *Slurm) recent() bool { return s.release > "23.11" }
 
-// once returns the text for older releases only.
+// once returns the text on older releases, and "" on recent ones.
 func (s *Slurm) once(text string) string {
 	if s.recent() {
 		return ""
@@ -156,7 +157,8 @@ func (s *Slurm) reservationLine(stamp string, r *Reservation) string {
 	return line
 }
 
-// jobLine returns the line of a job as a console of the release shows it, made from a recorded line of a similar job.
+// jobLine returns the line of a job as a console of the release shows it. It is made from a recorded line of a
+// similar job.
 func (s *Slurm) jobLine(stamp string, j *Job) string {
 	line := s.templates["runs"]
 	switch {
@@ -297,7 +299,7 @@ func (s *Slurm) squeue(format string, options map[string]string) (out, said stri
 	return b.String(), ""
 }
 
-// salloc adds an allocation, or returns why it does not.
+// salloc adds an allocation, or returns the reason for a refusal.
 func (s *Slurm) salloc(o map[string]string) (said string) {
 	refused := func(why string) string { return "salloc: error: Unable to allocate resources: " + why + "\n" }
 	nodes, _ := hostlist.Expand(o["--nodelist"])
@@ -325,7 +327,7 @@ func (s *Slurm) salloc(o map[string]string) (said string) {
 	return fmt.Sprintf("salloc: Granted job allocation %d\n", s.add(j).ID)
 }
 
-// unavailable returns why an allocation cannot have its nodes at once; "" if it can.
+// unavailable returns why an allocation cannot have its nodes immediately, or "" if it can.
 func (s *Slurm) unavailable(j *Job) string {
 	r := s.reservation(j.Reservation)
 	if j.Reservation != "" && r == nil {
@@ -360,7 +362,7 @@ func (s *Slurm) scancel(what []string) (said string) {
 		id, step, isStep := strings.Cut(name, ".")
 		j := s.job(atoi(id))
 		switch {
-		case j == nil: // scancel says nothing about an unknown job
+		case j == nil: // scancel prints no message about an unknown job
 		case isStep && !slices.Contains(j.Steps, step), j.over():
 			said += "scancel: error: Kill job error on job step id " + name + ": Job/step already completing or completed\n"
 		case isStep:
@@ -420,7 +422,7 @@ func (s *Slurm) update(set map[string]string) (said string) {
 		if !slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
 			return refused("Invalid node name specified")
 		}
-		if s.recent() && set["NumNodes"] == "" { // it only changes what the job asks for
+		if s.recent() && set["NumNodes"] == "" { // the update then changes only the job's request
 			return ""
 		}
 		j.Nodes = slices.DeleteFunc(slices.Clone(j.Nodes), func(n string) bool { return !slices.Contains(nodes, n) })
@@ -492,8 +494,8 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 	return "Reservation updated.\n", ""
 }
 
-// unreservable returns why a reservation cannot have its nodes; "" if it can. Slurm checks for holders until the
-// reservation has the flag.
+// unreservable returns why a reservation cannot have its nodes, or "" if it can. Slurm checks which jobs hold
+// the nodes unless the reservation has the flag IGNORE_JOBS.
 func (s *Slurm) unreservable(old, r *Reservation) string {
 	if strings.Contains(r.Flags, "IGNORE_JOBS") || len(old.Nodes) > 0 {
 		return ""

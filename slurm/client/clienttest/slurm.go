@@ -27,13 +27,13 @@ type Job struct {
 	UID, GID                          int
 	State, Reason                     string // Slurm's names: PENDING, RUNNING, SUSPENDED, COMPLETING, COMPLETED, CANCELLED
 	Nodes                             []string
-	Batch                             bool // it has a script, which runs on the first node
+	Batch                             bool // the job has a script, which runs on its first node
 	Reservation, Mark, Comment        string
-	Account, QOS, GRES                string // GRES: its request on each node, as in tape:2
+	Account, QOS, GRES                string // GRES: the generic resources requested on each node, such as tape:2
 	Submitted, Started, Resized, Ends int64
-	Limit                             int64 // minutes; 0: UNLIMITED
+	Limit                             int64 // minutes; 0 means UNLIMITED
 	Memory                            int64 // MB of each node
-	Expands                           int   // the parent of an expander; 0: it is none
+	Expands                           int   // the parent of an expander; 0 if the job is not an expander
 	Steps                             []string
 }
 
@@ -52,9 +52,9 @@ type Reservation struct {
 	Start, End        int64
 }
 
-// A Slurm answers client programs in this process as slurmctld of one release does, with texts recorded from that
-// release. It supports the commands by which jobs are read, reserved for, resized and ended. Its methods may be
-// called from several goroutines.
+// A Slurm answers client programs in this process like the slurmctld of one release, with texts recorded from
+// that release. It supports the commands that read, resize and end jobs and that change reservations. Its methods
+// may be called from several goroutines.
 type Slurm struct {
 	Bin string // a directory with a dummy file for each program, for callers that look programs up
 
@@ -76,7 +76,7 @@ type Slurm struct {
 type Rule struct {
 	At     string        // a regular expression that matches the command, as in "^salloc .*n3"
 	Skip   int           // number of first matches that are ignored
-	Times  int           // how often it applies; 0: always
+	Times  int           // how often the rule applies; 0 means always
 	Delay  time.Duration // wait before the answer, until the program's deadline if that is sooner
 	Refuse string        // printed on standard error; the command is not carried out
 	Print  string        // printed instead of the answer; the command is not carried out
@@ -151,8 +151,8 @@ func (s *Slurm) SetPartition(name, key, value string) {
 	}
 }
 
-// SetNode sets the state of a node, such as IDLE+DRAIN, instead of the one that follows from its jobs; "" undoes
-// that.
+// SetNode sets the state of a node, such as IDLE+DRAIN, in place of the state that follows from the node's jobs;
+// "" restores the latter.
 func (s *Slurm) SetNode(name, state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *Slurm) add(j Job) *Job {
 	return added
 }
 
-// Job returns the present state of a job; the zero Job if there is none.
+// Job returns the present state of a job, or the zero Job if it does not exist.
 func (s *Slurm) Job(id int) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *Slurm) Reserve(r Reservation) {
 	s.reservations = append(s.reservations, &r)
 }
 
-// Reservation returns the reservation of a name; the zero Reservation if there is none.
+// Reservation returns the reservation with a name, or the zero Reservation if it does not exist.
 func (s *Slurm) Reservation(name string) Reservation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,7 +285,7 @@ func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
 	out, said := s.carryOut(ctx, cmd, strings.Join(append([]string{program}, args...), " "))
 	err := answer(ctx, cmd, out, said)
 	if err != nil && s.release < "21" && strings.HasPrefix(said, "delete_reservation ") {
-		return ctx.Err() // 20.11 prints an error and exits with 0
+		return ctx.Err() // the real scontrol of 20.11 prints an error and exits with 0
 	}
 	if err != nil {
 		return err
@@ -334,7 +334,7 @@ func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
 		default:
 			out, said = s.carryOut(ctx, cmd, "scontrol "+line)
 		}
-		if err := answer(ctx, cmd, out, said); err != nil && !errors.As(err, new(exited)) { // a console goes on
+		if err := answer(ctx, cmd, out, said); err != nil && !errors.As(err, new(exited)) { // a console continues after a command that failed
 			return err
 		}
 	}
@@ -427,7 +427,7 @@ func variable(cmd *exec.Cmd, name string) (value string) {
 	return value
 }
 
-// field returns the value of a key in a line of KEY=VALUE.
+// field returns the value of a key in a line of KEY=VALUE words.
 func field(line, key string) string {
 	_, rest, found := strings.Cut(" "+line, " "+key+"=")
 	if !found {
@@ -437,7 +437,7 @@ func field(line, key string) string {
 	return value
 }
 
-// with returns a line with another value of a key; the same line if it lacks the key.
+// with returns a line with the value of a key replaced. It returns the line unchanged if the line lacks the key.
 func with(line, key, value string) string {
 	before, rest, found := strings.Cut(" "+line, " "+key+"=")
 	if !found {
@@ -457,8 +457,8 @@ func compact(nodes []string) string {
 	return hostlist.Compact(nodes)
 }
 
-// Database listens as a slurmdbd that closes each connection, as a live one does, and returns the port. It must be
-// called outside a synctest bubble.
+// Database listens like a live slurmdbd, which closes each connection, and returns the port. It must be called
+// outside a synctest bubble.
 func Database(t testing.TB) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

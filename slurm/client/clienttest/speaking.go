@@ -20,9 +20,9 @@ func Programs(t testing.TB, scripts map[string]string) string {
 	return bin
 }
 
-// Speaking returns the script of a scontrol that carries out commands from its standard input, as Slurm's does.
-// answer is shell code that prints the answer to the command in $line. Each command is appended to the file log in
-// dir, and each process to the file programs.
+// Speaking returns the script of a scontrol that carries out commands from its standard input, like Slurm's own
+// scontrol. answer is shell code that prints the answer to the command in $line. Each command is appended to the
+// file log in dir, and each process to the file programs.
 func Speaking(dir, answer string) string {
 	return `if [ "$*" != "--oneliner --all" ]; then line="alone $*"; echo "$line" >>` + dir + `/log; ` + "\n" + answer + `; exit; fi
 echo $$ >>` + dir + `/programs

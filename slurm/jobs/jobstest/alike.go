@@ -11,8 +11,8 @@ import (
 func Alike(r output.Record) output.Record {
 	r.Why = strings.ReplaceAll(r.Why, " ", "_") // scontrol writes it as one word
 	if len(r.Nodes) > 0 {
-		r.MaxNodes = 0 // for a running job scontrol prints what it has
+		r.MaxNodes = 0 // for a running job scontrol prints the nodes that the job has
 	}
-	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // only scontrol prints the first three; the last depends on the record
+	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // only scontrol prints the first three fields; Upfront depends on the program
 	return r
 }

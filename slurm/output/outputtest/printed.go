@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Printed job is a job as both programs print it, with any texts of its owner.
+// A Printed is a job as squeue and a console print it, with any texts of the job's owner.
 type Printed struct {
 	ID        int
 	Submitted int
@@ -16,9 +16,9 @@ type Printed struct {
 	Nodes     string // "" while it is pending
 	Mark      string
 	Reserved  string
-	Deadline  int // 0: none
-	MinTime   int // minutes; 0: none
-	Array     int // 0: not in an array
+	Deadline  int // 0 means none
+	MinTime   int // minutes; 0 means none
+	Array     int // 0 if the job is not in an array
 	Task      string
 
 	Words // texts of its owner

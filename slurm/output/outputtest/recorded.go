@@ -11,7 +11,7 @@ import (
 var files embed.FS
 
 // Recorded returns a file of testdata. Files outside a release's folder are output of Slurm 22.05.8 for a small
-// cluster with many difficult cases at once.
+// cluster with many difficult cases.
 func Recorded(t testing.TB, name string) string {
 	t.Helper()
 	text, err := files.ReadFile("testdata/" + name)

@@ -24,7 +24,7 @@ import (
 type application struct {
 	*lab.TwoLabs
 	name  string
-	began int // length of the sidecar's log before it, in bytes
+	began int // length of the sidecar's log before the launch, in bytes
 }
 
 // two is the text of a selector that requests two hosts of each cluster. It writes the last view to two.view.
@@ -36,7 +36,7 @@ while read -r view; do
 done
 `
 
-// launch starts an application whose parts run first before the barrier and after behind it.
+// launch starts an application whose parts run the text `first` before the barrier and `after` behind it.
 func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *application {
 	t.Helper()
 	a := &application{TwoLabs: labs, name: name}
@@ -61,10 +61,10 @@ echo $? >%s.status
 	return a
 }
 
-// comesFirst gives alice's processes priority over all others. The test checks to a fifth of a second how far apart
-// her parts are let through, and under other load a part might wait that long for a processor. OAR's jobs share the
-// processors as groups, in which priorities do not count against other groups, so the processes leave those. A part
-// waits before the barrier until it was found.
+// comesFirst gives alice's processes priority over all others. The test allows at most a fifth of a second between
+// the moments at which her parts are let through, and under other load a part might wait that long for a processor.
+// OAR's jobs share the processors by control groups, and a priority counts only within a group. So her processes
+// are moved out of their groups. A part waits before the barrier until its priority has changed.
 func (a *application) comesFirst(t *testing.T) {
 	t.Helper()
 	alice, err := strconv.ParseUint(strings.TrimSpace(a.Run(t, "alice", "id", "-u")), 10, 32)
@@ -83,16 +83,16 @@ func (a *application) comesFirst(t *testing.T) {
 					continue
 				}
 				pid, _ := strconv.Atoi(filepath.Base(p))
-				// It may have ended, or such groups may not exist.
+				// An error is ignored: the process may have ended, or the machine may have no such groups.
 				_ = os.WriteFile("/sys/fs/cgroup/cpu/cgroup.procs", []byte(filepath.Base(p)), 0)
 				err := unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
 				if err == nil {
-					err = unix.Setpriority(unix.PRIO_PROCESS, pid, -10) // tells the part that it was found
+					err = unix.Setpriority(unix.PRIO_PROCESS, pid, -10) // the part waits for this change
 				}
 				if err == nil || errors.Is(err, unix.ESRCH) {
 					continue
 				}
-				if refused[pid]++; refused[pid] == 20 { // a process that ends cannot leave its group any more
+				if refused[pid]++; refused[pid] == 20 { // an ending process cannot leave its group any more
 					t.Errorf("letting process %d come first, tried for 2 s: %v", pid, err)
 				}
 			}
@@ -142,7 +142,7 @@ func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	return second
 }
 
-// soon does what Await does for conditions that cost nothing to check, with frequent checks.
+// soon does what Await does, with frequent checks, for conditions that are cheap to check.
 func (a *application) soon(t *testing.T, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
@@ -166,7 +166,7 @@ func (a *application) job(t *testing.T, cluster string) (number string) {
 	return number
 }
 
-// ends waits for the exit status of the launch.
+// ends waits until the launch has ended, and checks its exit status.
 func (a *application) ends(t *testing.T, within time.Duration, status string) {
 	t.Helper()
 	a.soon(t, within, "the launch is over", func() bool { return a.read(".status") != "" })
@@ -188,7 +188,7 @@ func (a *application) ran(t *testing.T, apart float64) {
 	}
 }
 
-// unseen checks that none of the user's code ran.
+// unseen checks that no code of the user ran.
 func (a *application) unseen(t *testing.T) {
 	t.Helper()
 	if _, parts := a.lines(t); len(parts) > 0 {
@@ -209,7 +209,7 @@ func (a *application) lines(t *testing.T) (at []float64, parts []string) {
 	return at, parts
 }
 
-// kill ends the launch at once.
+// kill ends the launch with SIGKILL.
 func (a *application) kill(t *testing.T) {
 	t.Helper()
 	a.Run(t, "root", "kill", "-9", a.read(".pid"))
@@ -246,7 +246,7 @@ func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
 	for _, cluster := range []string{"oar", "slurm"} {
 		var status view.Status
 		text := labs.Run(t, "root", "accordion", "status", "--json", "--cluster", cluster)
-		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // the applications follow it
+		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // the applications follow the clusters in the output
 			t.Fatalf("accordion status of %s: %v: %s", cluster, err, text)
 		}
 		if status.At <= second {

@@ -10,7 +10,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// shortly is the section [delegate] for stories that wait for something. OAR leaves 5 s between two passes.
+// shortly is the section [delegate] with short timeouts, for stories that wait for a timeout. OAR leaves 5 s between
+// two passes.
 const shortly = "bring_up = \"20s\"\ngrace = \"8s\"\nanswer = \"10s\""
 
 // story is an event that happens to an application, with a name. Within two minutes both clusters must be as before.
@@ -19,7 +20,7 @@ type story struct {
 	run  func(t *testing.T, labs *lab.TwoLabs, name string)
 }
 
-// tell runs stories one after the other, on labs of their own.
+// tell runs stories one after the other, on a pair of labs of their own.
 func tell(t *testing.T, stories ...story) {
 	t.Helper()
 	t.Parallel()
@@ -73,7 +74,7 @@ func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
 			a.said(t, "all parts run", 1)
 			killed(t, labs)
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // one may receive it from the next
+			a.ran(t, 5) // 5 s apart at most, because one part may receive the message only from the next sidecar
 		}},
 		story{"while slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			free := fill(t, labs)
@@ -121,7 +122,7 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
 			if cluster == "slurm" {
 				state, _, err := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
-				return err == nil && strings.TrimSpace(state) == "" // it is COMPLETING before its processes receive the signal
+				return err == nil && strings.TrimSpace(state) == "" // the job is COMPLETING before its processes receive the signal
 			}
 			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
 		})
@@ -131,8 +132,8 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 	}
 }
 
-// cancelled returns a story in which one part of an application is canceled while all run. The application ends and
-// reports why.
+// cancelled returns a story in which one part of an application is canceled while all parts run. The application
+// ends and reports why.
 func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLabs, string) {
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := onBoth(t, labs, name, "300")
@@ -170,7 +171,7 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			a.said(t, "started on", 1)
 			a.kill(t)
 			labs.Await(t, 70*time.Second, "its jobs are gone", func() bool { return labs.Run(t, "root", "squeue", "-h", "-u", "alice") == "" })
-			if a.read(".lines") != "" { // if both were up within the grace period
+			if a.read(".lines") != "" { // the user's code ran if both clusters were up within the grace period
 				a.ran(t, .2)
 			}
 		}},
@@ -211,7 +212,7 @@ func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
 			_, said, err := labs.Exec("root", "", "scontrol", "update", "JobId="+lost, "JobName=x")
 			return err != nil && strings.Contains(said, "DB index is being set")
 		})
-		labs.AwaitSaved(t) // it would request again what it does not know it has requested
+		labs.AwaitSaved(t) // otherwise slurmctld would forget that it has requested the index, and request it again
 		labs.Do(t, "slurm", "ctl-stop", "--kill")
 		slurmdbd("CONT")
 		labs.Do(t, "slurm", "ctl-start")

@@ -70,7 +70,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Do(t, "serve")
 			a.write(t, "come", "")
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // one may receive it from the next
+			a.ran(t, 5) // 5 s apart at most, because one part may receive the message only from the next sidecar
 		}},
 		story{"a node of Slurm is lost", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e once ] || { touch once; sleep 60; }`, "sleep 1")
@@ -79,7 +79,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Run(t, "root", "scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=story")
 			a.said(t, "is lost", 1)
 			a.unseen(t)
-			_, _, _ = labs.Exec("root", "", "scontrol", "update", "NodeName=n1", "State=RESUME") // it may have returned by itself
+			_, _, _ = labs.Exec("root", "", "scontrol", "update", "NodeName=n1", "State=RESUME") // the node may already be usable again by itself
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
@@ -127,7 +127,8 @@ func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, 
 	return a, free
 }
 
-// behindOAR does the same for nodes of OAR, which are free as soon as their job is deleted.
+// behindOAR starts an application that waits for OAR nodes until the returned function is called. Nodes of OAR are
+// free as soon as their job is deleted.
 func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
 	t.Helper()
 	id := labs.Oarsub(t, "bob", "sleep 300", "-l", fmt.Sprintf("nodes=%d,walltime=0:5:0", labs.OAR))
@@ -141,8 +142,8 @@ func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, fr
 }
 
 // locked prevents writes of the sizes and limits of OAR's jobs until the returned function is called, so that no part
-// can be prepared there. The sidecar waits for a lock only for some seconds. OAR itself writes no size and continues:
-// it ends jobs, and their nodes become free.
+// can be prepared there. The sidecar waits for a lock only for some seconds. OAR itself writes no sizes or limits, so
+// it continues to end jobs, and their nodes become free.
 func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	t.Helper()
 	labs.SQL(t, `create or replace function story() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;

@@ -44,7 +44,7 @@ list_config() {
 	[[ -z ${TWO_LABS_DELEGATE:-} ]] || printf '\n[delegate]\njournal = "%s"\n%s\n' "$lab/delegate/journal.db" "$TWO_LABS_DELEGATE"
 }
 
-# sidecar_answers does what oar-lab's does, for both clusters.
+# sidecar_answers does for both clusters what oar-lab's function of that name does for one.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || {

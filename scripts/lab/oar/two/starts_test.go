@@ -14,8 +14,8 @@ import (
 
 var long = flag.Bool("accordion.long", false, "start an application 20 times, and judge how long a start takes")
 
-// An application that requests two hosts of each cluster starts on both while a job grows on each and other jobs are
-// submitted. The other jobs start as early as without it.
+// An application that requests two hosts of each cluster starts on both, while a job grows on each cluster and other
+// jobs are submitted. The other jobs start as early as without the application.
 func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	t.Parallel()
 	labs := lab.Two(t, 4, 4, lab.Users("alice", "bob"), lab.Delegate(" "))
@@ -31,7 +31,7 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	for n := range times {
 		came = append(came, time.Since(began))
 		w.come(t, fmt.Sprint("beside", n), n%2 == 0)
-		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // a model might use only one of them while jobs run there
+		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // with a model the application might use only one cluster while jobs run there
 		a.ends(t, 4*time.Minute, "0")
 		a.ran(t, 0.2)
 		took = append(took, a.said(t, "all parts run", 1)-a.said(t, "started on", 1))
@@ -90,7 +90,7 @@ func described(t *testing.T, labs *lab.TwoLabs) {
 func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
 // others are ordinary jobs of one host, one on each system at a time, which record their start, and evolving jobs
-// next to them.
+// that run at the same time.
 type others struct {
 	*lab.TwoLabs
 	names []string
@@ -115,7 +115,8 @@ func (o *others) come(t *testing.T, name string, evolving bool) {
 	}
 }
 
-// again submits the same load at the same times after the first job, and returns how long the ordinary jobs waited.
+// again submits the same load once more, at the same times after the first job, and returns how long the ordinary
+// jobs waited.
 func (o *others) again(t *testing.T, came []time.Duration) map[string][]float64 {
 	t.Helper()
 	first := time.Now()

@@ -87,7 +87,7 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		}
 		submitted := time.Now()
 		labs.Sbatch(t, "bob", "exec sleep "+forever)
-		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // otherwise slurmctld, once killed, takes them for running
+		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // otherwise slurmctld after a kill assumes that these jobs still run
 			state, err := os.Stat(filepath.Join(dir, "slurm", "state", "job_state"))
 			return err == nil && state.ModTime().After(submitted)
 		})
@@ -133,7 +133,7 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 // groupsOf returns the control groups of both labs.
 func groupsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + strings.Replace(filepath.Base(dir), "two-labs", "oar-lab", 1)) // they are named after their slot
+	groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + strings.Replace(filepath.Base(dir), "two-labs", "oar-lab", 1)) // the groups are named after the slot
 	links, _ := filepath.Glob(dir + "/slurm/cgroup/*")
 	for _, link := range append(links, dir+"/slurm/group") {
 		if group, err := os.Readlink(link); err == nil {

@@ -4,8 +4,8 @@
 # oar_lab COMMAND...
 oar_lab() { OAR_LAB_DIR=$lab/oar OAR_LAB_SLOT=$slot "$here/oar-lab" "$@" 6<&-; }
 
-# slurm_lab COMMAND... runs in OAR's world while that exists, otherwise on the machine, for what is left. No other
-# lab has its ports.
+# slurm_lab COMMAND... runs slurm-lab's command in OAR's world while that exists. Otherwise it runs on the
+# machine, to remove what is left. No other lab has the same ports.
 slurm_lab() {
 	local place=()
 	lives && place=(inside)
