@@ -15,7 +15,7 @@ func TestBaseIsTheSmallestStepOfTheMatchingProfiles(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		first   int
-		want    int // 0: an error
+		want    int // 0 if there is an error
 	}{
 		{"ep=2x20s,5x20s,3x20s", 2, 2},
 		{"ep=5x20s,1x20s,3x20s", 5, 1},

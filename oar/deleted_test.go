@@ -16,7 +16,7 @@ type fate struct {
 	what   string // what is deleted, or which node is lost and how: of the job (base) or of a companion (part)
 	moment string
 	daily  bool
-	sizes  string // what the job saw of itself, step by step; "": it does not reach its end
+	sizes  string // what the job saw of itself, step by step; "" if it does not reach its end
 }
 
 const whole = "2 5 3"

@@ -47,7 +47,7 @@ type admitted struct {
 	Requests []ask
 }
 
-// ask is one request of an accepted job: "network_address=2", seconds (0: none).
+// ask is one request of an accepted job: "network_address=2", seconds (0 if there is none).
 type ask struct {
 	Levels   string
 	Walltime int64

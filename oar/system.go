@@ -23,9 +23,9 @@ import (
 // Options say which part of OAR Accordion manages.
 type Options struct {
 	Queue   string        // the queue that Accordion schedules
-	Timeout time.Duration // bound for each operation of OAR, such as starting a companion; 0: 15 s
-	Bin     string        // directory of oardel; "": look it up in PATH
-	Log     hclog.Logger  // nil: no logging
+	Timeout time.Duration // bound for each operation of OAR, such as starting a companion; 0 means 15 s
+	Bin     string        // directory of oardel; "" means that PATH is searched
+	Log     hclog.Logger  // nil if nothing is logged
 }
 
 // System implements adapter.BatchSystem for OAR. It writes decisions into Accordion's tables, from which the scheduler

@@ -45,9 +45,9 @@ func configDirs(env Getenv) []string {
 
 // endpoint is where the sidecar listens.
 type endpoint struct {
-	socket  string // its Unix socket; "": it is reached over TCP
+	socket  string // its Unix socket; "" if it is reached over TCP
 	address string // HOST:PORT
-	munge   string // munged's socket; "": munge's default
+	munge   string // munged's socket; "" means munge's default
 }
 
 // find finds the sidecar: from the environment, else from the file in a configuration directory. If neither names it,

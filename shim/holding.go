@@ -14,7 +14,7 @@ import (
 // holding is what a job has.
 type holding struct {
 	nodes       []string        // all of them
-	allocations allocation.List // of a job with companions, its own first; nil: its own has all nodes
+	allocations allocation.List // of a job with companions, its own first; nil if its own allocation has all nodes
 }
 
 // own returns the nodes of the job's own allocation.

@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Keep    string        // host list: the nodes to keep when the job shrinks
 	Release string        // host list: the nodes to give back when the job shrinks; not with Keep
-	Timeout time.Duration // how long to wait; 0: without limit
+	Timeout time.Duration // how long to wait; 0 means without limit
 	Getenv  Getenv        // os.LookupEnv
 }
 

@@ -145,10 +145,10 @@ type row struct {
 	name    string // name of the folder
 	command string // arguments of "accordion", run in that folder
 	status  int
-	want    string   // the whole standard output; "": not compared
+	want    string   // the whole standard output; "" if not compared
 	pieces  []string // each must be in the output
 	absent  []string // none may be in the output
-	widest  int      // most characters of a line of standard output; 0: any
+	widest  int      // most characters of a line of standard output; 0 means any
 }
 
 // imported returns a row for a file of Slurm's accounting in reports.

@@ -119,7 +119,7 @@ func TestMemoryOfASidecar(t *testing.T) {
 	}
 	for _, load := range []struct {
 		launchers, considered int
-		most                  float64 // MiB; 0: not checked
+		most                  float64 // MiB; 0 if not checked
 	}{{200, 200, 50}, {2000, 200, 150}, {2000, 2000, 0}} {
 		t.Run(fmt.Sprintf("%d/%d", load.launchers, load.considered), func(t *testing.T) {
 			if load.launchers > 200 && !*long {

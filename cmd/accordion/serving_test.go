@@ -30,7 +30,7 @@ type serving struct {
 	dir      string
 	clusters int
 	command  func(words ...string) *exec.Cmd // runs accordion
-	process  *exec.Cmd                       // nil: not running
+	process  *exec.Cmd                       // nil if not running
 	former   int64                           // the time of the last snapshot of earlier processes, in seconds
 	used     time.Duration                   // processor time of the processes that have ended
 }

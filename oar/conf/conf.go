@@ -67,8 +67,8 @@ type Policy struct {
 
 // Setting is the value of one line of oar.conf.
 type Setting struct {
-	Value string // "": nothing is set
-	Line  int    // line number from 1; 0: the file has no line for it
+	Value string // "" if nothing is set
+	Line  int    // line number from 1; 0 if the file has no line for it
 }
 
 // Accordion's own settings in oar.conf.
@@ -84,9 +84,9 @@ type Manager struct {
 	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). Where it is empty, OAR calls no manager.
 	Property string
 	File     string // the program, in Perl (JOB_RESOURCE_MANAGER_FILE)
-	Cpusets  string // directory of cpusets on a node (CPUSET_PATH); "": no cpusets are made, only job keys
+	Cpusets  string // directory of cpusets on a node (CPUSET_PATH); "" if no cpusets are made, only job keys
 	Siblings string // "yes": use all threads of a processor (COMPUTE_THREAD_SIBLINGS)
-	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "": none
+	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "" if there is none
 
 	// Patience is how long OAR waits for the manager on a node before it suspects the node (OAR_SSH_CONNECTION_TIMEOUT).
 	Patience time.Duration
@@ -111,7 +111,7 @@ type Login struct{ User, Password string }
 // An Error names a line of oar.conf that is wrong, and what would be right.
 type Error struct {
 	File string
-	Line int // from 1; 0: the setting is missing
+	Line int // from 1; 0 if the setting is missing
 	Why  string
 }
 

@@ -182,7 +182,7 @@ func TestConflictIsRetriedAfterIncreasingPauses(t *testing.T) {
 		name   string
 		fails  int // this many times
 		err    error
-		within time.Duration // its context ends after this time; 0: it does not
+		within time.Duration // its context ends after this time; 0 if it does not
 		tries  int
 		took   time.Duration
 		failed bool

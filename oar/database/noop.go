@@ -17,7 +17,7 @@ type Noop struct {
 	Queue                     string
 	Hosts                     int
 	Walltime                  core.Time
-	Base                      int64 // the job that it makes larger; 0: it holds a reservation, and never starts
+	Base                      int64 // the job that it makes larger; 0 if it holds a reservation, and never starts
 	Message                   string
 }
 

@@ -19,7 +19,7 @@ type BesteffortJob struct {
 	User     string
 	Nodes    []string
 	Patience core.Time
-	Asked    core.Time // second of the first request; 0: none yet
+	Asked    core.Time // second of the first request; 0 if there is none yet
 	Limit    core.Time // second at which its walltime ends
 }
 

@@ -18,14 +18,14 @@ type Job struct {
 	Project  string
 	message  string
 	advance  bool  // an advance reservation
-	Moldable int64 // the configuration in which it runs; 0: none
+	Moldable int64 // the configuration in which it runs; 0 if there is none
 	types    []string
 	Holds    []string // hosts assigned to it, in OAR's order: its script runs on the first
 	Places   []string // hosts that it is to have, in natural order
 
 	Adopted    bool // it has a row in Accordion's table
 	Released   bool
-	BaseJob    int64    // the job that it makes larger; 0: it is no companion
+	BaseJob    int64    // the job that it makes larger; 0 if it is no companion
 	Joined     string   // of a companion: "" until its nodes are the job's, then AtStart or Grown
 	With       string   // of a companion that has not joined: the same for all companions of one expansion
 	MadeIn     string   // of a companion: the reservation in which it was made

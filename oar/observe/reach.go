@@ -19,7 +19,7 @@ import (
 // them is the machine that a pass divides among moldable jobs.
 type reach struct {
 	budget scheduler.Budget   // of each user, while the sidecar runs
-	wanted []want             // of the last snapshot, those of most jobs first; nil: not needed
+	wanted []want             // of the last snapshot, those of most jobs first; nil if not needed
 	meant  map[string]meaning // by condition
 }
 

@@ -121,7 +121,7 @@ type hosts struct {
 	parts  int           // number of hosts
 	lost   []int         // hosts that cannot be used
 	busy   []place.Claim // claims on the other hosts, added up: Node is the number of hosts
-	of     []int         // the host of each resource, from 1; 0: it has none
+	of     []int         // the host of each resource, from 1; 0 if it has none
 }
 
 // counter returns a function that counts the usable hosts to which some resources belong.

@@ -51,7 +51,7 @@ func disjoint(words int, claims []Claim, plan []Placed) error {
 		at     core.Time
 		begins bool
 		what   Set
-		job    int64 // 0: a claim, which may overlap others
+		job    int64 // 0 if this is a claim, which may overlap others
 	}
 	var events []event
 	for _, c := range claims {

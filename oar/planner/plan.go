@@ -24,7 +24,7 @@ type Job struct {
 	ID       int64
 	Submit   core.Time // when it was submitted: some policies rank by it
 	Begin    core.Time // it does not start before this instant
-	Deadline core.Time // it completes by this instant or is not planned; 0: no deadline
+	Deadline core.Time // it completes by this instant or is not planned; 0 if there is no deadline
 	Choices  []Choice
 	Pause    core.Time // seconds at the end of each choice in which it no longer runs and no other job may
 

@@ -22,7 +22,7 @@ type Running struct {
 	Job       int64
 	Resources Set
 	Until     core.Time // by its request
-	Listed    []core.EP // the sizes that it listed, in resources; nil: not known, and what it has counts as its reference
+	Listed    []core.EP // the sizes that it listed, in resources; nil if unknown; then what it has counts as its reference
 }
 
 // sizes returns the sizes that the job listed. They are scaled to the unit in which the job has `has`.

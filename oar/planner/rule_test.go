@@ -106,7 +106,7 @@ func TestUnusualSizesAndLostHostsGetASizeOrAReason(t *testing.T) {
 		lost  int // number of hosts, from the last
 		tree  *planner.Tree
 		list  list
-		sizes []int // it gets one of these; nil: it never fits
+		sizes []int // it gets one of these; nil if it never fits
 	}{
 		{"one size twice", 0, flat, list{{Duration: 650, Nodes: 4}, {Duration: 650, Nodes: 4}, {Duration: 1000, Nodes: 2}}, []int{2, 4}},
 		{"a size twice, one of them slower", 0, flat, list{{Duration: 900, Nodes: 4}, {Duration: 650, Nodes: 4}}, []int{4}},

@@ -248,7 +248,7 @@ func (c condition) meets(n int, columns map[string]columnValues) (met []bool, ex
 	return met, true
 }
 
-// comparison returns a function that compares a column's value with a word; nil: only the database compares them
+// comparison returns a function that compares a column's value with a word; nil if only the database compares them
 // correctly.
 func comparison(of columnValues, operator, word string, number bool) func(string) bool {
 	switch of.kind {

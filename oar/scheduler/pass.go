@@ -38,7 +38,7 @@ type Report struct {
 	Launches []Launch
 	Rest     time.Duration
 
-	Forgot error // why the budgets of users' SQL were not stored for the next pass; nil: they were
+	Forgot error // why the budgets of users' SQL were not stored for the next pass; nil if they were
 }
 
 func (r Report) String() string {

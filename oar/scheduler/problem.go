@@ -312,7 +312,7 @@ func (t *translator) level(l level) (planner.Property, error) {
 // Kinds is what the types of a job mean to a scheduler.
 type Kinds struct {
 	besteffort                 bool
-	Postpone, expire, deadline core.Time // 0: none
+	Postpone, expire, deadline core.Time // 0 if there is none
 }
 
 // Unsupported lists the types that OAR's own schedulers support and this one does not. It refuses such jobs rather than

@@ -24,7 +24,7 @@ type state struct {
 	waiting    []*waiting            // by ID
 	claims     []claim
 	running    map[int64]*runs // of the jobs that have resources
-	orders     *tables.Orders  // nil: Accordion's tables are not installed
+	orders     *tables.Orders  // nil if Accordion's tables are not installed
 	sidecar    sidecar
 }
 

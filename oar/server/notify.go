@@ -46,7 +46,7 @@ type Notifier struct {
 	mu       sync.Mutex
 	launches []string
 	wanted   []string  // Ends, Starts
-	alarm    time.Time // when to ask OAR for a pass; zero: no such time is known
+	alarm    time.Time // when to ask OAR for a pass; zero if no such time is known
 }
 
 // NewNotifier returns a Notifier for the server at host and port. It works in the background until Close.
@@ -126,7 +126,7 @@ func (p *Notifier) ring(now time.Time) time.Duration {
 
 // run sends what is requested, until ctx ends.
 func (p *Notifier) run(ctx context.Context) {
-	var rest <-chan time.Time // until OAR may be asked to schedule again; nil: now
+	var rest <-chan time.Time // until OAR may be asked to schedule again; nil if it may be asked now
 	for {
 		var alarm <-chan time.Time
 		if left := p.ring(time.Now()); left > 0 {

@@ -13,7 +13,7 @@ import (
 // A Cpuset records that a job's cpuset and key are on a host, or will be.
 type Cpuset struct {
 	Host      string
-	Companion int64 // the job that holds the host; 0: none yet
+	Companion int64 // the job that holds the host; 0 if there is none yet
 	Made      int   // Noted, Begun or Made
 }
 

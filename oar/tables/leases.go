@@ -25,7 +25,7 @@ var leases = table{"accordion_leases", `
 // Lease is a row of the table.
 type Lease struct {
 	Queue       string
-	Holder      string // ID of a sidecar, which it keeps when it restarts; "": the last one gave up the lease, and its reservations stay until Ends
+	Holder      string // ID of a sidecar, which it keeps when it restarts; "" if the last one gave up the lease, and its reservations stay until Ends
 	Host        string
 	PID         int
 	Journal     string

@@ -15,7 +15,7 @@ type Reservation struct {
 	Name, Owner string
 	From, To    core.Time
 	OverManaged bool      // it may overlap managed jobs
-	Idle        core.Time // without a job of its own it ends this long after its start; 0: it does not
+	Idle        core.Time // without a job of its own it ends this long after its start; 0 if it does not
 	Holder      int64     // the noop job that shows it in OAR's plan
 }
 

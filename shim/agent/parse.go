@@ -9,7 +9,7 @@ import (
 // Call is a parsed command line of ssh.
 type Call struct {
 	Host    string
-	User    string // "": none is given
+	User    string // "" if none is given
 	Command string // for a shell
 	NoInput bool   // -n
 }

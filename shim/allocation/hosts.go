@@ -23,7 +23,7 @@ type Hosts struct {
 	Step, Steps int
 	Until       int64    // Unix second
 	Nodes       []string // in natural order, at least one
-	Allocations List     // of a job with companions; nil: the job's own has all nodes
+	Allocations List     // of a job with companions; nil if the job's own allocation has all nodes
 }
 
 // Published returns the path of a job's hosts file, on the node of its script. Where another user

@@ -13,9 +13,9 @@ import (
 
 // counts are the numbers of nodes and tasks that a command line asks for.
 type counts struct {
-	least, most int              // nodes; 0: all
-	total       int              // tasks; 0: not given
-	perNode     int              // tasks; 0: not given
+	least, most int              // nodes; 0 means all
+	total       int              // tasks; 0 if not given
+	perNode     int              // tasks; 0 if not given
 	ratio       allocation.Ratio // tasks to nodes, where neither is given
 	names       []string         // nodes to use in any case
 	excluded    []string         // nodes not to use

@@ -33,7 +33,7 @@ type Plan struct {
 	Raw          bool // output is passed on as it comes, not line by line
 	Out, Err     Sink
 	KillOnBad    Answer        // whether to end all tasks when one fails
-	Wait         time.Duration // how long after the end of the first part the others are ended; 0: never
+	Wait         time.Duration // how long after the end of the first part the others are ended; 0 means never
 	Warnings     []string
 }
 
@@ -58,7 +58,7 @@ const (
 
 // Sink is where the output of all tasks goes.
 type Sink struct {
-	Path   string // "": our own output
+	Path   string // "" means our own output
 	Append bool   // to the file's content
 }
 

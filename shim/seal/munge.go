@@ -20,7 +20,7 @@ const MaxAge = 5 * time.Minute
 
 // Munge makes and reads credentials with the programs munge and unmunge. It is safe for concurrent use.
 type Munge struct {
-	socket string        // of munged; "": munge's default
+	socket string        // munged's socket; "" means munge's default
 	bound  time.Duration // for one call, with the wait for a free place
 	places chan struct{} // programs that may run at once, so that many shims do not become many processes
 }

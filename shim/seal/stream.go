@@ -35,7 +35,7 @@ var ErrForged = errors.New("a frame is not the peer's next one: its code is wron
 // error the Stream cannot be used any more.
 type Stream struct {
 	conn    net.Conn
-	out, in *coder // nil: nothing is proved, on this machine
+	out, in *coder // nil if nothing is proved, because the peer is on this machine
 }
 
 // Plain returns a Stream on a connection where the kernel tells who is at the other end.

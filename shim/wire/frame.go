@@ -17,7 +17,7 @@ var ErrTruncated = errors.New("the frame is truncated")
 // TooLongError means that a frame is, or would be, longer than allowed. Nothing after its length was read or written.
 type TooLongError struct {
 	Length uint64 // bytes
-	Most   int    // bytes that were allowed; 0: MaxFrame
+	Most   int    // bytes that were allowed; 0 means MaxFrame
 }
 
 func (e *TooLongError) Error() string {

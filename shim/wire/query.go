@@ -20,7 +20,7 @@ type Query struct {
 	Version      int    `codec:"v"` // set by WriteQuery
 	What         string `codec:"what"`
 	Applications bool   `codec:"applications,omitempty"` // ask for the journal of applications
-	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0: all
+	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0 means all
 	Since        int64  `codec:"since,omitempty"`        // only entries with an id above this one
 	Follow       bool   `codec:"follow,omitempty"`       // continue with new entries as they come
 	User         string `codec:"user,omitempty"`         // of QueryReset
@@ -33,7 +33,7 @@ const Done Status = "done"
 type Piece struct {
 	Version int    `codec:"v"` // set by WritePiece
 	Data    []byte `codec:"data,omitempty"`
-	Status  Status `codec:"status,omitempty"` // of the last piece: Done, Busy or Refused; "": more follow
+	Status  Status `codec:"status,omitempty"` // Done, Busy or Refused in the last piece; "" if more pieces follow
 	Why     string `codec:"why,omitempty"`    // with Busy and Refused
 	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: when to ask again
 	Path    string `codec:"path,omitempty"`   // of the journal; in the first piece

@@ -57,7 +57,7 @@ type Request struct {
 	Step    int    `codec:"step,omitempty"`    // the step that ends, from 1; when the job is already past it, the reply comes at once. 0: the present one
 	Keep    string `codec:"keep,omitempty"`    // host list: the nodes to keep when the job shrinks
 	Release string `codec:"release,omitempty"` // host list: the nodes to give back when the job shrinks
-	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0: never
+	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0 means never
 }
 
 // Status is how a request ended.

@@ -41,7 +41,7 @@ type Machine struct {
 	occupied    []delegated.Stretch // the hosts that applications hold, as the RMS knows them
 	begun       core.Time           // when the machine began
 	asleep      bool                // after a restart: no pass happens before all clusters are read, or Settings.Grace has passed
-	again       core.Time           // when hosts without a known end are checked again; core.Forever: there are none
+	again       core.Time           // when hosts without a known end are checked again; core.Forever if there are none
 	unsettled   bool                // the RMS has to be updated
 	regroup     bool                // other applications wait, or may start, than the RMS knows
 	heldChanged bool                // the hosts that applications hold, or the set of lost clusters, changed since occupied was made
@@ -66,12 +66,12 @@ type Machine struct {
 type application struct {
 	Application
 	launcher     *session
-	away         core.Time        // when the launcher left; 0: it is here
-	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0: it has acknowledged all
+	away         core.Time        // when the launcher left; 0 if it is connected
+	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0 if it has acknowledged all views
 	unackedView  int64            // the number of that view
 	sentEstimate core.Time        // the estimate sent to the launcher for the request in force, or noEstimate
 	joined       bool             // the RMS knows it
-	newest       []clusterView    // what the last pass showed, by cluster; nil: nothing since it joined
+	newest       []clusterView    // what the last pass showed, by cluster; nil if no pass has shown anything since the application joined
 	sent         []clusterView    // what the last view showed
 	acked        []clusterView    // what the last acknowledged view showed
 	listed       []clusterView    // what the list of clusters showed in this session, until the first view
@@ -80,7 +80,7 @@ type application struct {
 	moved        string           // why its estimate moved
 	group        group            // as the RMS knows it
 	estimate     core.Time        // the estimate in its orders
-	orders       []*mailbox.Order // by cluster; nil: none
+	orders       []*mailbox.Order // by cluster; nil if there is none
 	barriers     []*session       // sessions of its parts, by number
 	entry        entry[*application]
 }

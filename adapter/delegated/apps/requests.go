@@ -85,7 +85,7 @@ func (m *Machine) margin(a *application) core.Time {
 // submission.
 type pending struct {
 	seq       int64
-	subscribe *launcher.Subscribe // nil: other jobs for existing parts
+	subscribe *launcher.Subscribe // nil if the message names other jobs for existing parts
 	jobs      []namedJob
 	at        core.Time
 }

@@ -15,7 +15,7 @@ type session struct {
 	user string
 	app  *application
 
-	part  *Part // nil: the session is a launcher's
+	part  *Part // nil if the session is a launcher's
 	ready bool  // the part has reported in this session that it is ready
 
 	answered int64 // the view that its last request answered

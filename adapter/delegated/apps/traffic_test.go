@@ -59,7 +59,7 @@ type fakeLauncher struct {
 	model    *paper.Launcher
 	sent     []launcher.Message
 	heard    int64
-	ends     core.Time // end of its work; 0: it does not run
+	ends     core.Time // end of its work; 0 if it does not run
 	both     [2]direction
 }
 

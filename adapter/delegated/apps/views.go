@@ -140,7 +140,7 @@ type clusterView struct {
 	Info   clusterInfo
 	Points []profile.Point // its occupation; never changed in place
 
-	Version int64 // of Points and Hosts: equal versions mean equal values; 0: not known
+	Version int64 // of Points and Hosts: equal versions mean equal values; 0 if unknown
 }
 
 // Same reports, without comparing points, that nothing is new. If it returns false, Learn finds out.

@@ -24,8 +24,8 @@ type Options struct {
 	Events   <-chan server.Event // of all servers
 	Journal  *Journal
 	Clock    adapter.Clock
-	Log      hclog.Logger // nil: none
-	Meter    Meter        // nil: nothing is measured
+	Log      hclog.Logger // nil if there is none
+	Meter    Meter        // nil if nothing is measured
 	Settings apps.Settings
 }
 

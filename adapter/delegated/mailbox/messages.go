@@ -57,8 +57,8 @@ const (
 // job stays as it is.
 type Order struct {
 	Application int64
-	Job         core.JobID // 0: the cluster makes it at the start (adapter.JobSubmitter)
-	Submitted   core.Time  // when that job was submitted; 0: not known
+	Job         core.JobID // 0 if the cluster makes it at the start (adapter.JobSubmitter)
+	Submitted   core.Time  // when that job was submitted; 0 if unknown
 	User        string
 	Want        Want
 	Try         int // number of the try to start, from 1; a Standing names the try that it describes
@@ -66,10 +66,10 @@ type Order struct {
 	Hosts       int
 	Walltime    core.Time // seconds, as requested
 	Limit       core.Time // seconds, of the batch job: walltime, bring-up and guard
-	At          core.Time // Wait: the estimated start; core.Forever: none
+	At          core.Time // Wait: the estimated start; core.Forever if there is none
 	By          core.Time // Start, Run: the latest end
 	Until       core.Time // Ghost: its end
-	On          string    // Start: the prepared nodes as the launcher knows them, separated by blanks; "": not known
+	On          string    // Start: the prepared nodes as the launcher knows them, separated by blanks; "" if unknown
 	Why         string    // Drop, End: a line for the part's user
 }
 

@@ -31,7 +31,7 @@ type Keeper struct {
 // name identifies an order.
 type name struct {
 	application int64
-	job         core.JobID // 0: the batch system makes it
+	job         core.JobID // 0 if the batch system makes it
 }
 
 // entry is an order, or a job that no order names.
@@ -43,8 +43,8 @@ type entry struct {
 	plan    managed.Job // the part in the plan
 	planned bool
 
-	job      *adapter.Job // as last read; nil: there is none
-	uid      uint32       // of its user, from the last reading that had the user's name; 0: not known
+	job      *adapter.Job // as last read; nil if there is none
+	uid      uint32       // of its user, from the last reading that had the user's name; 0 if unknown
 	since    managed.Epoch
 	touched  managed.Epoch // of the last call
 	busy     bool
@@ -53,8 +53,8 @@ type entry struct {
 	wrote    int       // the try for which they are
 	retry    time.Time
 	fails    int
-	unsure   time.Time     // until then, a release that timed out may still be carried out; zero: none can
-	settled  managed.Epoch // the last reading that had begun at unsure; 0: not that late yet
+	unsure   time.Time     // until then, a release that timed out may still be carried out; zero if there is no such release
+	settled  managed.Epoch // the last reading that had begun at unsure; 0 if no reading has begun that late yet
 	lastVerb Verb          // the last step that succeeded; Nothing: nothing was needed since
 	repeats  int           // how many times in a row, beyond the first
 	logged   mailbox.Stand // the last one in the journal

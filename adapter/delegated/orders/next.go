@@ -13,12 +13,12 @@ import (
 // Observation is what is known of a part from the newest reading.
 type Observation struct {
 	Now         core.Time
-	Job         *adapter.Job         // nil: there is none, or it was not seen yet
+	Job         *adapter.Job         // nil if there is none, or it was not seen yet
 	Gone        bool                 // a reading that began after the order came shows no job
 	Ends        bool                 // as Gone, but the job is in its last seconds, when the batch system does not show yet how it ended
-	Reservation *adapter.Reservation // for its start; nil: there is none
-	Ghost       *adapter.Reservation // for its ghost; nil: there is none
-	Nodes       []string             // on which it may be prepared now; nil: because of Why
+	Reservation *adapter.Reservation // for its start; nil if there is none
+	Ghost       *adapter.Reservation // for its ghost; nil if there is none
+	Nodes       []string             // on which it may be prepared now; nil means that it may not be prepared, because of Why
 	Why         string
 }
 
@@ -29,13 +29,13 @@ type Memory struct {
 	Refused  int      // the try that failed, because of Why
 	Why      string
 	Ran      []string    // the nodes where it ran
-	Began    core.Time   // 0: it has not begun
+	Began    core.Time   // 0 if it has not begun
 	Ended    core.Time   // when a reading showed its end
 	Failed   bool        // it was ended, or it failed
-	Frozen   core.Time   // since when the batch system refuses to change its job; 0: it does not
+	Frozen   core.Time   // since when the batch system refuses to change its job; 0 if it does not
 	Stiff    bool        // Frozen for so long that another job must replace it
 	Unsure   bool        // a call that releases its job is under way, or timed out and may still be carried out
-	Gone     adapter.Key // its job, if how it ends or ended must be asked when no reading shows it any more; zero: known
+	Gone     adapter.Key // its job, if how it ends or ended must be asked when no reading shows it any more; zero if that is known
 }
 
 // Verb is the call that a step needs.
@@ -59,8 +59,8 @@ type Step struct {
 	Nodes  []string // of Prepare
 	Why    string   // of End, for its user
 	Keep   bool     // the reservation of its start has to stay; otherwise it is deleted
-	Ghost  []string // nodes to keep free for its ghost; nil: none
-	Refuse string   // why this try has just failed, to be remembered; "": it has not
+	Ghost  []string // nodes to keep free for its ghost; nil if there is none
+	Refuse string   // why this try has just failed, to be remembered; "" if it has not
 
 	Stand mailbox.Stand
 	On    []string // nodes of Prepared and Running

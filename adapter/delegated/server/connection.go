@@ -26,10 +26,10 @@ type connection struct {
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn       // proves the first frame; nil: the kernel proves the peer
+	sealed *seal.Conn       // proves the first frame; nil if the kernel proves the peer
 	in     *bufio.Reader    // after the first frame
 	stream *seal.Stream     // reads from in; over TCP nil until both keys are known
-	unpack *packed.Unpacker // nil: the peer packs nothing
+	unpack *packed.Unpacker // nil if the peer packs nothing
 	out    *outgoing
 	pack   packed.Packer // the writer's
 	wrote  chan struct{} // closed when the writer has returned

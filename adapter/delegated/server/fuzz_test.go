@@ -61,7 +61,7 @@ func FuzzAPackedSession(f *testing.F) {
 	})
 }
 
-// fuzzed plays a session whose peer sends these bytes, piece of them at once (0: all), and then waits for the end.
+// fuzzed plays a session whose peer sends these bytes, piece of them at once (0 means all), and then waits for the end.
 func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
 	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))

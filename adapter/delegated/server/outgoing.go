@@ -13,9 +13,9 @@ import (
 // outgoing is the queue of frames to a peer. Putting a message into it never blocks; the writer does.
 type outgoing struct {
 	conn net.Conn
-	key  []byte // sent in the welcome; nil: none
-	part string // name of a part's cluster, sent in the welcome; "": the peer is a launcher
-	pack int    // way of packing, sent in the welcome and used after it; 0: none
+	key  []byte // sent in the welcome; nil if there is none
+	part string // name of a part's cluster, sent in the welcome; "" if the peer is a launcher
+	pack int    // way of packing, sent in the welcome and used after it; 0 if there is none
 
 	mu       sync.Mutex
 	queue    []written

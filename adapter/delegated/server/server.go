@@ -15,8 +15,8 @@ import (
 
 // Options of a Server.
 type Options struct {
-	Meter Meter        // nil: nothing is counted
-	Log   hclog.Logger // nil: none
+	Meter Meter        // nil if nothing is counted
+	Log   hclog.Logger // nil if there is none
 }
 
 // Server serves the sessions of launchers and of parts, of all clusters' session servers.
@@ -46,7 +46,7 @@ func New(life context.Context, o Options) *Server {
 func (s *Server) Events() <-chan Event { return s.events }
 
 // Of returns what serves the launchers of one cluster's session server. lookup returns the name of a user ID, as the cluster's batch
-// system has it; nil: session.LookupUser.
+// system has it; nil means session.LookupUser.
 func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) session.Launchers {
 	if lookup == nil {
 		lookup = session.LookupUser

@@ -18,7 +18,7 @@ import (
 type journaledRun struct {
 	advise.ManagedRun
 	choices []core.EP
-	at      float64 // second at which the nodes of its current step became usable; 0: it has not begun
+	at      float64 // second at which the nodes of its current step became usable; 0 if it has not begun
 	broken  bool    // its steps are not all known: it did not call accordion step, or was changed
 }
 

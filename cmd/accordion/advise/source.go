@@ -25,7 +25,7 @@ import (
 type readRuns struct {
 	render.Input
 	bySacct bool     // sacct was run; otherwise a file was read
-	log     *swf.Log // the runs come from this workload log; nil: from accounting
+	log     *swf.Log // the runs come from this workload log; nil if they come from accounting
 }
 
 // source reads runs. If job is not "", only that job and the jobs of its user are needed.

@@ -36,14 +36,14 @@ type Cluster struct {
 	Guard     func(context.Context) (core.Time, error)
 	Round     func(context.Context) (core.Time, error) // see managed.Settings.Round
 	Name      func(context.Context) (string, error)
-	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil: no other program can reach it
-	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is only one way to grow
-	stopped   stopped                                                            // for the time when no sidecar runs; nil: no other program can reach it
-	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil: there is no gate
+	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil if no other program can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil if there is only one way to grow
+	stopped   stopped                                                            // for the time when no sidecar runs; nil if no other program can reach it
+	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil if there is no gate
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is
-	Leaser    adapter.Leaser                                                     // nil: no other program can reach it
-	Passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero: none
-	Hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
+	Leaser    adapter.Leaser                                                     // nil if no other program can reach it
+	Passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero if there is none
+	Hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil means nothing
 	Deadline  time.Duration                                                      // of each call
 	Close     func()
 }

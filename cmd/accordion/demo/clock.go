@@ -24,7 +24,7 @@ type steadyClock struct {
 	factor int
 	idle   func() bool // reports whether this process has nothing left to do before time may go on
 	ticked time.Time   // last tick, in wall time
-	held   time.Time   // since when the clock is stopped, in wall time; zero: it runs
+	held   time.Time   // since when the clock is stopped, in wall time; zero if it runs
 
 	mu     sync.Mutex
 	now    time.Time

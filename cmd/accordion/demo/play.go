@@ -36,12 +36,12 @@ type Options struct {
 	Jobs  []Job
 	Nodes int           // of the machine
 	Speed int           // as a multiple of real time; used if Clock is nil
-	Clock adapter.Clock // nil: a clock with Speed, which stops while the machine is busy with other work
-	Show  io.Writer     // where to show the demo while it runs; nil: nowhere
-	Log   hclog.Logger  // of the sidecar; nil: none
-	Web   net.Listener  // where browsers can watch the demo; nil: nowhere
+	Clock adapter.Clock // nil means a clock with Speed, which stops while the machine is busy with other work
+	Show  io.Writer     // where to show the demo while it runs; nil means nowhere
+	Log   hclog.Logger  // of the sidecar; nil if there is none
+	Web   net.Listener  // where browsers can watch the demo; nil means nowhere
 
-	// Journal is the file of the sidecar's journal; "": a temporary file.
+	// Journal is the file of the sidecar's journal; "" means a temporary file.
 	Journal string
 }
 

@@ -27,7 +27,7 @@ import (
 type Options struct {
 	Title  string
 	Begin  time.Time     // the time that is shown as 0:00
-	Column time.Duration // the time that one column of the picture covers; 0: 20 s
+	Column time.Duration // the time that one column of the picture covers; 0 means 20 s
 }
 
 // Screen shows snapshots one after the other.

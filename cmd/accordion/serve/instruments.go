@@ -22,8 +22,8 @@ import (
 
 // instruments are the configured parts of the sidecar with which a site monitors it.
 type instruments struct {
-	meter      actions.Meter     // nil: nothing is counted
-	subscriber status.Subscriber // nil: no page
+	meter      actions.Meter     // nil if nothing is counted
+	subscriber status.Subscriber // nil if there is no page
 	parts      []func(context.Context) error
 	ends       []func() error
 }

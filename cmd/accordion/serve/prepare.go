@@ -32,15 +32,15 @@ type instance struct {
 	insist  insistence
 	log     hclog.Logger
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster.Cluster, error) // cluster.Connect, or a replacement in tests
-	among   *clusterSet                                                                  // the other clusters; nil: there are none
+	among   *clusterSet                                                                  // the other clusters; nil if there are none
 
-	delegate  *config.Delegate                       // nil: no launchers are served
+	delegate  *config.Delegate                       // nil if no launchers are served
 	launchers func(cluster string) session.Launchers // serves launchers' sessions on this cluster; nil if none are served
 	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules the jobs of launchers' applications; nil if none are served
-	counted   *metrics.Applications                  // served with the cluster's own metrics; nil: none
-	service   *systemd.Service                       // nil: systemd is not notified
+	counted   *metrics.Applications                  // served with the cluster's own metrics; nil if there is none
+	service   *systemd.Service                       // nil if systemd is not notified
 
-	journal *journal.Journal  // nil: not open
+	journal *journal.Journal  // nil if not open
 	cluster string            // its name, as the batch system returned it
 	logged  []adapter.Finding // already in the log
 }

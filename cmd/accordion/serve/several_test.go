@@ -52,7 +52,7 @@ func (s *safe) String() string {
 type answer struct {
 	connect error
 	found   []adapter.Finding
-	name    string // "": as in the configuration
+	name    string // "" means the name in the configuration
 }
 
 // build returns a house of clusters with these names. "" is named by its batch system. Each attempt takes the

@@ -19,7 +19,7 @@ import (
 // applicationsReader is what the loop of applications has written.
 type applicationsReader struct {
 	report  status.ApplicationsReport
-	journal journal.Reader // nil: not written yet
+	journal journal.Reader // nil if not written yet
 }
 
 // openApplications reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).

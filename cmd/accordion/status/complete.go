@@ -21,7 +21,7 @@ type offer func(command.Clusters) cobra.CompletionFunc
 
 // offered has the completions of a command's arguments and flags.
 type offered struct {
-	arguments offer // nil: none
+	arguments offer // nil if there is none
 	flags     map[string]offer
 }
 

@@ -32,8 +32,8 @@ type showing struct {
 
 // beside is what a command shows in addition to the clusters: the applications, which belong to all of them.
 type beside struct {
-	instead func(s *showing, all []command.Cluster) (shown bool, err error) // replaces the clusters; nil: nothing
-	after   func(s *showing, all []command.Cluster) error                   // follows the clusters; nil: nothing
+	instead func(s *showing, all []command.Cluster) (shown bool, err error) // replaces the clusters; nil means nothing
+	after   func(s *showing, all []command.Cluster) error                   // follows the clusters; nil means nothing
 }
 
 // shows completes a command that shows a report of each cluster's journal, as text or JSON.

@@ -22,8 +22,8 @@ import (
 type watcher struct {
 	command.Cluster
 	pane   *live.Pane
-	system *cluster.Cluster // nil: not connected
-	j      journal.Reader   // nil: not open
+	system *cluster.Cluster // nil if not connected
+	j      journal.Reader   // nil if not open
 	idle   atomic.Bool
 }
 

@@ -18,7 +18,7 @@ type (
 	// Answered is the sidecar's answer to a message of this launcher.
 	Answered struct {
 		To     launcher.Message
-		Refuse *launcher.Refuse // nil: the answer is okay
+		Refuse *launcher.Refuse // nil if the answer is okay
 	}
 	// Submitted is the outcome of a Submit.
 	Submitted struct {

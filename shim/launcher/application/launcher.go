@@ -13,13 +13,13 @@ import (
 
 // Place is where a part of the application may run.
 type Place struct {
-	Cluster string // its name; "": the only cluster there is
+	Cluster string // its name; "" if the only cluster there is
 	Batch   bool   // a batch job is submitted there; otherwise the sidecar makes the part
 }
 
 // Settings are the user's settings. With the zero value, the application's work is a command on this host, and any cluster may be used.
 type Settings struct {
-	Most   core.Time // the largest walltime to request, seconds; 0: any
+	Most   core.Time // the largest walltime to request, seconds; 0 means any
 	Places []Place
 }
 
@@ -48,7 +48,7 @@ type Launcher struct {
 	view       launcher.View
 	sight      selector.Sight
 	unanswered bool             // the newest view is not answered yet
-	tag        int64            // of the last request; −1: none
+	tag        int64            // of the last request; −1 if there is none
 	wants      *selector.Answer // the last request
 	unsure     bool             // the sidecar may not have received the last request
 	estimate   core.Time

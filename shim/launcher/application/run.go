@@ -19,9 +19,9 @@ import (
 type Options struct {
 	Name     string // of the application, for people
 	Model    selector.Model
-	Most     core.Time          // the largest walltime, seconds; 0: any
+	Most     core.Time          // the largest walltime, seconds; 0 means any
 	Places   []Place            // where its parts may run; none: on any cluster, and the work is on this host
-	Commands map[string]Command // for the places with batch jobs, by cluster; "": the only cluster
+	Commands map[string]Command // for the places with batch jobs, by cluster; "" if the only cluster
 	Work     []string           // command on this host between start and end, if no place has batch jobs
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // lines for programs, and for the user
@@ -71,7 +71,7 @@ type driver struct {
 	working  context.Context
 	link     *link.Link
 	unlink   context.CancelFunc
-	session  *link.Session              // nil: the sidecar is away
+	session  *link.Session              // nil if the sidecar is away
 	sent     map[int64]launcher.Message // messages without an answer, by number
 	events   chan Event                 // of submissions, and of the command on this host
 	work     *work

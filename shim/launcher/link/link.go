@@ -30,9 +30,9 @@ type Options struct {
 	Dial func(context.Context) (net.Conn, error)
 	// Hello has the Name, and the App or the Part. The link sets the rest.
 	Hello launcher.Hello
-	// Patience is how long to try to reach a sidecar that has never answered; 0: 10 s.
+	// Patience is how long to try to reach a sidecar that has never answered; 0 means 10 s.
 	Patience time.Duration
-	// Outage is how long to try to reach a sidecar that has answered before; 0: the grace of the last welcome.
+	// Outage is how long to try to reach a sidecar that has answered before; 0 means the grace of the last welcome.
 	Outage time.Duration
 }
 
@@ -72,7 +72,8 @@ func Open(ctx context.Context, o Options) *Link {
 // Events returns the channel of events, which is closed at the end.
 func (l *Link) Events() <-chan Event { return l.events }
 
-// Has tells the link which view its caller has; 0: none. After the next connection, only the differences to it are sent.
+// Has sets the number of the view that the caller has; 0 means none. After the next connection, the sidecar sends only the differences from
+// that view.
 func (l *Link) Has(view int64) { l.has.Store(view) }
 
 // run opens connections until the link ends.

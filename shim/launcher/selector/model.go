@@ -89,7 +89,7 @@ func (m Model) Several() bool { return m.choices == nil }
 // Chooser computes answers to views. It keeps memory between calls, and only one call may be under way at a time.
 type Chooser interface {
 	// Choose returns what the application wants, given a view. It returns Keep if the application fits nowhere. most is the largest walltime
-	// that may be requested, in seconds; 0: any.
+	// that may be requested, in seconds; 0 means any.
 	Choose(s Sight, most core.Time) (Answer, error)
 }
 

@@ -14,7 +14,7 @@ import (
 type Sight struct {
 	View     int64
 	Now      core.Time
-	Estimate core.Time // when the last request would start; 0: not known
+	Estimate core.Time // when the last request would start; 0 if unknown
 	Clusters []Seen    // by number
 	Links    []launcher.Link
 }

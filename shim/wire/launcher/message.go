@@ -22,10 +22,10 @@ type Hello struct {
 	Speaks  []int  `codec:"speaks"`
 	Name    string `codec:"name,omitempty"`    // of the application, at most 64 bytes
 	App     int64  `codec:"app,omitempty"`     // reconnect to this application
-	Have    int64  `codec:"have,omitempty"`    // the last view that the launcher has; 0: none
+	Have    int64  `codec:"have,omitempty"`    // the last view that the launcher has; 0 if there is none
 	Part    *Part  `codec:"part,omitempty"`    // the sender is a part
 	Key     []byte `codec:"key,omitempty"`     // X25519 public key, over TCP
-	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0: none
+	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0 if there is none
 }
 
 // Part is a batch job of an application on a cluster, as users name them. In lists it is [cluster, job]. In Hello the cluster may be "",
@@ -42,20 +42,20 @@ type Welcome struct {
 	State   string  `codec:"state"` // core/delegated.State as a string
 	Now     int64   `codec:"now"`   // Unix seconds of the sidecar's clock
 	Pace    float64 `codec:"pace"`  // seconds of that clock per second; other than 1 only on embedded clusters
-	Tag     int64   `codec:"tag"`   // of the request in force; -1: none
+	Tag     int64   `codec:"tag"`   // of the request in force; -1 if there is none
 	Grace   int64   `codec:"grace"`
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
 	Cluster string  `codec:"cluster,omitempty"` // for a part: the name of its cluster
 	Key     []byte  `codec:"key,omitempty"`
-	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0: not
+	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0 if they are not packed
 }
 
 // Subscribe names the clusters that a launcher wants to see, and the batch jobs that wait for its parts.
 type Subscribe struct {
 	Filter Filter `codec:"filter"`
-	Most   int64  `codec:"most"`       // the largest walltime that it will request, seconds; 0: any
+	Most   int64  `codec:"most"`       // the largest walltime that it will request, seconds; 0 means any
 	Jobs   []Part `codec:"jobs,lists"` // [] on embedded clusters
 }
 
@@ -98,7 +98,7 @@ type Link struct {
 	A         int   `codec:"a"`
 	B         int   `codec:"b"`
 	Latency   int64 `codec:"latency"`             // microseconds
-	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0: not known
+	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0 if unknown
 }
 
 // Kinds of a ClusterChange, as bits.
@@ -111,9 +111,9 @@ const (
 // Change is a view, as its difference from an earlier one.
 type Change struct {
 	View int64           `codec:"view"`
-	Base int64           `codec:"base"` // the earlier view; 0: the change has the whole view
+	Base int64           `codec:"base"` // the earlier view; 0 if the change has the whole view
 	Now  int64           `codec:"now"`  // Unix seconds
-	Est  int64           `codec:"est"`  // when the request in force would start; 0: it cannot, or there is none
+	Est  int64           `codec:"est"`  // when the request in force would start; 0 if it cannot start, or there is none
 	All  []ClusterChange `codec:"all"`
 }
 
@@ -124,7 +124,7 @@ type ClusterChange struct {
 	Info  *Cluster `codec:"info,omitempty"`
 	Links []Link   `codec:"links,omitempty"`
 	From  int64    `codec:"from"`
-	To    int64    `codec:"to"`    // 0: no end
+	To    int64    `codec:"to"`    // 0 if it has no end
 	Steps []int64  `codec:"steps"` // t0,n0,t1,n1,…: n_i hosts are busy from t_i until t_{i+1}, the last until To
 }
 
@@ -222,7 +222,7 @@ const (
 
 // Refuse refuses a message. After the codes auth, version, unknown, full, frame, size and flood the connection ends.
 type Refuse struct {
-	To     int64  `codec:"to"` // the "s" of the refused message; 0: none
+	To     int64  `codec:"to"` // the "s" of the refused message; 0 if there is none
 	Code   string `codec:"code"`
 	Text   string `codec:"text"`            // a sentence for the user
 	Field  string `codec:"field,omitempty"` // the wrong field

@@ -4,9 +4,9 @@ import "fmt"
 
 // View is what a launcher knows of the clusters that it subscribed to. The zero value knows nothing. One goroutine owns it.
 type View struct {
-	Number   int64 // of the last change; 0: none
+	Number   int64 // of the last change; 0 if there is none
 	Now      int64 // Unix seconds of the sidecar's clock at the last change
-	Est      int64 // when the request in force would start; 0: it cannot, or there is none
+	Est      int64 // when the request in force would start; 0 if it cannot start, or there is none
 	Clusters map[int]Picture
 }
 
@@ -14,7 +14,7 @@ type View struct {
 type Picture struct {
 	Info  Cluster
 	Links []Link
-	Steps []int64 // as in ClusterChange, from the view's Now on, with equal neighbors merged; nil: no change has come
+	Steps []int64 // as in ClusterChange, from the view's Now on, with equal neighbors merged; nil if no change has come
 }
 
 // BaseError means that a change is based on another view than the one that is there. The launcher should reconnect without it.

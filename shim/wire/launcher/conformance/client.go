@@ -32,7 +32,7 @@ type game struct {
 	pinged      bool // a ping has no pong yet
 	asked       message
 	packs       bool
-	out, in     *past // nil: nothing is packed
+	out, in     *past // nil if nothing is packed
 }
 
 // The numbers of the clusters in the session.

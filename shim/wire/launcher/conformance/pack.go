@@ -71,7 +71,7 @@ func (m message) kind() string { s, _ := m["t"].(string); return s }
 
 func (m message) int(key string) int64 { n, _ := m[key].(int64); return n }
 
-// read reads one frame. in is what came before; nil: nothing is packed.
+// read reads one frame. in is what came before; nil if nothing is packed.
 func read(r io.Reader, most uint32, in *past) (message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

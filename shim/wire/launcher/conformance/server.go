@@ -70,7 +70,7 @@ type caller struct {
 
 	offered bool  // the hello offered to pack
 	deflate int64 // of the welcome
-	out, in *past // nil: nothing is packed
+	out, in *past // nil if nothing is packed
 	bare    bool  // the next frame is not packed
 }
 

@@ -31,7 +31,7 @@ type talk struct {
 	view   int64
 	begun  bool
 	closed bool
-	unpack *packed.Unpacker // nil: nothing is packed
+	unpack *packed.Unpacker // nil if nothing is packed
 	pack   packed.Packer
 }
 
