@@ -199,8 +199,8 @@ func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeProfiles passes texts with alternative profiles to the rules, and compares the result for each text with the result of package ep.
-// It returns how many texts the rules accepted, and how many it passed. It leaves out texts that are too long for OAR.
+// judgeProfiles passes texts with alternative profiles to the rules, and compares the result for each text with the result of package
+// moldable. It returns how many texts the rules accepted, and how many it passed. It leaves out texts that are too long for OAR.
 func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -236,7 +236,8 @@ func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	return taken, len(texts)
 }
 
-// checkRefused checks that the message is one short printable line, and that it is package ep's message for the first wrong alternative.
+// checkRefused checks that the message is one short printable line, and that it is package moldable's message for the first wrong
+// alternative.
 func checkRefused(t *testing.T, text, said string) {
 	t.Helper()
 	want := ""
