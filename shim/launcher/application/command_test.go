@@ -76,7 +76,7 @@ func TestImpossibleCommands(t *testing.T) {
 		{[]string{"sbatch", "--wrap", "sleep 1"}, true, `sleep 1 has no "accordion part" in it`},
 		{[]string{"oarsub", without + " 3"}, true, `has no "accordion part" in it`},
 		{[]string{"oarsub", "--array", "3", with}, true, "oarsub --array: "},
-		{[]string{"sbatch", "elsewhere.sh"}, true, ""}, // cannot be read, and is accepted
+		{[]string{"sbatch", "elsewhere.sh"}, true, ""}, // the script cannot be read, so the command is accepted
 	} {
 		command, _ := ReadCommand(c.words)
 		err := command.Check(c.several)

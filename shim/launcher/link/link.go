@@ -14,13 +14,13 @@ import (
 
 // The times of the protocol, and of a client that waits for a sidecar.
 const (
-	quiet     = 15 * time.Second // without a frame: a ping is sent
-	dead      = 45 * time.Second // without a frame: the connection is dead
+	quiet     = 15 * time.Second // a ping is sent after this time without a frame
+	dead      = 45 * time.Second // the connection counts as dead after this time without a frame
 	writing   = 5 * time.Second  // deadline for writing a frame
 	greeting  = 10 * time.Second // deadline from connecting to the welcome
-	firstTry  = 10 * time.Second // for a sidecar that has not answered yet
-	settled   = 5 * time.Second  // a connection that lasted so long was healthy: the next outage is a new one
-	mostKept  = 1024             // messages that wait for the caller; the sidecar does not send so many without an answer
+	firstTry  = 10 * time.Second // how long to try to reach a sidecar that has not answered yet
+	settled   = 5 * time.Second  // after a connection that lasted this long, an outage counts as a new one
+	mostKept  = 1024             // messages that may wait for the caller; the sidecar never sends that many without an answer
 	mostHello = 64 << 10
 )
 
@@ -36,14 +36,14 @@ type Options struct {
 	Outage time.Duration
 }
 
-// Event is a message, or the end of a connection. The first event of each connection is a *launcher.Welcome; pings are no events. A nil
+// Event is a message, or the end of a connection. The first event of each connection is a *launcher.Welcome. Pings cause no events. A nil
 // Message means that the connection has ended, or could not be opened, because of Err.
 type Event struct {
 	Session *Session
 	Seq     int64 // the message's "s"
 	Message launcher.Message
 	Err     error
-	Over    bool // the link has ended: nothing follows
+	Over    bool // the link has ended, and no further event follows
 }
 
 // Link is a session that survives broken connections.
@@ -52,7 +52,7 @@ type Link struct {
 	events  chan Event
 	has     atomic.Int64
 
-	// Only the link's goroutine uses these.
+	// Only the link's goroutine uses the following fields.
 	app     int64
 	welcome *launcher.Welcome // the last one
 	ended   *launcher.End
@@ -144,7 +144,7 @@ func (l *Link) session(ctx context.Context) (*Session, error) {
 	return s, l.pass(ctx, s, welcome)
 }
 
-// tell passes an event to the caller. After the end of ctx it still tries to deliver the last one.
+// tell passes an event to the caller. After the end of ctx it still tries to deliver the last welcome.
 func (l *Link) tell(ctx context.Context, e Event) bool {
 	select {
 	case l.events <- e:
@@ -154,7 +154,7 @@ func (l *Link) tell(ctx context.Context, e Event) bool {
 	if e.Over {
 		select {
 		case l.events <- e:
-		case <-time.After(writing): // the caller does not read events any more
+		case <-time.After(writing): // the caller no longer reads events
 		}
 	}
 	return false
