@@ -16,7 +16,7 @@ import (
 // Grid'5000's. There is no usual property for the size of a host's disk, so scratch is Accordion's own name. (Grid'5000's disks are
 // separate resources, and no property has their sizes.)
 var (
-	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // of a host
+	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // properties with the memory of a host
 	scratches = []amount{{"scratch", 1}}
 	kinds     = []string{"arch", "cpuarch", "cputype"}
 )

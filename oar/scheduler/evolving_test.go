@@ -25,7 +25,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	young := func(tr *translator) { // no job is due for a reservation
 		tr.state.waiting[0].submitted, tr.state.waiting[1].submitted = now-500, now-450
 	}
-	until := func(at core.Time) claim { // with the seconds between two jobs
+	until := func(at core.Time) claim { // includes the pause between two jobs
 		return claim{job: 9, state: "Running", from: now - 100, walltime: at - now + 95, resources: []int64{10, 20}}
 	}
 	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // holds n1 until 100300, including the pause between two jobs

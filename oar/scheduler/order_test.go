@@ -22,7 +22,7 @@ func full(by string, claims ...claim) (*translator, error) {
 	tr := cluster(
 		ask(1, 96000, 620),  // a medium job, which has waited more than five times its walltime
 		ask(2, 99000, 7200), // a long job
-		ask(3, 99100, 600),  // medium
+		ask(3, 99100, 600),  // a medium job
 		ask(4, 99900, 30),   // a short job, and not a medium one although the pause adds a minute
 		ask(5, 99950, 300),  // a medium job, with less work than job 3
 	)

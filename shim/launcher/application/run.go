@@ -25,7 +25,7 @@ type Options struct {
 	Work     []string           // command on this host between start and end, if no place has batch jobs
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // where lines for programs, and lines for the user, are written
-	Environ  []string  // of the command on this host
+	Environ  []string  // environment of the command on this host
 
 	// Lasts, unless nil, replaces Work in experiments. It returns how many seconds of the sidecar's clock the application lasts on the
 	// hosts that it got; the application does nothing in this time. Messages then name clusters by number.

@@ -126,7 +126,7 @@ func body(v any) step {
 	}
 }
 
-// take reads until a message of one of these types comes. It skips "ping", "change" and "go" messages of other types than requested,
+// take reads until a message of one of these types comes. It skips "ping", "change" and "go" messages unless they are among these types,
 // because they may come at any time.
 func (c *caller) take(kinds ...string) (message, error) {
 	for {
