@@ -72,7 +72,7 @@ func (m *dyingJournal) pass(when string, action int64) {
 	}
 }
 
-// TestSidecarInsideTheLab is the sidecar inside the lab. It differs from `accordion serve` only in how it ends.
+// TestSidecarInsideTheLab runs the sidecar inside the lab. The sidecar differs from `accordion serve` only in how it ends.
 func TestSidecarInsideTheLab(t *testing.T) {
 	var when string
 	var number int
@@ -128,7 +128,7 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	parts.Wait()
 }
 
-// Sidecars are killed (kill -9) one after another while jobs grow and shrink. The first sidecar is killed after its first action, before
+// While jobs grow and shrink, sidecars are killed (kill -9) one after another. The first sidecar is killed after its first action, before
 // the outcome is written. The second one is killed between the intent of its second action and the action. This continues up to eight
 // actions, and then from the beginning. (A start of a job takes four actions of one sidecar, or begins again.) With -accordion.long, each
 // action gets a run of its own, in which the sidecar is killed only there.

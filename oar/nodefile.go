@@ -145,9 +145,9 @@ func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, host
 	return all, err
 }
 
-// leaveForPrologue is for a job whose first step has more nodes than its base, because OAR knows only the base. It leaves a file with the
-// nodes of the first step on the node where the job's script will run. It returns that node, or "" if it left no file. If the node cannot
-// be reached, the job starts without the file, and Detach writes the node file later.
+// leaveForPrologue leaves a file with the nodes of a job's first step on the node where the job's script will run. It does so only if the
+// first step has more nodes than the job's base, because OAR knows the base. It returns that node, or "" if it left no file. If the node
+// cannot be reached, the job starts without the file, and Detach writes the node file later.
 func (s *System) leaveForPrologue(ctx context.Context, job adapter.Key) (first string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

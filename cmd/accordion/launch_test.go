@@ -23,9 +23,9 @@ func init() {
 	}
 }
 
-// fakeApplications is a fake sidecar for one application, with the real servers. It grants the first request immediately, and lets the
-// parts continue when all of them are ready. It exits when the launcher has received or sent the end of the application and all peers have
-// disconnected. Its arguments are the names of its clusters, of four hosts each.
+// fakeApplications runs a fake sidecar for one application, with the real servers. The sidecar grants the first request immediately, and
+// lets the parts continue when all of them are ready. It exits when the launcher has received or sent the end of the application and all
+// peers have disconnected. Its arguments are the names of its clusters, of four hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")

@@ -11,8 +11,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// full is a cluster of two hosts, both in use until second 100050. Each job requests both hosts, so that the jobs are planned one after
-// another. It is second 100000, and the pause between two jobs is 60 s, OAR's default.
+// full returns a cluster of two hosts, both in use until second 100050. Each job requests both hosts, so that the jobs are planned one
+// after another. It is second 100000, and the pause between two jobs is 60 s, OAR's default.
 func full(by string, claims ...claim) (*translator, error) {
 	ask := func(id int64, submitted, walltime core.Time) *waiting {
 		w := request(id, walltime, level{"network_address", 2})

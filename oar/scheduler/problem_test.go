@@ -86,8 +86,8 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 	}
 }
 
-// cluster is a cluster of three hosts with two cores each. One core of the last host is not Alive. The properties of the requests can be
-// evaluated without a database.
+// cluster returns a cluster of three hosts with two cores each. One core of the last host is not Alive. The properties of the requests can
+// be evaluated without a database.
 func cluster(jobs ...*waiting) *translator {
 	s := &state{levels: []string{"network_address"}, waiting: jobs}
 	e := newEligibility(nil, time.Second, func() bool { return false })

@@ -56,8 +56,8 @@ type Conn struct {
 	unread bytes.Reader
 }
 
-// Accept is called by the sidecar. It sends a challenge and reads the proof of a request. ctx limits the programs that are run for the
-// request and for the reply. After an error the connection is still open, and its owner has to close it.
+// Accept sends a challenge and reads the proof of a request. The sidecar calls it. ctx limits the programs that are run for the request and
+// for the reply. After an error the connection is still open, and its owner has to close it.
 func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	c := &Conn{Conn: conn, ctx: ctx, authority: a, nonce: make([]byte, wire.NonceSize), mine: forReply}
 	rand.Read(c.nonce) // never fails (crypto/rand)
@@ -88,8 +88,8 @@ func RootOr(uid int) func(uint32) bool {
 	return func(by uint32) bool { return by == 0 || int64(by) == int64(uid) }
 }
 
-// Connect is called by the shim. It reads the challenge. The function `trust` reports whether a user may run the sidecar. A *RefusedError
-// means that the sidecar runs but is busy. After an error the connection is still open, and its owner has to close it.
+// Connect reads the challenge. The shim calls it. The function `trust` reports whether a user may run the sidecar. A *RefusedError means
+// that the sidecar runs but is busy. After an error the connection is still open, and its owner has to close it.
 func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uint32) bool) (*Conn, error) {
 	challenge, err := wire.ReadChallenge(conn)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *Conn) open() error {
 }
 
 // Write writes a proof and then the frame. The frame must be complete, as package wire writes it. If no proof can be made, Write closes the
-// connection, because the other side would wait in vain.
+// connection, because the other side would otherwise wait until its timeout.
 func (c *Conn) Write(frame []byte) (int, error) {
 	sum := sha256.Sum256(frame)
 	payload := append(append([]byte(c.mine), c.nonce...), sum[:]...)

@@ -21,7 +21,7 @@ type ClusterState struct {
 	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); it does not fall unless the clock is set
 	Hosts int       // nodes that an application may request: nodes of the pool that are not out of service for long
 	// Local has the cluster's own running jobs, guards, reservations and closures, and its waiting jobs by the time of their submission. It
-	// has no parts of applications. Whoever receives the state may change Local.
+	// has no parts of applications. The receiver of the state may change Local.
 	Local sched.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), including those that no application names
 	Parts []Standing // how far each order has been carried out
