@@ -315,8 +315,8 @@ func changesOf(looked []seen) string {
 	return lines.String()
 }
 
-// checkNoOverlap checks that no resource was ever given to two jobs at once, in the whole history and in all queues.
-// Companions count like other jobs.
+// checkNoOverlap checks that no resource was ever given to two jobs at the same time, in the whole history and in all queues. Companions
+// count like other jobs.
 func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a

@@ -125,8 +125,8 @@ func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Ro
 
 var _ adapter.ChangeNotifier = (*System)(nil)
 
-// Changes returns a channel that receives a message soon after the state of a job or a node has changed, so that
-// submissions are noticed at once.
+// Changes returns a channel that receives a message soon after the state of a job or a node has changed, so that submissions are noticed
+// without delay.
 func (s *System) Changes() <-chan struct{} { return s.watcher.Changes }
 
 // Identity returns a name of the managed queue that is the same for every sidecar that can reach it.

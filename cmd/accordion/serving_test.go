@@ -93,7 +93,7 @@ func (s *serving) start() {
 	}
 }
 
-// ours returns a command of this program, which is killed when the test ends.
+// ours returns a command that runs this program, and that is killed when the test ends.
 func ours(words ...string) *exec.Cmd {
 	c := exec.Command("accordion", words...) // testscript.Main put it on PATH
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

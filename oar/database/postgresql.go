@@ -72,7 +72,7 @@ func postgreSQLSays(err error, codes ...string) bool {
 // of each job separately, which took a minute for 2,000 jobs.
 func (postgreSQL) manyJobs() string { return "SET LOCAL enable_nestloop = off" }
 
-// lockNotAvailable is PostgreSQL's error code for a lock that was not granted at once or in time.
+// lockNotAvailable is PostgreSQL's error code for a lock that was not granted immediately or in time.
 const lockNotAvailable = "55P03"
 
 func (postgreSQL) isConflict(err error) bool {

@@ -31,8 +31,8 @@ type Setup struct {
 	Priority int    // priority of the queue; AsItIs leaves it unchanged, and gives a new queue DefaultPriority
 	Program  string // path of this program, which OAR will call
 	OARDir   string // directory of OAR's own programs, with the folder schedulers
-	File     string // oar.conf; the server's epilogue is next to it
-	Epilogue bool   // oar.conf may be edited to add or remove the server's epilogue; a copy of the old file is left next to it
+	File     string // path of oar.conf; the server's epilogue is in the same folder
+	Epilogue bool   // oar.conf may be edited to add or remove the server's epilogue; a copy of the old file is left in the same folder
 
 	// Tell receives a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
 	Tell func(line string)

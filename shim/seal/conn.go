@@ -78,7 +78,7 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	return c, nil
 }
 
-// Busy tells the shim to ask again. A sidecar that cannot take another session calls it in place of Accept.
+// Busy sends the shim a message to ask again. A sidecar that cannot take another session calls it in place of Accept.
 func Busy(conn net.Conn, why string) error {
 	return wire.WriteChallenge(conn, wire.Challenge{Why: short(why)})
 }

@@ -7,11 +7,10 @@
 //	                                         ◄──  Proof: credential over nonce and request; Request
 //	  Proof: credential over nonce and reply; Reply  ──►
 //
-// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. So no user
-// can use a credential in another session (another nonce), for another request (another digest), in the other
-// direction or for another program (the prefix), a second time (the nonce; munge itself remembers credentials too),
-// or late (munge's time to live, and MaxAge). Both sides prove who they are, so a program that takes the sidecar's
-// port while it is down cannot deceive jobs.
+// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. So no user can use a credential
+// in another session (another nonce), for another request (another digest), in the other direction or for another program (the prefix), a
+// second time (the nonce; munge itself remembers credentials too), or late (munge's time to live, and MaxAge). Both sides prove their
+// users, so a program that takes the sidecar's port while it is down cannot deceive jobs.
 //
 // Nothing is encrypted. A reader of the network learns which nodes jobs get, which squeue also shows to every user.
 //

@@ -52,7 +52,7 @@ type Proof struct {
 type Request struct {
 	Version int    `codec:"v"` // set by WriteRequest
 	Job     int64  `codec:"job"`
-	Step    int    `codec:"step,omitempty"`    // the step that ends, from 1; when the job is already past it, the reply comes at once. 0: the present one
+	Step    int    `codec:"step,omitempty"`    // number of the step that ends, counted from 1; 0 means the present step. If the job is already past that step, the reply comes without delay
 	Keep    string `codec:"keep,omitempty"`    // host list: the nodes to keep when the job shrinks
 	Release string `codec:"release,omitempty"` // host list: the nodes to release when the job shrinks
 	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0 means never

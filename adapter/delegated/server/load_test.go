@@ -176,7 +176,7 @@ func TestThousandsOfLaunchers(t *testing.T) {
 			s := serve(t, t.Context(), session.Options{MaxSessions: 8192})
 			before := inUse()
 			c := s.gather(t, load.launchers)
-			for from := 0; from < load.launchers; from += 100 { // not all at once: a message that is not written in 5 seconds ends its session
+			for from := 0; from < load.launchers; from += 100 { // in groups, because a message that is not written within 5 seconds ends its session
 				some := crowd{peers: c.peers[from : from+100], sessions: c.sessions[from : from+100]}
 				some.broadcast(t, 1)
 			}

@@ -118,7 +118,7 @@ func (o *outgoing) writeBy() {
 	o.conn.SetWriteDeadline(by)
 }
 
-// stop closes the connection at once.
+// stop closes the connection immediately.
 func (o *outgoing) stop(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

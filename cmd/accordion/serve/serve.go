@@ -191,9 +191,8 @@ func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 	return hclog.New(&options)
 }
 
-// gcPercent is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process
-// next to a batch system's own daemons should use little of their memory. With 2,000 launchers this costs a tenth
-// more processor time.
+// gcPercent is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process on the host of a batch
+// system's daemons should use little memory. With 2,000 launchers this costs a tenth more processor time.
 const gcPercent = 50
 
 // limitHeap reduces the memory of a serving process, unless its operator set GOGC or GOMEMLIMIT.

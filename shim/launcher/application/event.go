@@ -34,7 +34,7 @@ type (
 	Interrupted struct{}
 	// Expired is sent when the time that Expect has set has passed.
 	Expired struct{}
-	// Lost is sent when the connection has ended for good.
+	// Lost is sent when the link has ended and will not reconnect.
 	Lost struct{ Err error }
 )
 

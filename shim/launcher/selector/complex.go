@@ -8,7 +8,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// complexChooser chooses for an application that runs on several clusters at once.
+// complexChooser is the Chooser of an application that runs on several clusters simultaneously.
 type complexChooser struct {
 	work, iterations float64
 	speeds           []float64 // speeds of the clusters for which `complex` was made

@@ -38,8 +38,8 @@ func By(make func() Chooser) Model { return Model{other: make} }
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
 // Parse parses a model: "4x2h|8x70m", "amdahl:…" and "downey:…", as core/moldable.Parse has them, for one cluster;
-// "cem:work=HOST-SECONDS,iterations=N" for several clusters at once; or "exec:COMMAND", a program that answers views. Times are for clusters
-// of speed 1. Errors are for the user, in one line.
+// "cem:work=HOST-SECONDS,iterations=N" for several clusters simultaneously; or "exec:COMMAND", a program that answers views. Times are for
+// clusters of speed 1. Errors are for the user, in one line.
 func Parse(text string) (Model, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
 	switch kind {
@@ -84,7 +84,7 @@ func number(text, name string) (float64, bool) {
 	return n, named && err == nil && n >= 0 && n <= mostNumber
 }
 
-// Several reports whether the application may run on several clusters at once.
+// Several reports whether the application may run on several clusters simultaneously.
 func (m Model) Several() bool { return m.choices == nil }
 
 // Chooser computes answers to views. It reuses memory between calls, so only one call may be under way at a time.

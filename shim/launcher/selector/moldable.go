@@ -8,7 +8,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// oneCluster chooses for an application that runs on one cluster, in one of several configurations.
+// oneCluster is the Chooser of an application that runs on one cluster, in one of several configurations.
 type oneCluster struct {
 	sizes []size // ordered by number of hosts; each size is faster than the sizes before it
 	moldable.Moldable
