@@ -13,9 +13,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// Adopt makes a waiting job a managed one. It adds the job's row to Accordion's table, which only OAR's own account can
-// write. From then on the scheduler plans the job only when that row allows it. A hold that the user set (oarhold)
-// stays the user's.
+// Adopt makes a waiting job a managed job. It adds a row for the job to Accordion's table, which only OAR's own account can write. From
+// then on the scheduler plans the job only when that row allows it. A hold that the user has set (oarhold) stays in place.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		switch {
@@ -67,7 +66,7 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case errors.Is(err, adapter.ErrGone) && s.unknown(ctx, job), err == nil && !refused:
 		return nil
 	case err == nil:
-		if err = s.await(ctx, s.ended(job)); err == nil { // OAR writes its own message when it ends the job
+		if err = s.await(ctx, s.ended(job)); err == nil { // wait, because OAR writes its own message when it ends the job
 			_, err = s.db.Sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.Arg(1), job.ID), "Accordion refused this job: "+database.Short(why))
 		}
 	}

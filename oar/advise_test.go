@@ -11,14 +11,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// commandLasting returns a command that takes t1 seconds on one node, and by Amdahl's law less time on more nodes: the
-// share p runs in parallel.
+// commandLasting returns a command that takes t1 seconds on one node, and less time on more nodes, by Amdahl's law: a fraction p of the
+// work runs in parallel.
 func commandLasting(t1, p float64) string {
 	return fmt.Sprintf(`sleep $(awk -v n=$(sort -u $OAR_NODEFILE | wc -l) 'BEGIN { print %g * (1 - %g + %g / n) }')`, t1, p, p)
 }
 
-// adviceOfHistory asks for advice about the jobs that have run on the lab. It reads the tables as they are, in either
-// dialect.
+// adviceOfHistory runs accordion advise on the jobs that have run on the lab. The advice is read from OAR's tables, in either database.
 func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	over, err := strconv.Atoi(lab.SQL(t, "select count(*) from jobs where state in ('Terminated', 'Error') and start_time > 0 and stop_time >= start_time"))
@@ -34,8 +33,8 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A job that ran on several sizes is advised to be moldable. The advice is from OAR's own tables, which the account
-// that may only read reads. The advised requests do what the advice tells. go test ./oar -run SizesAreAdvised -v -args
+// For a job that ran on several sizes, the advice is to submit it as a moldable job. The advice comes from OAR's own tables, read with the
+// read-only account. When the advised requests are used, jobs behave as the advice says: go test ./oar -run SizesAreAdvised -v -args
 // -accordion.long
 func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	if !*everything {
@@ -124,7 +123,7 @@ func again(t *testing.T, lab *lab.OARLab, command, line string, told map[int]int
 	}
 }
 
-// requests returns how many seconds oarsub's options allow on each number of nodes.
+// requests returns the walltime, in seconds, that oarsub's options request for each number of nodes.
 func requests(t *testing.T, line string) map[int]int {
 	t.Helper()
 	all := map[int]int{}

@@ -16,14 +16,14 @@ import (
 // applications are those of examples/ that run under OAR. They are started as their pages describe.
 var applications = map[string]struct {
 	program string            // it must be installed
-	name    string            // of the job
-	files   []string          // in the folder of the script
-	more    map[string]string // in the user's home
+	name    string            // name of the job
+	files   []string          // files in the folder of the script
+	more    map[string]string // files in the user's home
 	short   *strings.Replacer // turns the script's hours into seconds
-	did     *regexp.Regexp    // matches a line of its output: what was done, and on which host
-	tasks   []string          // each must be done once
-	hosts   int               // number of hosts on which some of them must be done
-	says    string            // must be in its output
+	did     *regexp.Regexp    // matches a line of the job's output that says which task was done, and on which host
+	tasks   []string          // tasks that must each be done once
+	hosts   int               // number of hosts on which at least one task must be done
+	says    string            // must occur in the job's output
 }{
 	"parallel/sweep.sh": {
 		program: "parallel", name: "sweep", files: []string{"task"}, more: map[string]string{"tasks": strings.Repeat("1\n", 40)},
@@ -49,7 +49,7 @@ func upTo(first, last int) (all []string) {
 	return all
 }
 
-// Each task is done once, and each host that came later has done some tasks.
+// Each task is done once, and each host that joined the job later has done some of the tasks.
 func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice"))

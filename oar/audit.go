@@ -16,7 +16,7 @@ import (
 
 var _ adapter.Auditor = (*System)(nil)
 
-// CurrentState implements adapter.Auditor. Of the hosts files it lists only those on this host.
+// CurrentState implements adapter.Auditor. It lists only the hosts files that are on this host.
 func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error) {
 	all := &adapter.CurrentState{At: time.Now()}
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) error {
@@ -50,8 +50,8 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 	return all, nil
 }
 
-// kept returns the cpusets that are noted for jobs on hosts that can be cleaned. It leaves out accordion_places: the
-// scheduler ignores the places of jobs that have ended.
+// kept returns the cpusets that are recorded for jobs, on hosts that can be cleaned. It does not report rows of accordion_places, because
+// the scheduler ignores the places of jobs that have ended.
 func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Leftover, error) {
 	all, err := database.All(ctx, tx, "the cpusets", "SELECT c.base, c.host FROM accordion_cpusets c WHERE EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state = 'Alive')", nil,
 		func(k *adapter.Leftover) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })
@@ -61,11 +61,11 @@ func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Leftover, error) {
 	return all, err
 }
 
-// grain is by how many seconds a start or an end in OAR's tables may differ from the real time. OAR's clock runs ahead
-// when its passes follow each other quickly.
+// grain is the number of seconds by which a start or an end in OAR's tables may differ from the real time. The times in OAR's tables run
+// ahead of the clock when passes follow each other quickly.
 const grain core.Time = 2
 
-// bookedTakes bounds one query of the database.
+// bookedTakes limits the time of one query of the database.
 const bookedTakes = 5 * time.Minute
 
 // Accounting implements adapter.Auditor. It reads OAR's tables of jobs and of the resources that they had.
@@ -91,7 +91,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	return books, nil
 }
 
-// bookedJobs reads the jobs. Each has one hold, whose hosts bookedHosts adds.
+// bookedJobs reads the jobs. Each job gets one hold without hosts; bookedHosts adds the hosts.
 func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (all []adapter.AccountedRun, err error) {
 	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.queue_name, j.state, COALESCE(j.suspended, 'NO'), j.start_time, j.stop_time, COALESCE(a.base, 0), COALESCE(a.mark, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time WHERE ` + where + " ORDER BY j.job_id"
@@ -113,7 +113,7 @@ func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (a
 	return all, err
 }
 
-// bookedHosts adds the hosts of each job, and sets Alone where the job had all resources of all its hosts.
+// bookedHosts adds the hosts of each job, and sets Alone if the job had all resources of all its hosts.
 func bookedHosts(ctx context.Context, tx *sql.Tx, where string, jobs []adapter.AccountedRun) error {
 	byID := make(map[core.JobID]*adapter.AccountedRun, len(jobs))
 	for i := range jobs {

@@ -13,13 +13,13 @@ import (
 	"accordion/oar/server"
 )
 
-// States in which awaitStates finds a companion ready. A companion owns its hosts from toLaunch on.
+// OAR's states in which awaitStates counts a companion as ready. A companion owns its hosts from the state toLaunch on.
 var (
 	placed = []string{"toLaunch", "Launching", "Running"}
 	runs   = []string{"Running"}
 )
 
-// notifyAgain is after how long OAR's server is notified again: a notification is lost while the server is down.
+// notifyAgain is the pause before OAR's server is notified again, because notifications are lost while the server is down.
 const notifyAgain = 1500 * time.Millisecond
 
 // awaitStates waits until every companion is in one of the wanted states.
@@ -33,8 +33,8 @@ func (s *System) awaitStates(ctx context.Context, companions []adapter.Key, want
 	})
 }
 
-// notificationsFor returns what to send to OAR's server so that the companions reach one of the wanted states. It
-// returns nothing when all have reached one, and ErrBusy when one never will.
+// notificationsFor returns the commands to send to OAR's server so that the companions reach one of the wanted states. It returns no
+// commands if all companions have reached one, and ErrBusy if a companion will never reach one.
 func notificationsFor(companions []adapter.Key, states map[core.JobID]string, wanted []string) ([]string, error) {
 	var words []string
 	for _, c := range companions {
@@ -65,7 +65,7 @@ func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID
 	return states, err
 }
 
-// ended returns a condition for await: the job, which OAR was asked to end, has ended.
+// ended returns a function for await that waits until a job has ended, after OAR was asked to end it.
 func (s *System) ended(job adapter.Key) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		states, err := s.states(ctx, []adapter.Key{job})
@@ -76,8 +76,8 @@ func (s *System) ended(job adapter.Key) func(context.Context) ([]string, error) 
 	}
 }
 
-// await notifies OAR's server of what needs returns, and polls until needs returns nothing. It returns ErrBusy after
-// s.timeout.
+// await calls `needs` repeatedly and sends the commands that it returns to OAR's server, until `needs` returns none. It returns ErrBusy
+// after s.timeout.
 func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
@@ -105,7 +105,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 	}
 }
 
-// Repair asks OAR for a pass. OAR forgets no nodes, but the notification of what is to start may have been lost.
+// Repair asks OAR for a pass. Under OAR no node needs repair, but the notification to start a job may have been lost.
 func (s *System) Repair(context.Context, []string) error {
 	s.server.Notify(server.Starts)
 	return nil

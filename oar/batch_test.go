@@ -33,8 +33,8 @@ type trial struct {
 	test func(*inside)
 }
 
-// trials are the tests inside the lab. Each starts and ends with an OAR without jobs. The first of them use everything
-// that is needed of a database.
+// trials are the tests inside the lab. Each starts and ends with an OAR without jobs. The first forEveryDatabase of them use every function
+// that depends on the database.
 var trials = []trial{
 	{"a job grows and shrinks", aJobGrowsAndShrinks},
 	{"a companion is divided", aCompanionIsDivided},
@@ -70,7 +70,7 @@ const longest = 10 * time.Minute
 // forEveryDatabase is how many of the trials, from the first, run with each database.
 const forEveryDatabase = 17
 
-// Every act of the sidecar on OAR is tested by itself, on a real OAR.
+// Every action of the sidecar on OAR is tested separately, on a real OAR.
 func TestActsOnARealOAR(t *testing.T) {
 	if os.Getenv(insideLab) != "" {
 		t.Skip("needs lab: this is the part outside it")
@@ -98,7 +98,7 @@ func TestActsOnARealOAR(t *testing.T) {
 	}
 }
 
-// inside is a test inside the lab.
+// inside has what a trial needs inside the lab.
 type inside struct {
 	testing.TB
 	*System
@@ -162,7 +162,7 @@ func (in *inside) clean() {
 			in.must(in.Unreserve(in.ctx, r.Name))
 		}
 	}
-	in.wait("0", func() string { // what is left of companions that the sidecar did not end
+	in.wait("0", func() string { // leftovers of companions that the sidecar did not end
 		_, err := in.Observe(in.ctx)
 		in.must(err)
 		return in.answer("SELECT COUNT(*) FROM accordion_cpusets")
@@ -170,7 +170,7 @@ func (in *inside) clean() {
 	if left := in.answer("SELECT j.job_id, j.state, j.job_name FROM jobs j JOIN gantt_jobs_predictions p ON p.moldable_job_id = j.assigned_moldable_job WHERE " + isLive); left != "" {
 		in.Errorf("jobs are left: %s", left)
 	}
-	// The whole history.
+	// No resource was in two jobs at the same time in the whole history.
 	if twice := in.answer(`select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
 		join assigned_resources y on y.resource_id = x.resource_id join jobs b on b.assigned_moldable_job = y.moldable_job_id
 		where a.job_id < b.job_id and a.start_time < b.stop_time and b.start_time < a.stop_time and a.queue_name <> 'besteffort' and b.queue_name <> 'besteffort'`); twice != "" {
@@ -178,7 +178,7 @@ func (in *inside) clean() {
 	}
 }
 
-// quiet waits until nothing is left of any job, apart from those that show reservations.
+// quiet waits until nothing is left of any job, except the jobs that show reservations.
 func (in *inside) quiet() {
 	in.Helper()
 	in.wait("", func() string {
@@ -232,7 +232,8 @@ func number(in *inside, text string) uint32 {
 	return uint32(n)
 }
 
-// Submit submits a job to the queue with oarsub. An evolving job gets its type without the admission rules.
+// Submit submits a job to the queue with oarsub. It writes the type of an evolving job directly into the database, without the admission
+// rules.
 func (in *inside) Submit(name, profile, command string, options ...string) adapter.Key {
 	in.Helper()
 	all := append([]string{"-q", "evolve"}, options...)
@@ -307,7 +308,7 @@ func (in *inside) until(job adapter.Key, want string) {
 	in.wait(want, func() string { return in.shows(job) })
 }
 
-// wait waits until look returns the wanted text. Half of the trial's time is allowed, which only a failing trial needs.
+// wait waits until `look` returns the wanted text. Its deadline is half of the trial's time, which only a failing trial reaches.
 func (in *inside) wait(want string, look func() string) {
 	in.Helper()
 	for end, got := time.Now().Add(longest/2), ""; ; time.Sleep(50 * time.Millisecond) { // OAR has no event to wait for

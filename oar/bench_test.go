@@ -9,16 +9,15 @@ import (
 	"accordion/internal/lab"
 )
 
-// BenchmarkPass measures a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL,
-// planning, check and writing. Each job has two configurations. Every tenth job wants two switches, and every tenth is
-// an evolving one that waits for the sidecar. The sidecar has 20 reservations, and lets 20 jobs begin. For comparison,
-// OAR's own scheduler runs over the same queue; it looks at 1,000 of the jobs. The bounds are half a second for 2,000
-// jobs, and three seconds for 10,000.
+// BenchmarkPass measures a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL, planning, check and
+// writing. Each job has two configurations. Every tenth job wants two switches, and every tenth is an evolving one that waits for the
+// sidecar. The sidecar has 20 reservations, and lets 20 jobs begin. For comparison, OAR's own scheduler runs over the same queue, and looks
+// at 1,000 of the jobs. A pass may take half a second for 2,000 jobs, and three seconds for 10,000.
 func BenchmarkPass(b *testing.B) {
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
 			lab := lab.OAR(b, 1000, lab.Database(database), lab.Plain())
-			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // the benchmark calls the scheduler, and OAR must not
+			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // the benchmark calls the scheduler, and OAR must not call it meanwhile
 			lab.Await(b, long, "OAR does nothing", func() bool {
 				_, _, none := lab.Exec("root", "pgrep", "-f", "^/usr/bin/perl /usr/lib/oar/[a-z]")
 				return none != nil
@@ -56,8 +55,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// spent runs a command and prints its cost, in its own processes and in the database. Other programs on the machine
-// make its time longer, but not its processor time.
+// spent runs a command and prints its elapsed time and its processor time, in its own processes and in the database. Other programs on the
+// machine lengthen the elapsed time, but not the processor time.
 const spent = `import os, resource, subprocess, sys
 def database():
     ticks = 0
@@ -75,7 +74,7 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print("processor time %.2f s, of the database %.2f s, memory %d MiB" % (used.ru_utime + used.ru_stime, database() - before, used.ru_maxrss / 1024))
 sys.exit(status)`
 
-// submit adds waiting jobs to the queue without oarsub, with the numbers from+1 to to.
+// submit adds waiting jobs to the queue without oarsub. Their numbers are from `from`+1 to `to`.
 func submit(b *testing.B, lab *lab.OARLab, from, to int) {
 	b.Helper()
 	series := fmt.Sprintf("generate_series(%d, %d) as s(i)", from+1, to)
@@ -101,9 +100,8 @@ func submit(b *testing.B, lab *lab.OARLab, from, to int) {
 	}
 }
 
-// decide writes what the sidecar has decided. The first twenty evolving jobs begin now, each on its first ten hosts.
-// The next twenty have ten reserved hosts each. The first of them has them from now on, and each other one a minute
-// later than the one before.
+// decide writes decisions of a sidecar. The first twenty evolving jobs begin now, each on ten hosts. Each of the next twenty has a
+// reservation of ten hosts. The first reservation starts now, and each other one a minute after the previous one.
 func decide(b *testing.B, lab *lab.OARLab) {
 	b.Helper()
 	now := time.Now().Unix()

@@ -15,18 +15,18 @@ import (
 	"accordion/oar/server"
 )
 
-// A checkpointAction is what to do about a besteffort job that holds nodes of our reservations and for whose checkpoint
-// OAR waits.
+// A checkpointAction is what to do about a besteffort job with a checkpoint. The job holds nodes of our reservations, and OAR waits for the
+// checkpoint before it ends the job.
 type checkpointAction int
 
 const (
 	stay       checkpointAction = iota
-	checkpoint                  // send it the checkpoint signal
-	end                         // end it: its time for the checkpoint has run out
+	checkpoint                  // send the job the checkpoint signal
+	end                         // end the job, because its time for the checkpoint has passed
 )
 
-// actionFor returns the action for a job at the second now. A job receives the signal early enough to be gone when the
-// reservation begins. It is ended once its time has run out and the reservation has begun.
+// actionFor returns the action for a job at second `now`. The job gets the signal early enough to have ended when the reservation begins.
+// It is ended once its time for the checkpoint has passed and the reservation has begun.
 func actionFor(y observe.BesteffortJob, reservations []adapter.Reservation, now core.Time) checkpointAction {
 	action := stay
 	for _, r := range reservations {
@@ -43,8 +43,8 @@ func actionFor(y observe.BesteffortJob, reservations []adapter.Reservation, now 
 	return action
 }
 
-// makeWay removes besteffort jobs from the nodes of our reservations, as OAR does for a job that starts at once. It has
-// OAR signal them, and ends them when their time has run out.
+// makeWay removes besteffort jobs from the nodes of our reservations, as OAR does when another job starts on them. It has OAR send them the
+// checkpoint signal, and ends them when their time for the checkpoint has passed.
 func (s *System) makeWay(ctx context.Context, yielding []observe.BesteffortJob, reservations []adapter.Reservation) error {
 	if len(yielding) == 0 || !slices.ContainsFunc(reservations, adapter.Reservation.Ours) {
 		return nil
@@ -80,8 +80,8 @@ func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Tim
 		fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('%s', %d, %d, '%s', 'NO')", kind, job, now, text))
 }
 
-// askForCheckpoint records that the job was asked, which starts its time, and has OAR send the signal in the
-// background. OAR waits for the node to answer, so no caller waits for the signal.
+// askForCheckpoint records that the job was asked for its checkpoint, from which on its time counts. It has OAR send the signal in the
+// background, because sending waits until the node answers.
 func (s *System) askForCheckpoint(ctx context.Context, y observe.BesteffortJob, now core.Time) error {
 	s.log.Info("a besteffort job gets its checkpoint signal: a reservation needs its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)

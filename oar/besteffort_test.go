@@ -9,8 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// A besteffort job may make OAR wait as long as it likes for its checkpoint. While other nodes are idle no job waits
-// for that.
+// A besteffort job may make OAR wait for its checkpoint as long as its user likes. While other nodes are idle, no other job waits for that.
 func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice", "bob"))
@@ -32,7 +31,7 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 		t.Errorf("the besteffort job was asked to make way: %s", events)
 	}
 	lab.Run(t, "alice", "oardel", job)
-	// Now its nodes are wanted too, and it has an hour.
+	// This job needs the besteffort job's nodes too. The besteffort job may take an hour for its checkpoint.
 	wide := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep=6x15s")
 	asked := func(id string) func() bool {
 		return func() bool {
@@ -43,7 +42,7 @@ func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.
 	lab.Run(t, "alice", "oardel", wide)
 	lab.Run(t, "bob", "oardel", patient)
 	lab.Await(t, long, "the wide job is gone", func() bool { return lab.State(t, wide) == "Error" || lab.State(t, wide) == "Terminated" })
-	// Another one has ten seconds, and does not end by itself.
+	// Another besteffort job has ten seconds for its checkpoint, and does not end by itself.
 	brief := lab.Submit(t, "bob", "trap '' USR2; sleep 1000", "-t", "besteffort", "--checkpoint", "10", "-l", "nodes=2,walltime=2:0:0", "-p", "network_address in ('n1', 'n2')")
 	lab.Await(t, long, "the other besteffort job runs", func() bool { return lab.State(t, brief) == "Running" })
 	wide = lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep=6x15s")

@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// Requests that take long to evaluate delay only their own user. The requests of other users are evaluated in each
-// pass. The request of a job that begins later is not evaluated.
+// Requests whose SQL takes long to evaluate delay only jobs of their own user. The requests of other users are evaluated in each pass. The
+// request of a job that cannot begin yet is not evaluated.
 func TestSlowRequestsDelayOnlyTheirUser(t *testing.T) {
 	onBothDatabases(t, 5, slowTexts, lab.Plain())
 }
@@ -28,7 +28,7 @@ func slowTexts(t *testing.T, lab *lab.OARLab) {
 	for _, text := range texts {
 		postponed = append(postponed, lab.Submit(t, "bob", "true", "-q", "evolve", "-t", "postpone=2037-12-24 18:00:00", "-p", text, "-l", "nodes=1,walltime=0:1:0"))
 	}
-	// All of these need a query of the database.
+	// Each of these requests needs a query of the database.
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "lower(switch) = 's1'", "-l", "nodes=1,walltime=0:1:0"))
 	for _, id := range postponed {
 		lab.Await(t, long, "job "+id+", which begins later, gets a message about that", func() bool {
@@ -38,7 +38,7 @@ func slowTexts(t *testing.T, lab *lab.OARLab) {
 	if rows := lab.SQL(t, "select count(*) from accordion_asked where job_user = 'bob'"); rows != "0" {
 		t.Errorf("what begins later was asked for: %s", lab.SQL(t, "select * from accordion_asked"))
 	}
-	for i, id := range postponed { // now they may begin, but there is no room for them
+	for i, id := range postponed { // now these jobs may begin, but no nodes are free for them
 		lab.SQL(t, fmt.Sprintf("update job_types set type = 'postpone=2001-01-01 00:00:00' where job_id = %s and type like 'postpone%%'", id))
 		lab.SQL(t, fmt.Sprintf("update jobs set properties = '%s' where job_id = %s", strings.NewReplacer("default", "none", "'", "''").Replace(texts[i]), id))
 	}

@@ -9,12 +9,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// How long a pass stays depends on the time that OAR takes between two passes, which is the start of two Perl programs.
+// How long a scheduler waits before it exits (Report.Rest) depends on the time that OAR takes between two passes. In that time OAR starts
+// two Perl programs.
 func TestPassesThatFollowEachOtherDoNotMakeOARSleep(t *testing.T) {
 	onBothDatabases(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
 }
 
-// A job holds all nodes, and the next one waits. OAR is asked for one pass after the other, as by many users at once.
+// A job holds all nodes, and the next job waits. OAR is asked for one pass after another, as if many users submitted jobs.
 func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	const passes = 12
 	first := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=5,walltime=0:10:0")
@@ -25,7 +26,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 		lab.Run(t, "root", "oarnotify", "Scheduling")
 		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
 	})
-	// An earlier pass may have made the first of them sleep.
+	// An earlier pass may have made the first of these passes sleep.
 	_, since, _ := strings.Cut(said(t, lab)[before:], "Launching scheduler accordion_oar")
 	if slept := strings.Count(since, "So we have to wait"); slept > 0 {
 		t.Errorf("OAR slept in %d passes of %d or more", slept, passes)

@@ -16,18 +16,18 @@ import (
 	"accordion/oar/tables"
 )
 
-// outlives is by how many seconds a companion's walltime exceeds its base's. We end a companion with its base, and OAR
-// must not end it earlier.
+// outlives is the number of seconds by which a companion's walltime exceeds that of its base. Accordion ends a companion together with its
+// base, and OAR must not end the companion earlier.
 const outlives core.Time = 60
 
-// layers divides the hosts of a job above its first `above` nodes into companions. One companion holds all of them,
-// unless a step of a profile has a size in between: then some hosts leave at that step and others stay, and each host
-// gets its own companion.
+// layers divides the additional hosts of a job, above its first `above` nodes, into companions. One companion holds all these hosts, unless
+// a step of a profile has a size in between. In that case some of the hosts leave at that step and others stay, so each host gets its own
+// companion.
 func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
 	if len(hosts) == 0 {
 		return nil
 	}
-	eps, _ := profiles(r) // they were parsed before; without any, one companion is enough
+	eps, _ := profiles(r) // no error, because the profiles were parsed before; without profiles, one companion is enough
 	for _, ep := range eps {
 		for _, step := range ep {
 			if step.Nodes > above && step.Nodes < above+len(hosts) {
@@ -66,7 +66,7 @@ func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, h
 	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.Place(ctx, tx, id, places)
 }
 
-// firstCompanions returns the companions of the job's first step that are in the given OAR state.
+// firstCompanions returns the companions that were made for the job's first step and are in the given OAR state.
 func firstCompanions(r *observe.Job, state string) (all []*observe.Job) {
 	for _, c := range r.Companions {
 		if c.Joined == observe.AtStart && c.OARState == state {
@@ -76,10 +76,9 @@ func firstCompanions(r *observe.Job, state string) (all []*observe.Job) {
 	return all
 }
 
-// launchFirstCompanions launches the waiting first companions of running jobs, unless a pass is under way. OAR 2.5
-// launches no companion before its base runs, so the pass that launched the base has left them waiting. The next pass
-// may come ten seconds later. Until then the job's script may already use these hosts, but a queue that OAR plans
-// before ours could take them.
+// launchFirstCompanions launches the companions of a job's first step that still wait although the job runs, unless a pass is under way.
+// OAR 2.5 launches no companion before its base runs, so the pass that launched the base has left the companions waiting. The next pass may
+// come ten seconds later. Meanwhile the job's script may already use these hosts, and a queue that OAR plans before ours could take them.
 func (s *System) launchFirstCompanions(ctx context.Context, shown []*observe.Job) {
 	for _, r := range shown {
 		if r.OARState != "Running" || len(firstCompanions(r, database.StateWaiting)) == 0 {
@@ -118,8 +117,8 @@ func (s *System) launchFirstCompanions(ctx context.Context, shown []*observe.Job
 	}
 }
 
-// keepHealthy splits companions of which some nodes are away for good, so that the job keeps the other nodes. As in a
-// shrink, these go to a successor and the companion ends.
+// keepHealthy splits companions some of whose nodes are permanently lost, so that the job keeps the other nodes. As in a shrink, a
+// successor gets the other nodes and the companion ends.
 func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 	away := func(c *observe.Job) bool { return len(c.Away) > 0 }
 	for _, r := range shown {
@@ -142,7 +141,7 @@ func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 	return nil
 }
 
-// lengthen extends the walltimes of companions whose base was lengthened (oarwalltime), so that they outlive it again.
+// lengthen extends the walltimes of companions whose base got a longer walltime (oarwalltime), so that companions outlive the base again.
 func (s *System) lengthen(ctx context.Context, shown []*observe.Job) error {
 	var longer []string
 	for _, r := range shown {

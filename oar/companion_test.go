@@ -15,13 +15,13 @@ func TestBaseIsTheSmallestStepOfTheMatchingProfiles(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		first   int
-		want    int // 0: an error
+		want    int // 0 if an error is expected
 	}{
 		{"ep=2x20s,5x20s,3x20s", 2, 2},
 		{"ep=5x20s,1x20s,3x20s", 5, 1},
 		{"ep=5x20s,1x20s,3x20s", 4, 0},
 		{"ep=4x20s,2x20s|8x10s,6x10s", 8, 6},
-		{"ep=4x20s,2x20s|4x10s,3x10s", 4, 2}, // whichever profile it is
+		{"ep=4x20s,2x20s|4x10s,3x10s", 4, 2}, // two alternative profiles
 		{"ep=none", 4, 0},
 	} {
 		r := &observe.Job{Job: adapter.Job{Mark: adapter.MarkPrefix + c.request}}

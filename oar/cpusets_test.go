@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// listLeftovers prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of
-// OAR and, if its argument is cpusets, processes of users. Without cpusets OAR does not end all of these.
+// listLeftovers prints what jobs have left on the nodes of a lab, seen from inside the lab. These are cpusets, keys and files of OAR and,
+// if its argument is cpusets, processes of users. Without cpusets OAR does not end all processes of a job.
 const listLeftovers = `shopt -s nullglob
 for pid in /run/lab/n*.pid; do
 	root=/proc/$(cat $pid)/root node=$(basename $pid .pid)
@@ -23,7 +23,7 @@ for pid in /run/lab/n*.pid; do
 	[[ $1 != cpusets ]] || nsenter --target $(cat $pid) --pid --mount ps -o uid=,args= -e | awk -v node=$node '$1 >= 58000 { print node ": " $0 }'
 done`
 
-// nodesAreClean fails the test unless soon nothing of any job is on any node, or noted to be there.
+// nodesAreClean waits until no job has left anything on any node, or in the table of cpusets. It fails the test if that takes too long.
 func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	left, kind := "", "cpusets"
@@ -58,7 +58,7 @@ func processesOn(t *testing.T, lab *lab.OARLab, node, user string) string {
 	return out
 }
 
-// story is an event in the life of a job that has more nodes than its base.
+// story is one scenario of a job that has more nodes than its base.
 type story struct {
 	name string
 	test func(*testing.T, *lab.OARLab)
@@ -80,8 +80,8 @@ var stories = []story{
 	{name: "a node is dead, and OAR takes it for alive", test: aDeadNodeIsTaken},
 }
 
-// Whatever happens to a job and to the sidecar, the files and processes of the job are on a node as long as the node is
-// the job's, and no longer.
+// Whatever happens to a job and to the sidecar, the job's files and processes are on a node as long as the node belongs to the job, and no
+// longer.
 func TestFilesOfAJobAreOnItsNodesAndNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice", "bob"))
@@ -101,8 +101,8 @@ func TestFilesOfAJobAreOnItsNodesAndNothingIsLeft(t *testing.T) {
 	}
 }
 
-// submitGrown submits a job that grows from one node to three at once, reports that in a file, and goes on when another
-// file is there. The command then runs before the report.
+// submitGrown submits a job that grows from one node to three soon after its start, reports that in a file, and continues when another file
+// exists. It runs the command `then` before the report.
 func submitGrown(t *testing.T, lab *lab.OARLab, then string, options ...string) (job string) {
 	t.Helper()
 	lab.Run(t, "alice", "rm", "-f", "is-grown", "go-on")
@@ -126,7 +126,7 @@ func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 		where j.state = 'Running' and a.base = `+job+" order by 1"))
 }
 
-// The other job waits for all nodes but one, so it begins on nodes that were just given back.
+// The other job waits for all nodes but one, so it begins on nodes that the first job has just released.
 func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+startDaemon+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
 		eval "$(accordion step)" || exit 1; everywhere hostname; sleep 5`, "-q", "evolve", "-t", "ep=1x20s,8x10m,1x20s")
@@ -149,7 +149,7 @@ func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	ends(t, lab, job)
 }
 
-// A job with a key of its own (oarsub -k) is let in by that key, and not by OAR's.
+// A job with a key of its own (oarsub -k) connects to its nodes with that key, and not with OAR's key.
 func aJobKey(t *testing.T, lab *lab.OARLab) {
 	job := submitGrown(t, lab, "everywhere hostname >reached", "-k")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 {
@@ -168,8 +168,8 @@ func aJobKey(t *testing.T, lab *lab.OARLab) {
 
 var rankLine = regexp.MustCompile(`(?m)^rank \d+ of (\d+) on (\S+) in (\S+): ([0-9 ]+)$`)
 
-// mpiOverOarsh runs the script of examples/mpi with a program whose ranks print where they are. Each is in the job's
-// cpuset, on that node's processors.
+// mpiOverOarsh runs the script of examples/mpi with a program whose ranks print where they run. Each rank is in the job's cpuset, on its
+// node's processors.
 func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	if out, err := exec.CommandContext(t.Context(), "mpicc.mpich", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
@@ -194,8 +194,8 @@ func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// aSilentJobReaches checks that the job's first signal is for three nodes, and that it can connect to all of them
-// then.
+// aSilentJobReaches checks a job that never calls accordion step. When the job gets its first signal it has three nodes, and can connect to
+// all of them.
 func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
@@ -204,8 +204,8 @@ func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// aCompanionIsDeleted checks that its nodes are clean before OAR frees them, whether the user or the sidecar deletes
-// it.
+// aCompanionIsDeleted checks that the nodes of a companion are clean before OAR frees them, whether the user or the sidecar deletes the
+// companion.
 func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	job := submitGrown(t, lab, "everywhere '"+startDaemon+"'")
 	nodes := nodesOf(t, lab, job)
@@ -236,8 +236,8 @@ func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "serve")
 }
 
-// fatal runs in place of ssh. It kills the sidecar before or after the next time that it sends OAR's manager to a
-// node, as /run/lab/fatal tells.
+// fatal runs in place of ssh. It kills the sidecar before or after the sidecar next sends OAR's manager to a node. The file /run/lab/fatal
+// contains which.
 const fatal = `#!/bin/bash
 read -r what when 2>/dev/null </run/lab/fatal
 if [[ $what && "$*" == *"perl - $what" && $(cat /proc/$PPID/comm) == accordion ]] && mv /run/lab/fatal /run/lab/fatal.done 2>/dev/null; then
@@ -247,7 +247,7 @@ fi
 exec ssh "$@"
 `
 
-// installFatal installs it.
+// installFatal installs the script `fatal` in place of ssh.
 func installFatal(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(lab.Dir, "bin", "fatal"), []byte(fatal), 0o755); err != nil {
@@ -273,7 +273,7 @@ func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 	}
 }
 
-// aNodeDies checks that the node is as empty as any node after a boot, and that OAR uses it again.
+// aNodeDies checks that a dead node is empty after its reboot, and that OAR uses it again.
 func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	job := submitGrown(t, lab, "everywhere '"+startDaemon+"'")
 	node := nodesOf(t, lab, job)[0]
@@ -291,8 +291,7 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "node", "Alive", node)
 }
 
-// aDeadNodeIsTaken checks that the growth notices the dead node: the node becomes suspected, and another one replaces
-// it.
+// aDeadNodeIsTaken checks that a growth onto a dead node notices that: the node becomes Suspected, and another node replaces it.
 func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", "n2")
 	job := submitGrown(t, lab, "everywhere hostname >reached")
@@ -304,7 +303,7 @@ func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	}
 	goOn(t, lab, job)
 	lab.Do(t, "boot-node", "n2")
-	// This is OAR's own check of the nodes. Its exit status tells that it has changed something.
+	// This is OAR's own check of the nodes. Its exit status is not 0 if it has changed something.
 	lab.Run(t, "oar", "sh", "-c", "OARDIR=/usr/lib/oar OARCONFFILE=/etc/oar/oar.conf /usr/lib/oar/finaud; true")
 	lab.Notify(t, "ChState")
 	lab.Await(t, time.Minute, "OAR finds the node well", func() bool { return lab.SQL(t, "select state from resources where network_address = 'n2'") == "Alive" })

@@ -9,26 +9,26 @@ import (
 	"accordion/internal/lab"
 )
 
-// fate is what happens to an evolving job, and when. It is also the name of the job. OAR's or Accordion's tables tell
-// when the time has come, and the database makes it happen in the same transaction (see carryOutFates). The times of
-// companions are their job's, too.
+// fate is an event that ends or damages an evolving job, and its moment. The job's name contains both. A change of OAR's or Accordion's
+// tables marks the moment, and a trigger in the database causes the event in the same transaction (see carryOutFates). A moment in the life
+// of a companion also counts as a moment of its job.
 type fate struct {
-	what   string // what is deleted, or which node is lost and how: of the job (base) or of a companion (part)
+	what   string // what is deleted, or which node gets which state; the node is one of the job's (base) or of a companion's (part)
 	moment string
 	daily  bool
-	sizes  string // what the job saw of itself, step by step; "": it does not reach its end
+	sizes  string // what the job saw of itself, step by step; "" if it does not reach its end
 }
 
 const whole = "2 5 3"
 
 var fates = []fate{
-	// The job is deleted (oardel) while it waits…
+	// The job is deleted (oardel) while it waits.
 	{what: "deleted", moment: "Waiting", daily: false, sizes: ""},
 	{what: "deleted", moment: "adopted", daily: false, sizes: ""},
 	{what: "deleted", moment: "reserved", daily: true, sizes: ""},
 	{what: "deleted", moment: "attached", daily: false, sizes: ""},
 	{what: "deleted", moment: "released", daily: true, sizes: ""},
-	// …while it begins, on two nodes, or on two and two more…
+	// The job is deleted while it begins, on two nodes, or on two nodes and a companion's two nodes.
 	{what: "deleted", moment: "toLaunch", daily: true, sizes: ""},
 	{what: "deleted", moment: "Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "Running", daily: false, sizes: ""},
@@ -36,20 +36,20 @@ var fates = []fate{
 	{what: "deleted", moment: "first.toLaunch", daily: false, sizes: ""},
 	{what: "deleted", moment: "first.Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "first.Running", daily: false, sizes: ""},
-	// …while it grows…
+	// The job is deleted while it grows.
 	{what: "deleted", moment: "reserved.1", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.made", daily: true, sizes: ""},
 	{what: "deleted", moment: "grown.toLaunch", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.Running", daily: false, sizes: ""},
 	{what: "deleted", moment: "merged", daily: true, sizes: ""},
-	// …while it shrinks, and at its end.
+	// The job is deleted while it shrinks, and at its end.
 	{what: "deleted", moment: "leaves", daily: true, sizes: ""},
 	{what: "deleted", moment: "left", daily: false, sizes: ""},
 	{what: "deleted", moment: "Finishing", daily: false, sizes: whole},
 	{what: "deleted", moment: "Terminated", daily: false, sizes: whole},
 
-	// One of its companions is deleted by its user, who owns it too.
+	// A companion is deleted by the job's user, who also owns the companion.
 	{what: "part-deleted", moment: "first.made", daily: false, sizes: "4 2 3"},
 	{what: "part-deleted", moment: "first.Running", daily: false, sizes: "4 2 3"},
 	{what: "part-deleted", moment: "grown.made", daily: true, sizes: whole},
@@ -76,8 +76,7 @@ var fates = []fate{
 
 func (f fate) name() string { return f.what + "." + f.moment }
 
-// profile returns steps in which OAR has time to be slow. The last step has time for the fate of the jobs that do not
-// reach their end.
+// profile returns steps that are long enough for a slow OAR. If the job will not reach its end, the last step is long enough for the fate.
 func (f fate) profile() string {
 	first := "2x20s,5x20s"
 	if strings.Contains(f.moment, "first") {
@@ -89,7 +88,7 @@ func (f fate) profile() string {
 	return first + ",3x20s"
 }
 
-// carryOutFates is the code by which PostgreSQL carries out the fates.
+// carryOutFates is the code of the triggers by which PostgreSQL causes the events.
 const carryOutFates = `
 create function deleted(victim bigint) returns void as $$ begin
 	insert into frag_jobs (frag_id_job, frag_date) values (victim, 1) on conflict do nothing;
@@ -146,10 +145,9 @@ create trigger fate after insert or update on accordion_jobs for each row execut
 create trigger fate after insert on accordion_reservations for each row execute function on_reservation();
 create trigger fate after insert on frag_jobs for each row execute function on_end();`
 
-// A job may be deleted at any time of its life, and so may each of its companions, which belong to the user. Any of its
-// nodes may be lost. Nothing is left of it, its nodes are free for others, no node is ever in two jobs, and a caller
-// that waits for it gets the reason of its end. A job that goes on has all of its nodes again from its next step on.
-// With -accordion.long all fates are tested, at once.
+// A user may delete a job, or one of its companions, at any time, and any of the job's nodes may be lost. Afterwards nothing is left of the
+// job, its nodes are free for other jobs, no node is ever in two jobs, and a caller that waits for the job gets the reason of its end. A
+// job that continues has all its nodes again from its next step on. With -accordion.long all fates are tested, simultaneously.
 func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	chosen := fates
@@ -166,7 +164,7 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	for _, f := range chosen {
 		last := 4
 		if f.sizes == "" {
-			last = 100 // OAR may take its time
+			last = 100 // OAR may be slow
 		}
 		script += fmt.Sprintf("oarsub -q evolve -t ep=%s -n %s '%s' >/dev/null || exit &\n", f.profile(), f.name(), fmt.Sprintf(where, last))
 	}
@@ -181,7 +179,7 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	if begun := lab.SQL(t, "select * from begun"); begun != "" {
 		t.Errorf("what only shows reservations has begun: %s", begun)
 	}
-	met := map[string]string{} // fates, by name: the number of the job
+	met := map[string]string{} // number of the job, by the name of its fate
 	for line := range strings.Lines(lab.SQL(t, "select j.job_name, j.job_id from jobs j join fates f on f.job = j.job_id")) {
 		name, id, _ := strings.Cut(strings.TrimSpace(line), "|")
 		met[name] = id
@@ -194,7 +192,7 @@ func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", nodes)))
 }
 
-// checkOutcome checks what has become of the job with this fate.
+// checkOutcome checks how the job with this fate ended.
 func (f fate) checkOutcome(t *testing.T, lab *lab.OARLab, job string) {
 	t.Helper()
 	if job == "" {

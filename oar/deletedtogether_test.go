@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// deletePaired is how PostgreSQL deletes all jobs of one name (oardel a b). It happens in the transaction in which the
-// state in the name is reached: a companion of one of them is made, launched, runs, or is merged.
+// deletePaired is the code of a trigger that deletes all jobs with the same name, like oardel with several jobs. It runs in the transaction
+// in which a companion of one of the jobs reaches the state that the name contains: it is made, is launched, runs, or is merged.
 const deletePaired = `
 create table struck (name text primary key);
 create function strikes(job bigint, moment text) returns void as $$ declare pair text; begin

@@ -14,7 +14,7 @@ type driver struct {
 	lab *lab.OARLab
 }
 
-// evolving submits a job with a profile, which is adopted and held as by the sidecar.
+// evolving submits a job with a profile, then adopts and holds the job as the sidecar would.
 func (s driver) evolving(command, profile string, nodes int, options ...string) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes)}, options...)...)
@@ -24,7 +24,7 @@ func (s driver) evolving(command, profile string, nodes int, options ...string) 
 	return id
 }
 
-// companion submits one of a job's companions, which is held as by the sidecar.
+// companion submits a companion of a job, and holds the companion as the sidecar would.
 func (s driver) companion(of string, nodes int) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes))
@@ -33,8 +33,8 @@ func (s driver) companion(of string, nodes int) string {
 	return id
 }
 
-// resume ends a job's hold, which OAR does some time after it was asked to. A job that is released earlier does not
-// wait for a companion that is still held.
+// resume ends a job's hold, and waits until OAR has done so. If a job were released before its companion's hold has ended, the job would
+// start without the companion.
 func (s driver) resume(id string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "alice", "oarresume", id)
@@ -60,8 +60,8 @@ func (s driver) release(ids ...string) {
 	s.lab.Notify(s.t, "Scheduling")
 }
 
-// reserve reserves the hosts, from a number of seconds from now on, for a number of seconds. A holder that is still
-// held is in no plan.
+// reserve reserves the hosts for `seconds` seconds, beginning `in` seconds from now. It ends the holder's hold first, because OAR's plan
+// contains no job on hold.
 func (s driver) reserve(name string, in, seconds, idle int, hosts ...string) (holder string) {
 	s.t.Helper()
 	holder = s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-n", name, "-t", "noop", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", len(hosts)))
@@ -89,8 +89,7 @@ func (s driver) now() string {
 	return "floor(extract(epoch from current_timestamp))"
 }
 
-// planned returns in how many seconds OAR's plan lets a job begin, counted from the plan's own present, and on how many
-// hosts.
+// planned returns in how many seconds OAR's plan lets a job begin, counted from the second of the plan, and on how many hosts.
 func (s driver) planned(id string) (in, hosts int) {
 	s.t.Helper()
 	row := s.lab.SQL(s.t, `select p.start_time - z.start_time, count(*) from gantt_jobs_predictions_visu p
@@ -140,7 +139,7 @@ func whatTheSidecarHasDecided(t *testing.T, lab *lab.OARLab) {
 	nothingStartsOnPlacesThatAreTaken(s)
 }
 
-// Two of the five nodes are reserved. Jobs of this queue and of a lower one get places on the others.
+// Two of the five nodes are reserved. Jobs of this queue, and of a queue with a lower priority, get places on the other nodes.
 func reservationsAreKept(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-1", 0, 3000, 0, "n3", "n4")
@@ -170,7 +169,7 @@ func reservationsAreKept(s driver) {
 	ends(t, lab, below)
 }
 
-// A job of two nodes, then five, then three again.
+// A job starts on two nodes, grows to five, and shrinks to three.
 func releasedJobsStartOnTheirPlaces(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-3", 0, 6000, 0, "n2", "n4", "n5")
@@ -204,7 +203,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	s.end(orphan, early, second, first, job)
 }
 
-// The places of a released job are not free, not Alive, too few, or not the places of all its parts.
+// A released job does not start if its places are in use, not Alive or too few, or if a companion has no places.
 func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")
@@ -226,7 +225,7 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 		s.says(job, test.says)
 		s.end(job)
 	}
-	// Two nodes are free, but its companion's is not. The job does not start without its companion.
+	// The job's two nodes are free, but its companion's node is not. The job does not start without its companion.
 	job := s.evolving("true", "2x5m,3x5m", 2)
 	first := s.companion(job, 1)
 	s.place(job, "n1", "n2")

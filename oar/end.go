@@ -14,8 +14,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// End ends a job with its companions, or a set of companions that were made together. It ends companions only after
-// their nodes were cleaned. A running job's standard error first receives the reason.
+// End ends a job with its companions, or a set of companions that were made together. It ends companions only after their nodes were
+// cleaned. First it writes the reason into the standard error of a running job.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	var told *observe.Job
 	var base int64
@@ -47,7 +47,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return fmt.Errorf("ending job %d: %w", job.ID, err)
 	}
 	if told != nil && why != "" {
-		// The job must end even where this fails.
+		// The job must end even if this fails.
 		if err := s.say(ctx, told, "accordion ends this job: "+why); err != nil {
 			s.log.Debug("the reason of a job's end could not be written to the job", "job", job.ID, "error", err)
 		}
@@ -56,8 +56,8 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return nil
 }
 
-// endCompanions ends what the job runs on the companions' nodes and then asks OAR to end the companions, so that no
-// other job finds the nodes in use.
+// endCompanions ends the job's processes on the companions' nodes and then asks OAR to end the companions. So no other job gets a node on
+// which this job still has processes.
 func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.Job) error {
 	companions := make([]int64, len(all))
 	for i, c := range all {
@@ -77,8 +77,8 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 	})
 }
 
-// companionsToEnd returns the companions that end with r. For a base these are all of its companions. For a companion
-// that was not merged these are the companions of the same expansion, including itself.
+// companionsToEnd returns the companions that end together with job `r`. If `r` is a base, these are all of its companions. If `r` is a
+// companion that was not merged, these are the companions of the same expansion, including `r` itself.
 func (s *System) companionsToEnd(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*observe.Job, error) {
 	base := int64(r.ID)
 	if r.BaseJob != 0 {

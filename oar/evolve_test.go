@@ -13,9 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// speaker is an evolving job that calls accordion step between its steps. Twice a second it writes the second, the
-// step, and the hosts of its node file. When a step begins it connects to each host by oarsh, and writes how it is
-// bound there.
+// speaker is the script of an evolving job that calls accordion step between its steps. Twice a second it writes the time, the step, and
+// the hosts of its node file. When a step begins, it connects to each host by oarsh, and writes its cpuset and processors on that host.
 const speaker = `#!/bin/bash
 #OAR -q evolve
 #OAR -t ep=%s
@@ -31,8 +30,8 @@ for seconds in %s; do
 done
 `
 
-// silent is an evolving job that never calls accordion step. Its node file is rewritten, and it gets a signal; before
-// it shrinks that happens ten seconds earlier.
+// silent is the script of an evolving job that never calls accordion step. At each change its node file is rewritten and it gets a signal.
+// Before a shrink both happen ten seconds in advance.
 const silent = `#!/bin/bash
 #OAR -q evolve
 #OAR -t ep=%s
@@ -45,7 +44,7 @@ done
 
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	t.Parallel()
-	const n = 20 // seconds of each step: with 10, on a busy machine too few samples are clearly before or after a change
+	const n = 20 // seconds of each step; with 10 s on a busy machine, too few samples would be clearly before or after a change
 	for _, world := range []struct {
 		database string
 		cores    int // of a node
@@ -77,7 +76,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			promisesAreSoft(t, lab)
 			checkNodeFile(t, lab, "alice", grows, slices.Equal)
 			checkNodeFile(t, lab, "bob", wide, slices.Equal)
-			// The job sees its new nodes soon after it gets them, and the loss of a node some seconds before.
+			// The job sees its new nodes soon after it gets them, and the loss cores of a node some seconds before.
 			checkNodeFile(t, lab, "alice", mute, within)
 			if got := sizesSeen(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
@@ -90,7 +89,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	}
 }
 
-// promisesAreSoft checks that status reports when another queue has priority, and stops reporting it when it has not.
+// promisesAreSoft checks that accordion status warns while another queue has priority, because promises are then not certain.
 func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	soft := func() bool {
@@ -105,10 +104,10 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, time.Minute, "status does not report it any more", func() bool { return !soft() })
 }
 
-// anAdvanceReservationIsPunctual checks that a reservation begins at its second even if nothing else happens then. OAR
-// alone would plan a minute after the pass that made the reservation, and take the delay from its walltime. On a busy
-// machine OAR's pass takes seconds to begin, and sometimes more than the bound. So one of three reservations has to be
-// punctual; with OAR alone none is.
+// anAdvanceReservationIsPunctual checks that an advance reservation begins at its second even if nothing else happens at that time. Without
+// Accordion, OAR would run its next pass a minute after the pass that made the reservation, and deduct the delay from the walltime. On a
+// busy machine OAR's pass may begin seconds after the request, sometimes more than the permitted delay. So only one of three reservations
+// has to be punctual; without Accordion none would be.
 func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	var late []int64
@@ -163,7 +162,7 @@ func submitScript(t *testing.T, lab *lab.OARLab, owner, text string) string {
 	return lab.Submit(t, owner, "./"+filepath.Base(f.Name()), "-S")
 }
 
-// seen is one line that a job wrote: the time, the step and the hosts.
+// seen is a line that a job wrote, with the time, the step and the hosts.
 type seen struct {
 	at    float64
 	step  int
@@ -193,8 +192,7 @@ func sightings(t *testing.T, lab *lab.OARLab, owner, job string) []seen {
 	return all
 }
 
-// stepSizes returns the number of hosts that a job saw in each of its steps, or -1 for a step in which it saw several
-// numbers.
+// stepSizes returns the number of hosts that a job saw in each of its steps, or -1 for a step in which the number changed.
 func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
@@ -209,7 +207,7 @@ func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	return sizes
 }
 
-// sizesSeen returns the numbers of hosts that a job saw, one after the other.
+// sizesSeen returns the numbers of hosts that a job saw, in their order in time.
 func sizesSeen(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
@@ -240,8 +238,8 @@ func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
 	return all
 }
 
-// margin is how many seconds before and after a change OAR's whole seconds do not tell what was before it and what after.
-// The second in which OAR records a job's begin may be ahead of the clock, when its passes follow each other quickly.
+// margin is the number of seconds around a change within which OAR's times, in whole seconds, do not show what came before the change and
+// what after. When passes follow each other quickly, the time that OAR records for a job's start may be ahead of the clock.
 const (
 	margin = 2.0
 	ahead  = 2.0
@@ -252,8 +250,8 @@ func within(hosts, others []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(others, h) })
 }
 
-// checkNodeFile checks that whenever the job looked, its node file had the hosts that OAR's tables give to it and its
-// companions, as far as the function same requires.
+// checkNodeFile compares each content of the node file that the job saw with the hosts that the job and its companions held at that time by
+// OAR's tables. The function `same` decides whether the two agree.
 func checkNodeFile(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
@@ -281,12 +279,12 @@ func checkNodeFile(t *testing.T, lab *lab.OARLab, owner, job string, same func(i
 	}
 }
 
-// checkLeftAhead checks that hosts which a running job gave back had left its node file before. What a job starts there
-// later would be killed at once.
+// checkLeftAhead checks that hosts which a running job releases disappear from its node file before the release. Processes that the job
+// started there later would be killed immediately.
 func checkLeftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	t.Helper()
 	holdings, looked := holdings(t, lab, job), sightings(t, lab, owner, job)
-	over := float64(second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+job))) // where OAR is busy its companions end seconds after it
+	over := float64(second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+job))) // on a busy OAR, companions end seconds after their job
 	left := 0
 	for _, h := range holdings {
 		if h.end > over-margin || slices.ContainsFunc(holdings, func(o held) bool { return o.host == h.host && o.end > h.end }) {
@@ -306,7 +304,7 @@ func checkLeftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	}
 }
 
-// changesOf returns what a job saw, with one line for each change.
+// changesOf returns what a job saw, reduced to one line for each change.
 func changesOf(looked []seen) string {
 	var lines strings.Builder
 	for i, s := range looked {
@@ -317,8 +315,8 @@ func changesOf(looked []seen) string {
 	return lines.String()
 }
 
-// checkNoOverlap checks that no resource was ever given to two jobs at once, in the whole history and in all queues.
-// Companions count like other jobs.
+// checkNoOverlap checks that no resource was ever given to two jobs at the same time, in the whole history and in all queues. Companions
+// count like other jobs.
 func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a
@@ -327,8 +325,8 @@ func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 		where a.job_id < b.job_id and a.start_time > 0 and b.start_time > 0 and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
 		t.Errorf("two jobs were on a resource at once:\n%s", twice)
 	}
-	// The same by the log of states: from the time when a job was given to the server to be launched, until nothing of it
-	// was left.
+	// The same check with the log of states. There a job holds its resources from the time when OAR's server gets it to launch, until OAR
+	// has cleaned up after it.
 	if twice := lab.SQL(t, `with h as (select j.job_id, a.resource_id,
 			min(case when l.job_state in ('toLaunch', 'Launching', 'Running') then l.date_start end) as begun,
 			max(case when l.job_state in ('Terminated', 'Error') then l.date_start end) as ended
@@ -352,8 +350,8 @@ func awaitNothingLeft(t *testing.T, lab *lab.OARLab) {
 	checkAudit(t, lab)
 }
 
-// checkAudit checks that `accordion audit` finds nothing: nothing left behind, no promise that was broken without a
-// message, no node in two jobs, and no sum that differs.
+// checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node in two jobs, and no
+// sums that differ.
 func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")
@@ -363,8 +361,8 @@ func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Log(says)
 }
 
-// checkReached checks that at the begin of each step a job could connect to each of its nodes, and was bound to all of
-// its processors there.
+// checkReached checks that at the start of each step a job could connect to each of its nodes, and was bound to all of its processors on
+// that node.
 func checkReached(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int) {
 	t.Helper()
 	processors := map[string]string{} // as the kernel writes them
@@ -376,7 +374,7 @@ func checkReached(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int)
 	}
 	reached := make([]int, len(sizes))
 	for line := range strings.Lines(lab.Run(t, owner, "cat", "reached."+job)) {
-		f := strings.Fields(line) // the step, the node, and from there: its name, the cpuset, the processors
+		f := strings.Fields(line) // the step, the node, and the values from that node: its name, the cpuset, the processors
 		step, err := strconv.Atoi(f[0])
 		if err != nil || len(f) != 5 || f[2] != f[1] || lab.Without == "" && (f[3] != "/oar/"+owner+"_"+job || f[4] != processors[f[1]]) {
 			t.Errorf("job %s wants to be in /oar/%s_%s on processors %s of a node, and says: %s", job, owner, job, processors[f[1]], line)

@@ -17,9 +17,9 @@ func active(t *testing.T, lab *lab.OARLab) {
 	})
 }
 
-// passesAreKilled needs passes that take a second, so that they can be killed. It kills a pass, then the process
-// between the pass and OAR (this costs the queue, as OAR reports, and is repaired), and then OAR's server. The patterns
-// do not match this command line.
+// passesAreKilled kills a pass, then the process between the pass and OAR, and then OAR's server. It needs passes that take a second, so
+// that it can kill them. When the process between the pass and OAR is killed, OAR switches the queue off, and the pass switches it on
+// again. The patterns for pkill do not match this test's own command line.
 func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	const pass = "^accordion [o]ar schedule"
 	runDuringPass(t, lab, "pkill -KILL -f '"+pass+"'")
@@ -28,9 +28,9 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		n, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
 		return n
 	}
-	// The process between a pass and OAR is found from the pass. An earlier call may be about to end while another call
-	// of the scheduler, which has no pass yet, has begun; then no process would be left to switch the queue on again.
-	// The pass has connections to the database, so it has not yet checked whether its caller lives.
+	// The test finds the process between a pass and OAR as the parent of the pass. Otherwise it could kill a later call of the scheduler
+	// that has not started its pass yet, and no process would be left to switch the queue on again. If the pass still has connections to
+	// the database, it has not checked yet whether its caller was killed.
 	inside := func(between, caller string) string {
 		return `p=$(pgrep -o -f '` + pass + `') && kill -STOP $p && { ` + caller + `
 			[ "$(find /proc/$p/fd -lname 'socket:*')" ] && pgrep -f '` + between + `' | grep -qx $c && kill -KILL $c; s=$?; kill -CONT $p; [ $s = 0 ]; }`
@@ -56,7 +56,7 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// runDuringPass runs a command that succeeds only while there is a pass, until it does.
+// runDuringPass repeats a command that can succeed only during a pass, until it succeeds.
 func runDuringPass(t *testing.T, lab *lab.OARLab, command string) {
 	t.Helper()
 	lab.Await(t, long, "there was a pass for "+command, func() bool {
@@ -66,7 +66,7 @@ func runDuringPass(t *testing.T, lab *lab.OARLab, command string) {
 	})
 }
 
-// otherPlansAreRespected tests advance reservations, and a queue that OAR plans before Accordion's.
+// otherPlansAreRespected tests that Accordion's plan respects advance reservations, and a queue that OAR plans before Accordion's.
 func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	s := driver{t: t, lab: lab}
 	holder := s.reserve("accordion-far", 3600, 3600, 0, "n1", "n2", "n3")
@@ -87,7 +87,7 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
 	lab.Await(t, long, "the advance reservation has ended", func() bool {
-		lab.Notify(t, "Scheduling") // OAR checks that once a minute only
+		lab.Notify(t, "Scheduling") // without a notification, OAR checks this only once a minute
 		return lab.State(t, advance) == "Terminated"
 	})
 	ends(t, lab, beside)
@@ -119,8 +119,8 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "oarnotify", "--remove-queue", "above")
 }
 
-// aSuspendedJobMakesWay tests that others have a suspended job's nodes until it goes on, and that it goes on when they
-// are done.
+// aSuspendedJobMakesWay tests that other jobs can use the nodes of a suspended job until it resumes, and that it resumes when they have
+// ended.
 func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 	rests := lab.Submit(t, "bob", "true", "-q", "evolve", "-t", "noop", "-l", "nodes=4,walltime=2:0:0")
 	state := func(want string) {
@@ -128,7 +128,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 		lab.Await(t, long, "the job is "+want, func() bool { return lab.State(t, rests) == want })
 	}
 	state("Running")
-	// oarhold -r and oarresume do no more than this, but need cpusets, which the lab does not have.
+	// oarhold -r and oarresume do the same, but need cpusets, which the lab does not have.
 	ask := func(what string) {
 		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, driver{t: t, lab: lab}.now()))
 		lab.Notify(t, "ChState")
@@ -161,7 +161,7 @@ func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 			pid=$(pgrep -o -x 'postgres|mariadbd') && cp /proc/$pid/cmdline "$0/db/command" || exit
 			[[ $1 == mariadb ]] && kill -TERM $pid || kill -INT $pid # both end in order: a lab's database is not safe against a crash
 			tail --pid=$pid -f /dev/null`, lab.Dir, lab.Database)
-		time.Sleep(30 * time.Second) // for this time there is no database
+		time.Sleep(30 * time.Second) // the database is down for this time
 		lab.Run(t, "root", "bash", "-c", `
 			cd "$0/db" && mapfile -d '' -t command <command
 			setsid setpriv --reuid oar --regid oar --clear-groups -- "${command[@]}" >>log 2>&1 </dev/null &`, lab.Dir)

@@ -16,8 +16,8 @@ import (
 	"accordion/oar/observe"
 )
 
-// Expand submits companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
-// their nodes. The nodes belong to the job only after Merge. Where this takes too long, Expand ends the companions.
+// Expand submits companions of a running job on the nodes. It waits until the companions run and the job's cpuset and key exist on their
+// nodes. If this takes too long, Expand ends the companions. The nodes belong to the job only after Merge.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -67,8 +67,8 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	return made[0], nil
 }
 
-// made finds companions that an earlier Expand made, for which the caller did not get the answer: those of the same
-// reservation on the same nodes.
+// made finds the companions of an earlier Expand whose result the caller did not get. They were made in the same reservation, on the same
+// nodes.
 func (s *System) made(ctx context.Context, tx *sql.Tx, base *observe.Job, nodes []string, reservation string) ([]adapter.Key, error) {
 	all, err := s.companions(ctx, tx, int64(base.ID))
 	if err != nil {
@@ -117,11 +117,11 @@ func (s *System) checkFree(ctx context.Context, from database.Querier, nodes []s
 	return nil
 }
 
-// awaitJoined waits until all companions run and their hosts are prepared for the base, whose nodes are then whole.
-// Where that takes too long, it ends the companions.
+// awaitJoined waits until all companions run and their hosts are prepared for the base. `whole` are all nodes that the base then has. If
+// that takes too long, awaitJoined ends the companions.
 func (s *System) awaitJoined(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
 	err := s.awaitStates(ctx, companions, placed)
-	if err == nil { // the hosts belong to the companions now: prepare them while OAR starts the companions
+	if err == nil { // the companions own the hosts from now on, so prepare the hosts while OAR starts the companions
 		var both errgroup.Group
 		both.Go(func() error { return s.awaitStates(ctx, companions, runs) })
 		both.Go(func() error {

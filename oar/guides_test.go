@@ -18,8 +18,7 @@ var (
 	number = regexp.MustCompile(`OAR_JOB_ID=([0-9]+)`)
 )
 
-// A real oarsub accepts every call with a profile that the guides show. The first job of docs/oar.md has two hosts and
-// then five.
+// A real oarsub accepts every oarsub command with a profile in the guides. The first job of docs/oar.md has two hosts and then five.
 func TestCommandsOfTheGuidesOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 16, lab.Users("alice"))
@@ -51,7 +50,7 @@ func TestCommandsOfTheGuidesOnARealOAR(t *testing.T) {
 	}
 	lab.Await(t, 4*time.Minute, "the first job has ended", func() bool { return lab.State(t, first) == "Terminated" })
 	hosts := strings.Fields(lab.Run(t, "alice", "sh", "-c", "cat OAR."+first+".stdout"))
-	if len(hosts) != 2+5 { // output of uniq in the first step, and in the second
+	if len(hosts) != 2+5 { // lines of uniq's output in the first and in the second step
 		t.Errorf("docs/oar.md's job was on 2 and then on 5 hosts? %q", hosts)
 	}
 }

@@ -78,7 +78,7 @@ func (in *inside) mustFail(err error, says string) {
 	}
 }
 
-// A user's own hold stays. A start that is taken back leaves nothing.
+// A hold that the user has set stays in place. A start that is taken back leaves nothing behind.
 func aHold(in *inside) {
 	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.as("alice", "oarhold", fmt.Sprint(job.ID))
@@ -123,7 +123,7 @@ func aHold(in *inside) {
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
 
-	// The same for a job that is deleted before it begins.
+	// A job that is deleted before it begins leaves nothing either.
 	gone := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	mine = append(mine, gone)
 	in.must(in.Adopt(in.ctx, gone))
@@ -140,8 +140,8 @@ func aHold(in *inside) {
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 	left("n1", 0)
 
-	// A sidecar that is killed after it has left the nodes for the prologue and before the release takes nothing back. The
-	// next one decides again, on other nodes or not at all.
+	// A sidecar leaves a file with the nodes for the prologue, and is killed before it releases the job, so it does not remove the file.
+	// The next sidecar starts the job on other nodes, or not at all.
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
 	in.leaveForPrologue(in.ctx, job)
@@ -161,9 +161,9 @@ func aHold(in *inside) {
 	in.until(job, "running n1,n2,n3")
 }
 
-// The trial tests which jobs conflict with a reservation, how a reservation is changed, and that nothing is left of it.
+// The trial tests which jobs conflict with a reservation, how a reservation is changed, and that nothing is left of a deleted reservation.
 func reservations(in *inside) {
-	// Of the log of states it counts only the entries without a job: OAR may note a moment later that a job runs.
+	// From the log of states it counts only the entries that belong to no job, because OAR may record a moment later that a job runs.
 	tables := func() string {
 		return in.answer(`SELECT (SELECT COUNT(*) FROM jobs), (SELECT COUNT(*) FROM job_types), (SELECT COUNT(*) FROM moldable_job_descriptions),
 			(SELECT COUNT(*) FROM job_resource_groups), (SELECT COUNT(*) FROM job_resource_descriptions), (SELECT COUNT(*) FROM challenges),
@@ -220,7 +220,7 @@ func reservations(in *inside) {
 	in.sees("accordion-9-1 n4,n5 300-800", now)
 	r.Start, r.Nodes = now, []string{"n5"}
 	in.must(in.Reserve(in.ctx, r))
-	r.Start = now + 200 // it is active, so its start stays
+	r.Start = now + 200 // the reservation is active, so its start stays
 	in.must(in.Reserve(in.ctx, r))
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
@@ -234,7 +234,7 @@ func reservations(in *inside) {
 	in.must(in.Unreserve(in.ctx, "accordion-9-1"))
 }
 
-// sees compares the reservations in a reading.
+// sees fails the test unless a reading has the wanted reservations.
 func (in *inside) sees(want string, now core.Time) {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -263,7 +263,7 @@ func snapshotOfJobs(in *inside) {
 	defer in.exec("UPDATE resources SET state = 'Alive', drain = 'NO'")
 	in.reserve("accordion-9-1", 0, 100, "n5")
 	defer func() { in.must(in.Unreserve(in.ctx, "accordion-9-1")) }()
-	// The pass's message tells that a job finds no room, and no other job waits behind such a job.
+	// The message of the pass says that there is no room for the job, and no other job waits because of that job.
 	in.must(in.Repair(in.ctx, nil))
 	in.wait("true", func() string {
 		snapshot, err := in.Observe(in.ctx)
@@ -299,7 +299,7 @@ n8 usable=true idle=true Alive`
 	}
 }
 
-// The sidecar reaches a job as the job's user, in the user's files.
+// The sidecar acts on a running job's node as the job's user, and writes only files of that user.
 func aJobIsReached(in *inside) {
 	home := in.as("alice", "sh", "-c", "pwd")
 	home = strings.TrimSpace(home)
@@ -354,7 +354,7 @@ func (in *inside) quietBut(job adapter.Key) {
 	})
 }
 
-// on returns the path of a node's file, as the lab's world sees it.
+// on returns the path, seen from inside the lab, of a file on a node.
 func (in *inside) on(node, path string) string {
 	in.Helper()
 	pid := strings.TrimSpace(file("/run/lab/" + node + ".pid"))

@@ -12,9 +12,9 @@ import (
 	"accordion/oar/server"
 )
 
-// BenchmarkGrowth measures how long a running job waits for its growth by three nodes, from the call on. It measures on
-// a quiet OAR, and on one that plans all the time. Each growth is in a reservation, as the sidecar's growths are.
-// Shrinks are measured too. It prints the median and the 95th percentile. The bounds are one second and two seconds.
+// BenchmarkGrowth measures the time from the call of Expand until a running job has grown by three nodes. It measures on a quiet OAR, and
+// on an OAR that plans all the time. Each growth is in a reservation, as the sidecar's growths are. Shrinks are measured too. It prints the
+// median and the 95th percentile, which should be below one and two seconds.
 func BenchmarkGrowth(b *testing.B) {
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
@@ -52,7 +52,7 @@ func (in *inside) growths(load string) {
 	in.start(job, 1000, "n2")
 	over := make(chan struct{})
 	done := make(chan struct{})
-	go func() { // the load that other users' jobs put on OAR
+	go func() { // simulates the load that other users' jobs put on OAR
 		defer close(done)
 		for i := 0; load != "quiet"; i++ {
 			select {
@@ -120,7 +120,7 @@ func BenchmarkReading(b *testing.B) {
 		return
 	}
 	in := enter(b)
-	in.exec("UPDATE queues SET state = 'notActive'") // none of the jobs must run
+	in.exec("UPDATE queues SET state = 'notActive'") // so that none of the jobs starts
 	series := "generate_series(1001, 3000) AS s(i)"
 	if in.db.Conf.Type == "mysql" {
 		series = "(SELECT seq AS i FROM seq_1001_to_3000) AS s"

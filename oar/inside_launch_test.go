@@ -16,7 +16,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// Only a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
+// A growth onto a besteffort job's nodes needs a pass of the meta-scheduler, because only a pass ends besteffort jobs.
 func aGrowthOntoABesteffortJob(in *inside) {
 	other := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:30:0", "-p", "network_address='n4'")
 	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", other.ID)) })
@@ -33,8 +33,8 @@ func aGrowthOntoABesteffortJob(in *inside) {
 	}
 }
 
-// A pass begins seconds after the previous one at the earliest. When no pass is under way a released job does not wait
-// for one: it is launched in the same transaction.
+// OAR leaves some seconds between two passes. If no pass is under way, a released job does not wait for the next pass: it is launched in
+// the transaction that releases it.
 func aJobBeginsWithoutAPass(in *inside) {
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.must(in.Adopt(in.ctx, job))
@@ -69,14 +69,14 @@ func aJobBeginsWithoutAPass(in *inside) {
 	}
 }
 
-// A pass that begins a job does not begin its companions: OAR 2.5 begins them only when the job runs. The queue is
-// closed in this trial, so that no other pass begins them either.
+// A pass that starts a job does not start its companions, because OAR 2.5 starts them only once the job runs. The queue is closed in this
+// trial, so that no other pass starts the companions either.
 func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
 	defer in.exec("UPDATE queues SET state = 'Active' WHERE queue_name = 'evolve'")
-	in.wait("1", func() string { // until no pass that has begun earlier is still running: tables.idle tells how that is seen
+	in.wait("1", func() string { // wait until no earlier pass is still running (see tables.idle)
 		return in.answer("SELECT COUNT(*) FROM gantt_jobs_predictions p JOIN gantt_jobs_predictions_visu v ON p.start_time = v.start_time " +
 			"WHERE p.moldable_job_id = 0 AND v.moldable_job_id = 0 AND p.start_time > 0")
 	})
@@ -103,7 +103,7 @@ func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	}
 }
 
-// mayNotLaunch checks that a companion on n3 and n4 that may be launched may not be after an event. It takes the event
+// mayNotLaunch checks that an event prevents the launch of a companion on n3 and n4 that could be launched otherwise. It rolls the event
 // back.
 func (in *inside) mayNotLaunch(companion adapter.Key, name string, happens func(*sql.Tx) error) (state string) {
 	may := func(tx *sql.Tx) (bool, error) {
@@ -138,14 +138,14 @@ func (in *inside) mayNotLaunch(companion adapter.Key, name string, happens func(
 // oarLog is OAR's log inside the lab.
 const oarLog = "/var/log/oar.log"
 
-// errNotYet takes a transaction back.
+// errNotYet is an error that rolls a transaction back.
 var errNotYet = errors.New("a pass is under way")
 
-// A pass begins by deleting OAR's plan, and then writes who has resources. It must find the companions exactly once.
-// What another transaction has written while the pass waited for it, PostgreSQL does not delete. (With MariaDB the pass
+// A pass begins by deleting OAR's plan, and then writes which jobs have resources. The plan must then contain the companions exactly once.
+// If the pass waits for another transaction, PostgreSQL does not delete the rows that this transaction has added. (With MariaDB the pass
 // first waits for the table of jobs.)
 func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
-	logged := file(oarLog) // by the trials before this one
+	logged := file(oarLog) // log entries of the trials before this one
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	name := fmt.Sprintf("accordion-%d-1", job.ID)
@@ -181,8 +181,8 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	}
 }
 
-// When a sidecar is killed in the middle of a start, the next one finds what it made on the nodes. That one starts
-// again, and may be killed before it has made anything. The third one still knows that something is there.
+// A sidecar is killed in the middle of a start, and leaves cpusets on the nodes. The second sidecar starts the job again, and may be killed
+// before it has made anything. The third sidecar must still know of the first one's cpusets.
 func aStartIsTriedOnceMore(in *inside) {
 	if !in.keeper.Used() {
 		in.Skip("OAR makes no cpusets here")

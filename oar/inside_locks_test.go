@@ -10,9 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// Text that users wrote (-p) may call every function that is open to each account. In this trial it takes the advisory
-// locks of all jobs, in the sidecar's own session and in one that stays open. Neither blocks a job that grows and
-// shrinks, and no lock outlives the query that took it.
+// SQL that users write (-p) may call every function that is open to all accounts. In this trial it takes advisory locks with the numbers of
+// all jobs, in a session of the sidecar and in a session that stays open. Neither blocks a job that grows and shrinks, and no lock in the
+// sidecar's session outlives its query.
 func textsOfUsersTakeLocks(in *inside) {
 	mariaDB := in.db.OARLocksTables()
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
@@ -23,7 +23,7 @@ func textsOfUsersTakeLocks(in *inside) {
 		name := fmt.Sprintf("'accordion %d'", 0x6370757365740000^int64(job.ID))
 		take, left, query = "GET_LOCK("+name+", 0) = 1", "1", "SELECT IS_FREE_LOCK("+name+")"
 	}
-	for range 2 { // a pass queries once for each of two jobs
+	for range 2 { // a pass evaluates the SQL of two jobs
 		found, err := database.Eligible[int64](in.ctx, in.db.DB, "resource_id", take, 5*time.Second)
 		in.must(err)
 		if len(found) != 9 {
@@ -31,7 +31,7 @@ func textsOfUsersTakeLocks(in *inside) {
 		}
 	}
 	in.wait(left, func() string { return in.answer(query) }) // its session ends a moment after the answer
-	conn, err := in.db.Users.Conn(in.ctx)                    // OAR's own programs also evaluate such texts, in sessions that stay open
+	conn, err := in.db.Users.Conn(in.ctx)                    // OAR's own programs also evaluate users' SQL, in sessions that stay open
 	in.must(err)
 	defer conn.Close()
 	_, err = conn.ExecContext(in.ctx, "SELECT "+take)
@@ -51,10 +51,10 @@ func textsOfUsersTakeLocks(in *inside) {
 	}
 }
 
-// One process at a time acts under a lock. A process that waits goes on when the other one has ended, or its connection
-// is cut.
+// Only one process at a time acts under a lock. A process that waits for the lock continues when the other process has ended, or when that
+// process's connection is cut.
 func aLockOfOurs(in *inside) {
-	in.must(in.db.DropLocks(in.ctx)) // as an older Accordion left it
+	in.must(in.db.DropLocks(in.ctx)) // an older Accordion had no table of locks
 	var order []string
 	held, done := make(chan struct{}), make(chan error, 1)
 	go func() {

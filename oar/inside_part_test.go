@@ -41,7 +41,7 @@ func aPartOfAnApplication(in *inside) {
 		return strings.TrimSuffix(why, ")")
 	})
 	in.must(in.Adopt(in.ctx, job))
-	in.must(in.Adopt(in.ctx, job)) // every act may be repeated without harm
+	in.must(in.Adopt(in.ctx, job)) // every action may be repeated without harm
 	if j, err = in.Inspect(in.ctx, job); err != nil || j.Mark != "accordion:launch=7" || !j.Held {
 		in.Errorf("adopted it is %+v, %v", j, err)
 	}
@@ -50,7 +50,7 @@ func aPartOfAnApplication(in *inside) {
 	if j, err = in.Inspect(in.ctx, job); err != nil || !j.Held || j.Want != 2 || j.Limit != 290 {
 		in.Errorf("prepared it is %+v, %v", j, err)
 	}
-	in.must(in.Unreserve(in.ctx, "accordion-launch-a")) // the other system has refused
+	in.must(in.Unreserve(in.ctx, "accordion-launch-a")) // the other cluster has refused its part
 	in.prepared(job, "accordion-launch-b", 120, "n1", "n2", "n4")
 	in.must(in.Attach(in.ctx, job, "accordion-launch-b"))
 	in.must(in.Release(in.ctx, job))
@@ -84,8 +84,7 @@ func (in *inside) prepared(job adapter.Key, name string, limit int64, nodes ...s
 	}
 }
 
-// A part that was released is taken back before it starts, as when another part does not come up. It can start again
-// later.
+// A released part is taken back before it starts, for example because another part does not come up. It can start again later.
 func (in *inside) aPartIsTakenBack() {
 	in.Helper()
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n2'")

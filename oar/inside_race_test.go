@@ -10,7 +10,7 @@ import (
 	"accordion/oar/history"
 )
 
-// Two goroutines of the sidecar act on the same reservation: one keeps it ready, and the other begins a step in it.
+// Two goroutines of the sidecar act on the same reservation: one keeps the reservation up to date, and the other starts a step in it.
 func oneReservationMadeTwiceAtOnce(in *inside) {
 	now := time.Now().Unix()
 	r := adapter.Reservation{Name: "accordion-9-1", User: "alice", Nodes: []string{"n3", "n4"}, Start: now + 400, End: now + 900}
@@ -31,8 +31,8 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 	}
 }
 
-// OAR's programs lock several of MariaDB's tables at once. A program that has locked the first of them, and waits for
-// another one that our transaction has read already, would wait without end. So the database ends our transaction.
+// OAR's programs lock several of MariaDB's tables in one statement. A program that has locked the first table may wait for another table
+// that our transaction has read already, while our transaction waits for the first. So the database ends our transaction.
 func aReadingThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")
@@ -52,13 +52,13 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 		return tx.QueryRowContext(in.ctx, "SELECT count(*) FROM gantt_jobs_predictions_visu").Scan(&n)
 	}))
 	locking.Wait()
-	if tries < 2 { // OAR itself may lock them again
+	if tries < 2 { // OAR itself may lock the tables again
 		in.Errorf("the reading was done %d times; want twice at least, for the database should have ended the first", tries)
 	}
 }
 
-// The same happens to a reading of the history. Its first query is about jobs and their configurations, and its second
-// about their resources.
+// The database also ends a reading of the history. The first query of that reading is about jobs and their configurations, the second about
+// their resources.
 func aHistoryThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")
@@ -69,7 +69,7 @@ func aHistoryThatTheDatabaseEnds(in *inside) {
 	reader := *in.db.DB
 	reader.Users = in.db.Sql // MariaDB shows an account only its own statements
 	var all sync.WaitGroup
-	in.whileLocked("moldable_job_descriptions WRITE", func() { // OAR locks only this table, so it waits for nothing of ours
+	in.whileLocked("moldable_job_descriptions WRITE", func() { // only this table is locked, so the locking session does not wait for our transaction
 		all.Go(func() {
 			runs, left, err := history.Read(in.ctx, &reader, history.Span{From: over.Submitted, Until: time.Now().Unix() + 60}) // OAR begins jobs a little ahead of time
 			if err != nil || len(runs) == 0 {
@@ -109,7 +109,7 @@ func (in *inside) whileLocked(tables string, do func()) {
 	}
 }
 
-// A sidecar that is stopped in the middle of a transaction does not stop OAR.
+// A sidecar that hangs in the middle of a transaction does not block OAR.
 func aTransactionThatIsLeftAlone(in *inside) {
 	defer func(was time.Duration) { in.db.Abandoned = was }(in.db.Abandoned)
 	in.db.Abandoned = time.Second
@@ -118,7 +118,7 @@ func aTransactionThatIsLeftAlone(in *inside) {
 		if _, err := tx.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'ours' WHERE job_id = %d", job.ID)); err != nil {
 			return err
 		}
-		in.wait("written", func() string { // it waits for the row, but not longer than one of our transactions may
+		in.wait("written", func() string { // OAR waits for the row until the database ends our idle transaction
 			if _, err := in.db.Sql.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'OAR''s' WHERE job_id = %d", job.ID)); err != nil {
 				return err.Error()
 			}
@@ -134,7 +134,7 @@ func aTransactionThatIsLeftAlone(in *inside) {
 	}
 }
 
-// A holder never begins, whatever OAR's plan contains. In this trial the plan lets all reservations begin now.
+// The holder of a reservation never starts, whatever OAR's plan contains. In this trial the plan says that all holders start now.
 func aHolderNeverBegins(in *inside) {
 	in.exec(`CREATE FUNCTION soon() RETURNS trigger AS $$ BEGIN
 		IF NEW.moldable_job_id IN (SELECT m.moldable_id FROM moldable_job_descriptions m JOIN accordion_reservations v ON v.holder = m.moldable_job_id) THEN
@@ -144,7 +144,7 @@ func aHolderNeverBegins(in *inside) {
 	in.exec("CREATE TRIGGER soon BEFORE INSERT ON gantt_jobs_predictions FOR EACH ROW EXECUTE FUNCTION soon()")
 	defer in.exec("DROP FUNCTION soon() CASCADE")
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
-	for range 3 { // each is another pass
+	for range 3 { // each round is another pass
 		job := in.Submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
 		in.wait("Terminated", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 	}

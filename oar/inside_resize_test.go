@@ -43,7 +43,8 @@ func aJobGrowsAndShrinks(in *inside) {
 	in.must(in.End(in.ctx, job, "enough"))
 }
 
-// The profile does not divide the layer, so one companion holds it. The application divides it.
+// The profile needs no division of the additional nodes, so one companion holds them all. The application then keeps only some of them,
+// which divides the companion.
 func aCompanionIsDivided(in *inside) {
 	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
@@ -56,8 +57,7 @@ func aCompanionIsDivided(in *inside) {
 	in.until(job, "running n1,n3,n5")
 	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3"}))
 	in.until(job, "running n1,n3")
-	// A sidecar that died after it had asked for the end of a companion, and before the companion ended, does the same
-	// again.
+	// A sidecar dies after it has asked OAR to end a companion, and before the companion has ended. The next sidecar repeats the request.
 	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		_, _, err := in.divide(in.ctx, tx, r, []string{"n1"}, now)
 		return err
@@ -66,7 +66,7 @@ func aCompanionIsDivided(in *inside) {
 	in.until(job, "running n1")
 }
 
-// grow brings a running job to more nodes, as the sidecar does.
+// grow makes a running job grow onto the nodes, as the sidecar does.
 func (in *inside) grow(job adapter.Key, nodes ...string) {
 	in.Helper()
 	running, err := in.Inspect(in.ctx, job)
@@ -86,7 +86,7 @@ func (in *inside) companions(job adapter.Key) int {
 	return len(r.Companions)
 }
 
-// The job begins on all of its nodes or on none: its script must not run on the base alone.
+// The job starts on all of its nodes or on none. Its script must not run on the base alone.
 func aJobBeginsAboveItsBase(in *inside) {
 	job := in.Submit("alice", "5x20s,3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2", "n3", "n4", "n5")
@@ -131,12 +131,12 @@ func growthsThatFail(in *inside) {
 	}
 	in.mustBe(in.Merge(in.ctx, job, adapter.Key{ID: 1 << 30, Submitted: 1}), adapter.ErrGone)
 	in.mustBe(in.Shrink(in.ctx, adapter.Key{ID: job.ID, Submitted: job.Submitted - 1}, []string{"n1", "n2"}), adapter.ErrGone)
-	// OAR cannot start the companion: it does not begin in time, and nothing is left.
+	// OAR cannot start the companion in time. The start fails, and nothing is left of the companion.
 	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
 	hasty := *in.System
 	hasty.timeout = 2 * time.Second
-	for err = nil; err == nil; { // repeated when a pass ended meanwhile: then the start does not need OAR
-		in.exec("UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0") // as in a pass
+	for err = nil; err == nil; { // repeated if a pass ended meanwhile, because the companion is then launched without a pass
+		in.exec("UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0") // as if a pass were under way
 		var made adapter.Key
 		if made, err = hasty.Expand(in.ctx, running, []string{"n7", "n8"}, "accordion-9-1"); err == nil {
 			in.must(in.End(in.ctx, made, ""))
@@ -155,7 +155,7 @@ func growthsThatFail(in *inside) {
 	in.mustBe(in.Detach(in.ctx, job), adapter.ErrGone)
 }
 
-// A sidecar died between an Expand and its Merge, and a job ended while it had companions.
+// A sidecar dies between an Expand and its Merge, and a job ends while it has companions.
 func leftoverCompanions(in *inside) {
 	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
@@ -185,7 +185,7 @@ func leftoverCompanions(in *inside) {
 	in.wait("", in.expanders)
 }
 
-// endCompanionsOf ends the companions that have outlived a job, as the sidecar does.
+// endCompanionsOf ends the companions that still exist after the end of their job, as the sidecar does.
 func (in *inside) endCompanionsOf(job adapter.Key) {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -202,7 +202,7 @@ func (in *inside) endCompanionsOf(job adapter.Key) {
 	}
 }
 
-// expanders returns the nodes of companions that count for no job.
+// expanders returns the nodes of companions that are not merged into a job.
 func (in *inside) expanders() string {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -216,28 +216,28 @@ func (in *inside) expanders() string {
 	return strings.Join(hosts, " ")
 }
 
-// OAR ends every job whose node is absent, but not a noop job. The node is not the job's any more.
+// OAR ends every job on an Absent node, except noop jobs such as companions. The node no longer belongs to the companion's job.
 func aLostNode(in *inside) {
 	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3", "n4")
 	in.exec("UPDATE resources SET state = 'Suspected' WHERE network_address = 'n2'")
-	in.until(job, "running n1,n2,n3,n4") // it may come back
+	in.until(job, "running n1,n2,n3,n4") // the node may become Alive again
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address IN ('n2', 'n3')")
 	in.until(job, "running n1,n4")
 	in.wait("n2 n3", in.expanders)
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address IN ('n2', 'n3')")
 }
 
-// The profile does not divide the layer, so one companion holds it. When a node of it is lost the job keeps the other
-// three.
+// The profile needs no division of the additional nodes, so one companion holds them all. When one of its nodes is lost, the job keeps the
+// other three.
 func aLostNodeOfALayer(in *inside) {
 	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3", "n4", "n5")
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
 	in.until(job, "running n1,n2,n4,n5")
-	in.wait("n2 n4 n5", func() string { // of a companion that runs and has no absent node
+	in.wait("n2 n4 n5", func() string { // nodes of a running companion without an Absent node
 		_, err := in.Observe(in.ctx)
 		in.must(err)
 		return in.answer(fmt.Sprintf(`SELECT r.network_address FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
@@ -246,12 +246,12 @@ func aLostNodeOfALayer(in *inside) {
 	})
 	in.until(job, "running n1,n2,n4,n5")
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address = 'n3'")
-	in.until(job, "running n1,n2,n4,n5") // it comes back, and is not the job's
+	in.until(job, "running n1,n2,n4,n5") // the node becomes Alive again, and no longer belongs to the job
 	in.must(in.Shrink(in.ctx, job, []string{"n1"}))
 	in.until(job, "running n1")
 }
 
-// oarwalltime makes the base longer, and its companions still outlive it.
+// oarwalltime extends the walltime of the base, and the companions still outlive the base.
 func aJobIsMadeLonger(in *inside) {
 	job := in.Submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")

@@ -15,7 +15,7 @@ import (
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 	onBothDatabases(t, 5, func(t *testing.T, lab *lab.OARLab) {
-		if lab.Database == "postgresql" { // once is enough: the rules do not depend on the database, and MariaDB sends no notifications
+		if lab.Database == "postgresql" { // PostgreSQL is enough: the rules do not depend on the database, and MariaDB sends no notifications
 			badProfilesAreNotQueued(t, lab)
 			changesAreTold(t, lab)
 			preflightFindsProblems(t, lab)
@@ -36,7 +36,7 @@ const (
 // The user gets one line about what is wrong, and nothing is queued.
 func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,9x20s\n#OAR -q evolve\ntrue\n' >wide.sh; chmod +x wide.sh; printf '#!/bin/bash\n#OAR -l nodes=1\n#EP 2x20s,3x20s\ntrue\n' >slurm.sh; chmod +x slurm.sh; printf '1\n2\n' >parameters")
-	lab.Submit(t, "alice", "true", "--hold", "-l", "nodes=1,walltime=0:1:0") // so that there is a job
+	lab.Submit(t, "alice", "true", "--hold", "-l", "nodes=1,walltime=0:1:0") // so that the queue has a job
 	before, types := lab.SQL(t, everyJob), lab.SQL(t, everyType)
 	ep := func(text string, more ...string) []string {
 		return append(append([]string{"-q", "evolve", "-t", "ep=" + text}, more...), "true")
@@ -108,7 +108,7 @@ func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A rule of the site before Accordion's rules, or between them, is broken or ends the rules.
+// A rule of the site, before or between Accordion's rules, has a syntax error or ends the evaluation of rules.
 func brokenRulesQueueNothing(t *testing.T, lab *lab.OARLab) {
 	before := lab.SQL(t, everyJob)
 	for _, test := range []struct {
@@ -128,7 +128,7 @@ func brokenRulesQueueNothing(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// asked returns what a job asks for, in the order of its configurations: nodes and seconds.
+// asked returns the nodes and seconds of a job's configurations, in their order.
 func asked(t *testing.T, lab *lab.OARLab, id string) string {
 	t.Helper()
 	return strings.ReplaceAll(lab.SQL(t, `select r.res_job_resource_type, r.res_job_value, m.moldable_walltime from moldable_job_descriptions m
@@ -166,8 +166,8 @@ func goodProfilesAre(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A listener gets notifications of new jobs, of jobs' states and of nodes' states, and of nothing else. psql prints the
-// notifications after a query.
+// A listener is notified of new jobs, and of changed states of jobs and nodes, and of nothing else. psql prints notifications after a
+// query.
 func changesAreTold(t *testing.T, lab *lab.OARLab) {
 	id := lab.Submit(t, "bob", "true", "--hold", "-l", "nodes=1,walltime=0:1:0")
 	out := lab.Run(t, "root", "sh", "-c", `PGPASSWORD=lab psql -h 127.0.0.1 -U oar -d oar -At <<'END'
@@ -197,7 +197,7 @@ END`)
 	lab.Await(t, long, "that job has ended", func() bool { return lab.State(t, made) == "Error" })
 }
 
-// installed returns all that an installation changes in the database.
+// installed returns everything in the database that an installation changes.
 func installed(t *testing.T, lab *lab.OARLab) string {
 	t.Helper()
 	schema := "'public'"
@@ -214,7 +214,7 @@ func installed(t *testing.T, lab *lab.OARLab) string {
 	}, "\n")
 }
 
-// told runs accordion as root, and returns the first word of each line.
+// told runs accordion as root, and returns the first word of each output line.
 func told(t *testing.T, lab *lab.OARLab, arguments ...string) string {
 	t.Helper()
 	var all []string
@@ -235,7 +235,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	if got := installed(t, lab); got != all {
 		t.Errorf("installed a second time it has\n%s\nwant\n%s", got, all)
 	}
-	// An installation repairs what an administrator has changed or lost.
+	// An installation repairs parts that were changed or deleted.
 	lab.SQL(t, "update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'")
 	lab.SQL(t, "insert into admission_rules (priority, enabled, rule) select priority, enabled, rule from admission_rules where priority = 1000")
 	lab.Run(t, "root", "ln", "-sfn", "/nowhere/accordion", "/usr/lib/oar/schedulers/accordion_oar")
@@ -277,7 +277,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
 
-	// Two administrators install at once.
+	// Two administrators install at the same time.
 	out = lab.Run(t, "root", "sh", "-c", "accordion oar install & one=$!; accordion oar install && wait $one")
 	if made := strings.Count(out, "made: "); made == 0 || made != strings.Count(out, "there: ") || strings.Contains(out, "mended: ") {
 		t.Errorf("two installations at once printed\n%s\nwant one that all was made, and the other that all is there", out)
@@ -287,11 +287,11 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// The second safeguard: without a sidecar OAR's server ends the companions of a job that has ended. It also runs the
-// site's own epilogue, and switches no queue off whatever happens to this program.
+// When no sidecar runs, the epilogue of OAR's server ends the companions of a job that has ended. It also runs the site's own epilogue, and
+// OAR switches no queue off, whatever happens to this program.
 func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	script(t, lab, "/etc/oar/site_epilogue", "#!/bin/sh\necho \"$1\" >>/var/lib/oar/epilogues\n")
-	// The lab's prologue of jobs is this program too, and would end them when it cannot be run.
+	// The lab's prologue also runs this program, and jobs would end if the prologue failed.
 	lab.Run(t, "root", "sh", "-c", `sed -i /^PROLOGUE_EXEC_FILE/d /etc/oar/oar.conf; echo '  SERVER_EPILOGUE_EXEC_FILE="/etc/oar/site_epilogue" # the site' >>/etc/oar/oar.conf`)
 	const show = "cat /etc/oar/oar.conf; stat -c '%a %U %G' /etc/oar/oar.conf"
 	before := lab.Run(t, "root", "sh", "-c", show)
@@ -308,7 +308,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("the second installation printed %s, want that all is there", got)
 	}
 
-	event := lab.SQL(t, "select coalesce(max(event_id), 0) from event_logs") // the last one before this story
+	event := lab.SQL(t, "select coalesce(max(event_id), 0) from event_logs") // the last event before this test
 	base := lab.Submit(t, "alice", "while [ ! -e enough ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0")
 	var companions []string
 	for _, user := range []string{"alice", "alice", "bob"} {
@@ -320,7 +320,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		return lab.SQL(t, "select count(*) from jobs where state = '"+state+"' and job_id in ("+strings.Join(ids, ", ")+")")
 	}
 	lab.Await(t, long, "all five run", func() bool { return count("Running", all...) == "5" })
-	// bob's own noop job is no job's companion. His other job is recorded as a companion, but is not a noop job.
+	// bob's own noop job is not a companion. His other job is recorded as a companion, but is not a noop job. Neither is ended.
 	for _, id := range []string{companions[0], companions[1], another} {
 		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
 	}
@@ -344,7 +344,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Await(t, long, "the site's epilogue was run for each", siteRan(all...))
 
-	// This program cannot be run, or reports that something is wrong.
+	// The epilogue's program cannot be run, or fails.
 	for _, gone := range []string{"chmod 000 ", "printf '#!/bin/sh\nexit 3\n' >"} {
 		lab.Run(t, "root", "sh", "-c", "p=$(readlink /usr/lib/oar/schedulers/accordion_oar); [ -e $p.kept ] || cp -p $p $p.kept; cp -p $p.kept $p.new; mv $p.new $p; "+gone+"$p")
 		id := lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
@@ -383,8 +383,7 @@ func script(t *testing.T, lab *lab.OARLab, path, text string) {
 	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
 }
 
-// preflightFindsProblems checks that preflight finds what an administrator has changed, and that an installation
-// repairs what it has made.
+// Preflight finds changes of the installation, and installing again repairs the parts that an installation makes.
 func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {
@@ -393,7 +392,7 @@ func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	}
 	const link = "/usr/lib/oar/schedulers/accordion_oar"
 	const epilogue = `SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`
-	type change struct{ says, spoil, mend string } // says begins with fail, warn or note
+	type change struct{ says, spoil, mend string } // says is the finding, which begins with fail, warn or note
 	changes := []change{
 		{says: "warn  OAR plans the queue evolve (priority 2) not before all others: the jobs of admin (10), default (2) may take nodes",
 			spoil: "accordion oar install --priority 2", mend: "accordion oar install --priority 20"},

@@ -12,8 +12,8 @@ import (
 	"accordion/oar/observe"
 )
 
-// alter runs do in a transaction that locks the job's row, so that nothing else changes the job's state meanwhile. It
-// returns ErrGone when OAR does not know the job.
+// alter runs `do` in a transaction that locks the job's row, so that nothing else changes the job's state meanwhile. It returns ErrGone if
+// OAR does not know the job.
 func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx, r *observe.Job, now core.Time) error) error {
 	return s.db.Change(ctx, func(tx *sql.Tx) error {
 		lock := fmt.Sprintf("SELECT job_id FROM jobs WHERE job_id = %d FOR UPDATE", job.ID)
@@ -32,7 +32,7 @@ func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx,
 	})
 }
 
-// pending returns an error unless the job waits and was not launched yet.
+// pending returns an error unless the job still waits, without having been launched.
 func pending(r *observe.Job) error {
 	if r.OARState != database.StateWaiting && r.OARState != database.StateHold {
 		return fmt.Errorf("job %d is %s and no longer waiting: %w", r.ID, r.OARState, adapter.ErrGone)
@@ -59,8 +59,8 @@ func profiles(r *observe.Job) ([]core.EP, error) {
 	return adapter.ParseRequest(adapter.RequestOf(&r.Job))
 }
 
-// baseOf returns the size of the base of a job that starts on `first` nodes: the smallest step of the profiles that
-// start with that size. For a part of a delegated application it is first.
+// baseOf returns the size of the base of a job that starts on `first` nodes. It is the smallest step of the profiles whose first step has
+// that size. For a part of a delegated application it is `first`.
 func baseOf(r *observe.Job, first int) (int, error) {
 	if _, delegated := adapter.LaunchOf(&r.Job); delegated {
 		return first, nil

@@ -28,20 +28,20 @@ import (
 	"accordion/shim/seal"
 )
 
-// killAt is set in the process that is a sidecar inside the lab. It tells when the process ends, by kill -9: "before 2"
-// is between the intent of its second action and the action, "after 1" is between its first action and the outcome.
+// killAt is an environment variable of the process that runs as a sidecar inside the lab. It says when the process is ended by kill -9.
+// "before 2" means between the intent of the second action and the action; "after 1" means between the first action and its outcome.
 const killAt = "ACCORDION_TEST_DEATH"
 
-// stopFile is the file in the lab for whose creation these sidecars, and what starts them, wait.
+// stopFile is a file in the lab. When it exists, these sidecars, and the loop that starts them, end.
 const stopFile = "/run/enough"
 
-// dyingJournal is a journal whose process ends at an action.
+// dyingJournal is a journal that ends its process at a given action.
 type dyingJournal struct {
 	actions.Journal
 	after bool
 	mu    sync.Mutex
-	left  int              // number of actions until then
-	verbs map[int64]string // of the actions under way
+	left  int              // number of actions until the process ends
+	verbs map[int64]string // verbs of the actions under way
 }
 
 func (m *dyingJournal) Begin(i journal.Intent) (int64, error) {
@@ -68,18 +68,18 @@ func (m *dyingJournal) pass(when string, action int64) {
 	if m.left--; m.left == 0 {
 		fmt.Fprintln(os.Stderr, "dies", when, m.verbs[action])
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // nothing more is done until the kernel has ended the process
+		select {} // waits until the kernel has ended the process
 	}
 }
 
-// TestSidecarInsideTheLab runs the sidecar. Only its end differs from `accordion serve`.
+// TestSidecarInsideTheLab runs the sidecar inside the lab. The sidecar differs from `accordion serve` only in how it ends.
 func TestSidecarInsideTheLab(t *testing.T) {
 	var when string
 	var number int
 	if _, err := fmt.Sscanf(os.Getenv(killAt), "%s %d", &when, &number); err != nil {
 		t.Skip("needs lab: this is the part inside it; TestASidecarThatIsKilledAtAnyActionLosesNothing starts it there")
 	}
-	c, err := config.Load(config.DefaultPath) // the lab's
+	c, err := config.Load(config.DefaultPath) // the lab's configuration
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	parts.Go(func() { _ = server.Serve(ctx) })
 	parts.Go(func() {
 		for _, err := os.Stat(stopFile); err != nil; _, err = os.Stat(stopFile) {
-			time.Sleep(200 * time.Millisecond) // each sidecar sees the file, also one that starts later; it would miss a signal
+			time.Sleep(200 * time.Millisecond) // polls a file, because a sidecar that starts later would miss a signal
 		}
 		stop()
 	})
@@ -128,15 +128,14 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	parts.Wait()
 }
 
-// The sidecar is killed (kill -9) again and again during the life of jobs that grow and shrink. The first one is killed
-// after its first action, before the outcome is written. The second one is killed between the intent of its second
-// action and the action. This goes on up to eight, and then from the beginning. (A start takes four actions of one
-// sidecar, or starts again.) With -accordion.long each action has a life of its own, in which the sidecar is killed
-// only there.
+// While jobs grow and shrink, sidecars are killed (kill -9) one after another. The first sidecar is killed after its first action, before
+// the outcome is written. The second one is killed between the intent of its second action and the action. This continues up to eight
+// actions, and then from the beginning. (A start of a job takes four actions of one sidecar, or begins again.) With -accordion.long, each
+// action gets a run of its own, in which the sidecar is killed only there.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12)
-	lab.Do(t, "serve") // makes its configuration
+	lab.Do(t, "serve") // creates the sidecar's configuration
 	lab.Do(t, "serve-stop")
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
 	const deaths = 10
@@ -154,14 +153,14 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 			died := killed(t, lab, all[:1], fmt.Sprintf(`sidecar "%s %d"; sidecar "after 1000000"`, when, n))
 			t.Logf("death %s action %d: %s", when, n, strings.Join(died, ", "))
 			if len(died) == 0 {
-				break // it had fewer actions
+				break // the run had fewer actions
 			}
 		}
 	}
 }
 
-// killed lets sidecars that die serve jobs with some profiles, as the shell script starts them, and then one that
-// lives. It returns the actions at which they died.
+// killed runs jobs with the given profiles. First sidecars that are killed serve the jobs; the shell script starts these sidecars. Then a
+// sidecar that is not killed serves them. It returns the actions at which the sidecars were killed.
 func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []string {
 	t.Helper()
 	program, err := os.Executable()
@@ -174,8 +173,8 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 	lives.Go(func() {
 		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+killAt+`=$1 "$0" -test.run='^TestSidecarInsideTheLab$' -test.timeout=9m; }; `+script, program)
 	})
-	// On a busy machine a sidecar lives shorter than the next one takes to start. A step that finds no sidecar for ten
-	// seconds gives up, with status 4.
+	// On a busy machine a sidecar may be killed before it has served anything, so that `accordion step` finds no sidecar for ten seconds
+	// and exits with status 4. The script then repeats it.
 	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done; where; done; sleep 3`
 	jobs := make([]string, len(profiles))
 	for i, ep := range profiles {

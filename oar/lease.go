@@ -15,8 +15,7 @@ var (
 	_ adapter.LeaseReader = (*System)(nil)
 )
 
-// TakeLease implements adapter.Leaser. The lease is a row for the queue in OAR's database, and its times are by the
-// database's clock.
+// TakeLease implements adapter.Leaser. The lease is a row for the queue in OAR's database, with times of the database's clock.
 func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
 	take := s.db.TakeLease
 	if c.Over {
@@ -26,8 +25,7 @@ func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
 	return granted(c, now, err)
 }
 
-// RenewLease implements adapter.Leaser. It does the same as TakeLease: an expired lease that no other sidecar took
-// continues.
+// RenewLease implements adapter.Leaser. It does the same as TakeLease, so it also renews an expired lease that no other sidecar has taken.
 func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 	now, err := s.db.TakeLease(ctx, s.rowOf(c.Holder), c.Length)
 	return granted(c, now, err)
@@ -71,7 +69,7 @@ func (s *System) rowOf(h adapter.Holder) tables.Lease {
 	return tables.Lease{Queue: s.queue, Holder: h.ID, Host: h.Host, PID: h.PID, Journal: h.Journal}
 }
 
-// granted returns an error unless `now`, the lease after the attempt, belongs to the claimant.
+// granted returns an error unless the lease after the attempt, `now`, belongs to the claimant.
 func granted(c adapter.Claim, now tables.Lease, err error) error {
 	switch {
 	case err != nil:

@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// elsewhere starts a sidecar for some seconds as if on another host: with its own name, journal and folder of locks. It
-// returns the sidecar's output, and whether it served. Labs share /tmp, and each has its own /run.
+// elsewhere starts a sidecar for some seconds as if on another host, with another host name, journal and folder of locks. It returns the
+// sidecar's output, and whether the sidecar served. Labs share /tmp, but each has its own /run.
 func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 	const script = `hostname elsewhere && mkdir -p /run/accordion-sidecars && mount -t tmpfs none /run/accordion-sidecars &&
 		sed 's/journal\.db/elsewhere.db/' /etc/accordion/accordion.toml >/run/elsewhere.toml && printf '[session]\nsocket = "/run/elsewhere.sock"\n' >>/run/elsewhere.toml &&
@@ -20,7 +20,7 @@ func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 
 const reservations = "select count(*) from accordion_reservations"
 
-// reservesAhead submits jobs of which one waits and gets nodes reserved ahead.
+// reservesAhead submits jobs, one of which waits and gets reserved nodes.
 func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	t.Helper()
 	busy := lab.Submit(t, "bob", "sleep 3000", "-q", "evolve", "-l", "nodes=3,walltime=0:30:0")
@@ -33,8 +33,8 @@ func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	return []string{busy, waits}
 }
 
-// reservesNothing waits until the lease of a dead sidecar has ended. Then the timer's command deletes what that sidecar
-// had reserved.
+// reservesNothing waits until the lease of a dead sidecar has expired. Then it runs `accordion release-all`, as the systemd timer does,
+// which deletes that sidecar's reservations.
 func reservesNothing(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	said := ""
@@ -75,7 +75,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 
 		lab.Do(t, "serve")
 		lab.Do(t, "serve-stop", "--kill")
-		lab.Do(t, "serve") // on the same host and with the same journal: at once
+		lab.Do(t, "serve") // a sidecar on the same host with the same journal starts without delay
 		jobs := reservesAhead(t, lab)
 		lab.Do(t, "serve-stop", "--kill")
 		reservesNothing(t, lab)
@@ -85,7 +85,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 			return serves
 		})
 
-		// An OAR in which an older Accordion was installed has no table of leases.
+		// If an older Accordion was installed, the table of leases does not exist.
 		lab.SQL(t, "drop table accordion_leases")
 		if said := lab.Run(t, "root", "accordion", "oar", "install"); !strings.Contains(said, "mended: tables") {
 			t.Errorf("without the table of leases, install prints %s", said)

@@ -9,8 +9,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// suspectAPlace makes a node of an evolving job's places Suspected in the transaction that releases the job. It does
-// this once.
+// suspectAPlace is a trigger that makes one node of an evolving job's places Suspected, in the transaction that releases the job. It acts
+// only once.
 const suspectAPlace = `
 create table loss (node text);
 create function loses() returns trigger as $$ begin
@@ -21,7 +21,7 @@ create function loses() returns trigger as $$ begin
 	return new; end $$ language plpgsql;
 create trigger loses after update on accordion_jobs for each row execute function loses();`
 
-// A job that was released on a node that is Suspected by then is not lost with that node. It begins elsewhere at once.
+// A job is released on a node that has just become Suspected. Its start is taken back, and it starts on other nodes without delay.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice"))

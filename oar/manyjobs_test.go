@@ -30,13 +30,12 @@ var crowdUsers = []string{"alice", "bob", "carol"}
 // mix is a number of jobs of each kind, which three users submit as fast as they can.
 type mix struct {
 	evolving, moldable, rigid int
-	kills                     int // of the sidecar, by kill -9
+	kills                     int // how often the sidecar is killed (kill -9)
 }
 
-// TestManyJobsLeaveAHistoryWithoutOverlap checks the main promise on a real OAR. Whatever many jobs of several users
-// do, no resource is ever given to two jobs. Every job ends as it should, evolving jobs have had all of their sizes,
-// and nothing is left. The latencies are logged. Their bounds are checked with -accordion.long on a machine that does
-// nothing else.
+// The test checks the main promise on a real OAR, with many jobs of several users. No resource is ever given to two jobs, every job ends as
+// it should, evolving jobs have had all of their sizes, and nothing is left. The test logs the latencies of growths. With -accordion.long,
+// on a machine that does nothing else, it also checks their bounds.
 func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	t.Parallel()
 	type world struct {
@@ -79,7 +78,7 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	}
 }
 
-// When only two evolving jobs run, a growth is usable within the promised bounds: go test ./oar -run Calm -v -args
+// If only two evolving jobs run, the nodes of a growth are usable within the documented bounds: go test ./oar -run Calm -v -args
 // -accordion.long
 func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	if !*everything {
@@ -118,13 +117,13 @@ func showSidecarLog(t *testing.T, lab *lab.OARLab) {
 	t.Logf("%v; the end of accordion.log:\n%s", err, strings.Join(lines[max(0, len(lines)-200):], "\n"))
 }
 
-// crowdJob is one of the jobs.
+// crowdJob is one job of a mix.
 type crowdJob struct {
 	owner   string
 	name    string
 	options []string
 	command string
-	sizes   []int // of the steps of an evolving job
+	sizes   []int // sizes of the steps of an evolving job
 	id      string
 }
 
@@ -165,7 +164,7 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 	for i, s := range all {
 		queue := "evolve"
 		if len(s.sizes) == 0 && i%5 == 0 {
-			queue = "default" // of a lower priority, and planned by OAR's own scheduler
+			queue = "default" // a queue with lower priority, which OAR's own scheduler plans
 		}
 		s.name = fmt.Sprintf("crowd%d", i)
 		s.options = append(s.options, "-q", queue, "-n", s.name)
@@ -173,8 +172,8 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 	return all
 }
 
-// asks returns how an evolving job asks for its next step. A job that first asks while no sidecar serves gives up after
-// ten seconds, and asks again.
+// asks returns the command by which an evolving job calls accordion step. While no sidecar runs, accordion step gives up after ten seconds,
+// and the command calls it again.
 func (m mix) asks() string {
 	if m.kills == 0 {
 		return `eval "$(accordion step)"`
@@ -182,7 +181,7 @@ func (m mix) asks() string {
 	return `until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done`
 }
 
-// submitAll submits each user's jobs one after the other, for all users at once.
+// submitAll submits the jobs of all users in parallel, and the jobs of each user one after another.
 func submitAll(t *testing.T, lab *lab.OARLab, all []*crowdJob) {
 	t.Helper()
 	var users sync.WaitGroup
@@ -226,7 +225,7 @@ func killRepeatedly(t *testing.T, lab *lab.OARLab, kills int, over <-chan struct
 	}
 }
 
-// checkOutcome checks that every job ended well, and that each evolving job has had all of its sizes.
+// checkOutcome checks that every job ended without error, and that each evolving job has had all of its sizes.
 func checkOutcome(t *testing.T, lab *lab.OARLab, all []*crowdJob, killed bool) {
 	t.Helper()
 	state := map[string]string{}
@@ -259,9 +258,9 @@ type entry struct {
 	Args map[string]any `json:"args"`
 }
 
-// latencies returns the latencies of all growths. A latency begins when the planned second has come, the application is
-// at the end of its step, and the last node was released. It ends when the nodes can be used. OAR stores whole seconds,
-// so some of the latencies seem longer than they were.
+// latencies returns the latencies of all growths. A latency begins as soon as the planned second has come, the application has reached the
+// end of its step, and the last of the nodes is free. It ends when the job can use the nodes. OAR stores whole seconds, so some latencies
+// seem longer than they were.
 func latencies(t *testing.T, lab *lab.OARLab) []float64 {
 	t.Helper()
 	type stay struct {

@@ -13,10 +13,10 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-// The jobs of a cluster run on other hosts than OAR's server, and the sidecar's socket is not there. accordion step
-// finds the sidecar's address in a file next to oar.conf, and munge proves which user asks.
+// On a cluster, jobs do not run on OAR's server, so they cannot reach the sidecar's Unix socket. accordion step finds the sidecar's address
+// in a file in the folder of oar.conf, and munge proves which user asks.
 func asksOverTheNetwork(t *testing.T, lab *lab.OARLab) {
-	// It is where the nodes can see it, because they have a /tmp of their own.
+	// munged's socket is in /run/lab, which the nodes can see; each node has its own /tmp.
 	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.MungedIn(t, filepath.Join(lab.Dir, "home")), lab.Dir))
 	lab.Do(t, "serve-stop")
 	config := filepath.Join(lab.Dir, "network.toml")

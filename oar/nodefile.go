@@ -15,20 +15,19 @@ import (
 	"accordion/oar/server"
 )
 
-// inRuntimeFolder is the start of a script that works in OAR's folder of jobs on a node, its second argument. It ends
-// the script where another user may own the folder. By default it is /tmp/oar_runtime: another user may have made it
-// first, or a link with its name. Only OAR's account, or root, may own it, and no other user may write to it. The
-// script changes into the folder, so that no link that is made later leads it elsewhere.
+// inRuntimeFolder is the beginning of a shell script that works in OAR's runtime folder on a node, the script's second argument. By default
+// the folder is /tmp/oar_runtime, so another user may have created the folder first, or a link with its name. The script ends unless OAR's
+// account or root owns the folder and no other user may write to it. It then changes into the folder, so that a link that is made later has
+// no effect.
 const inRuntimeFolder = `umask 022; safe() { [ ! -L "$2" ] && cd -P -- "$2" && ` +
 	`[ -n "$(find . -prune \( -user "$(id -u)" -o -user 0 \) ! -perm -002 \( ! -perm -020 -o -group "$(id -g)" \))" ]; }; ` +
 	`safe "$@" || { echo "$2 is no folder of the user $(id -un) alone: remove it, or set OAR_RUNTIME_DIRECTORY to one in which users cannot write" >&2; exit 77; }; ` +
 	`set -C; `
 
-// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) atomically, and only when the whole text has
-// arrived: a sender that is killed sends a part of it. A job that ends meanwhile must not get a new file. OAR first
-// removes the job's .env file, then the node file, then the _resources file. So where .env is gone after the
-// replacement, OAR has begun to clean up, and the script removes the node file. Where OAR makes no cpusets, there is no
-// .env and the script checks _resources.
+// writeNodes is a script that replaces the job's node file ($OAR_NODEFILE) atomically, once the whole text has arrived. (A sender that is
+// killed sends only a part of the text.) If the job ends meanwhile, the file must not be created again. At a job's end OAR first removes
+// the job's .env file, then the node file, then the _resources file. So if .env is gone after the replacement, OAR has begun to clean up,
+// and the script removes the node file. If OAR makes no cpusets, there is no .env, and the script checks _resources instead.
 const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f" ] || exit 0; for sign in *_"$1".env; do [ -e "$sign" ] || sign=${f}_resources; done; ` +
 	`n=$f.accordion-next; rm -f "$n"; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
 	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
@@ -36,8 +35,8 @@ const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f
 // writeHosts runs hostfile.Script as a user.
 const writeHosts = server.AsUser + `cd / && exec oardodo sh -c '` + hostfile.Script + `' sh "$1"`
 
-// Publish writes the job's hosts file on its first node, as its user (hostfile.Script), and replaces the node file that
-// OAR made for it there ($OAR_NODEFILE): a line for each resource, host by host.
+// Publish writes the job's hosts file on the job's first node, as the job's user (hostfile.Script). It also replaces the node file that OAR
+// made on that node ($OAR_NODEFILE), which has a line for each resource, host by host.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job.Key)
 	var host string
@@ -82,19 +81,19 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	return lines.String(), nil
 }
 
-// leaveNodes writes the text of a job's node file to where Prologue finds it. It also deletes such files that are older
-// than an hour: they belong to jobs that never started while no sidecar ran to remove the file.
+// leaveNodes is a script that writes the text of a job's node file into the file where Prologue finds it. It also deletes files of this
+// kind that are older than an hour. They belong to jobs that did not start, while no sidecar ran that could remove the file.
 const leaveNodes = `mkdir -m 755 "$2" 2>/dev/null; ` + inRuntimeFolder + `f=$1.accordion; rm -f "$f-next"; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || { rm -f "$f-next"; exit 1; }
 find . -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
-// dropNodes removes that file.
+// dropNodes is a script that removes the file which leaveNodes has written.
 const dropNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `rm -f "$1.accordion"`
 
-// leaveTimeout bounds the work on a node before a job starts: the job does not wait for it.
+// leaveTimeout limits the work on a node before a job starts. If it takes longer, the job starts without the file.
 const leaveTimeout = 5 * time.Second
 
-// firstOf returns the host on which OAR would run a job's script: the first in the database's order. With a language's
-// collation that differs from the order of bytes: node-10.site comes before node-1.site.
+// firstOf returns the host on which OAR would run a job's script, which is the first host in the database's sort order. With the collation
+// of a language, that order is not the order of bytes: node-10.site may come before node-1.site.
 func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err error) {
 	resources, err := s.db.Resources(ctx, s.db.Sql, hosts)
 	if err == nil {
@@ -104,7 +103,7 @@ func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err
 	return first, err
 }
 
-// retractFromFirst removes what leaveForPrologue has left on the first of a base's hosts.
+// retractFromFirst removes the file that leaveForPrologue has left on the first host of a base.
 func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []string) {
 	first, err := s.firstOf(ctx, base)
 	if err != nil {
@@ -114,8 +113,8 @@ func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []s
 	s.retract(ctx, job, first)
 }
 
-// retract removes what leaveForPrologue has left on a host for a job that does not start as planned: it may start
-// elsewhere or with another size.
+// retract removes the file that leaveForPrologue has left on a host. It is called if the job does not start as planned, because the job may
+// then start on other hosts or with another size.
 func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -124,15 +123,14 @@ func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	}
 }
 
-// A plannedStart is a job that was to start on the hosts of base and has not started. leaveForPrologue may have left a
-// file for it.
+// A plannedStart is a job that was to start on the hosts in `base` but has not started. leaveForPrologue may have left a file for the job.
 type plannedStart struct {
 	job  adapter.Key
 	base []string
 }
 
-// startsTiedTo returns the planned starts for which a reservation's nodes, before it changes, were meant. A sidecar
-// that was killed during a start did not remove the file that it left. Only the reservation shows where that file is.
+// startsTiedTo returns the planned starts on the nodes that a reservation has before it changes. A sidecar that was killed during a start
+// has not removed the file that it left for the prologue, and only the reservation shows on which node that file is.
 func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]plannedStart, error) {
 	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
 	var all []plannedStart
@@ -140,16 +138,16 @@ func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, host
 		if r.State == adapter.Running || r.BaseJob != 0 {
 			continue
 		}
-		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // else no file was left for it
+		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // otherwise no file was left for the job
 			all = append(all, plannedStart{r.Key, hosts[:base]})
 		}
 	}
 	return all, err
 }
 
-// leaveForPrologue leaves the nodes of a job's first step on the node where its script will run, where they are more
-// than its base: OAR knows only the base. It returns that node, "" where it left nothing. A job whose node cannot be
-// reached starts without the file, and Detach writes the node file later.
+// leaveForPrologue leaves a file with the nodes of a job's first step on the node where the job's script will run. It does so only if the
+// first step has more nodes than the job's base, because OAR knows the base. It returns that node, or "" if it left no file. If the node
+// cannot be reached, the job starts without the file, and Detach writes the node file later.
 func (s *System) leaveForPrologue(ctx context.Context, job adapter.Key) (first string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

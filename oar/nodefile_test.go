@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The files that OAR makes for a job on its first node. With cpusets there is an .env file too.
+// The files that OAR makes for a job on the job's first node. If OAR makes cpusets, there is an .env file too.
 var (
 	withCpusets = []string{"10", "10_resources", "alice_10.env", "10.accordion", "110", "alice_110.env"}
 	without     = []string{"10", "10_resources", "10.accordion", "110"}
@@ -23,8 +23,8 @@ func TestANodeFileIsReplacedWholeAndOnlyForAJobThatIsThere(t *testing.T) {
 		name  string
 		files []string
 		sends string
-		gone  []string // removed by OAR after the script has begun
-		want  []string // what is left of the job
+		gone  []string // files that OAR removes after the script has begun
+		want  []string // files that are left of the job
 	}{
 		{"a job in a cpuset", withCpusets, text, nil, []string{"10", "10_resources", "alice_10.env"}},
 		{"a job without", without, text, nil, []string{"10", "10_resources"}},
@@ -51,11 +51,11 @@ func TestANodeFileIsReplacedWholeAndOnlyForAJobThatIsThere(t *testing.T) {
 			if err := script.Start(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := said.Read(make([]byte, 16)); err != nil { // it has begun
+			if _, err := said.Read(make([]byte, 16)); err != nil { // wait until the script has begun
 				t.Fatal(err)
 			}
 			if len(c.files) > 1 {
-				awaitFile(t, filepath.Join(dir, "10.accordion-next")) // it has checked, and waits for the text
+				awaitFile(t, filepath.Join(dir, "10.accordion-next")) // wait until the script has made its checks and waits for the text
 			}
 			for _, name := range c.gone {
 				if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -92,7 +92,7 @@ func TestANodeFileIsReplacedWholeAndOnlyForAJobThatIsThere(t *testing.T) {
 // awaitFile waits until there is a file of that name.
 func awaitFile(t *testing.T, name string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // there is no event for a file
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // polls, because there is no event for a new file
 		if _, err := os.Stat(name); err == nil {
 			return
 		}

@@ -9,8 +9,8 @@ import (
 	"accordion/oar/server"
 )
 
-// OAR ignores a notification that comes too soon after a pass. So the sidecar repeats it from time to time while a
-// released job still waits.
+// OAR ignores a notification that comes too soon after a pass. So the sidecar repeats the notification from time to time while a released
+// job still waits.
 func TestNotificationIsRepeatedUntilTheJobStarts(t *testing.T) {
 	companion := func(state, joined string) *observe.Job { return &observe.Job{OARState: state, Joined: joined} }
 	for _, c := range []struct {
@@ -39,7 +39,8 @@ func TestNotificationIsRepeatedUntilTheJobStarts(t *testing.T) {
 	}
 }
 
-// A job that was submitted just after a pass does not wait for long when a start was made without a pass.
+// A job that was submitted just after a pass does not wait long, even if another job's start without a pass makes the next pass
+// unnecessary.
 func TestSkippedPassIsRequestedLater(t *testing.T) {
 	for _, c := range []struct {
 		began, told time.Duration

@@ -15,10 +15,10 @@ import (
 	"accordion/oar/server"
 )
 
-// Observe reads the pool at one instant: the hosts with resources of type default, the jobs on them, and the jobs that
-// wait in our queue. It leaves out besteffort jobs, because OAR ends them when others need their nodes. Where OAR waits
-// for their checkpoints, the nodes count as reserved for that time. Jobs of other queues count as holders of their
-// nodes. Plans of queues with a higher priority, and advance reservations, count as reservations of others.
+// Observe reads the pool at one instant: the hosts with resources of type default, the jobs on these hosts, and the jobs that wait in our
+// queue. It leaves out besteffort jobs, because OAR ends them when other jobs need their nodes. If OAR waits for a besteffort job's
+// checkpoint, the job's nodes count as reserved for that time. Jobs of other queues count as holders of their nodes. Advance reservations,
+// and the plans of queues with a higher priority, count as reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*observe.Job
@@ -58,7 +58,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snapshot, nil
 }
 
-// Inspect reads one job as it is now, whatever its state.
+// Inspect reads one job, whatever its state.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err != nil {
@@ -69,18 +69,17 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	return &r.Job, nil
 }
 
-// notifyEvery is the least time between two notifications about jobs that were released and have not started.
+// notifyEvery is the minimum time between two notifications about jobs that were released and have not started.
 const notifyEvery = 2500 * time.Millisecond
 
-// repeatFor is for how long OAR is asked for passes after a job started without one. Jobs that were submitted just
-// after the previous pass would otherwise wait up to ten seconds, because the pass that the start would have caused did
-// not take place.
+// repeatFor is how long OAR is asked for passes after a job has started without a pass. Otherwise jobs that were submitted just after the
+// previous pass would wait up to ten seconds, because the start caused no pass.
 const repeatFor = 3 * notifyEvery
 
-// notifyIfLate asks OAR for a pass where a running job's first companions still wait and could not be launched
-// directly: OAR 2.5 does not start them before their base runs, and does not look again when it does. It also repeats
-// the request for jobs that were released a while ago and still wait. OAR delays a request that comes within
-// SCHEDULER_MIN_TIME_BETWEEN_2_CALLS of a pass until the next request, or by up to ten seconds.
+// notifyIfLate asks OAR for a pass if the companions of a running job's first step still wait and could not be launched directly. OAR 2.5
+// does not start them before their base runs, and does not notice by itself that the base has started. notifyIfLate also repeats the
+// request for jobs that were released a while ago and still wait. If a request comes within SCHEDULER_MIN_TIME_BETWEEN_2_CALLS of a pass,
+// OAR acts on it only at the next request, or after up to ten seconds.
 func (s *System) notifyIfLate(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.lastNotified.Load())
@@ -101,12 +100,12 @@ func (s *System) notifyIfLate(shown ...*observe.Job) {
 	}
 }
 
-// passDue reports whether to ask OAR for a pass, given the times since a job started without one and since the last
-// notification.
+// passDue reports whether to ask OAR for a pass. `began` is the time since a job last started without a pass, `told` the time since the
+// last notification.
 func passDue(began, told time.Duration) bool { return began < repeatFor && told >= notifyEvery }
 
-// lateNotification returns what to send to OAR's server about a job, "" for nothing, given the time since the last
-// notification about a slow job. slow reports whether this is such a notification.
+// lateNotification returns the command to send to OAR's server about a job, or "" if none is needed. `since` is the time since the last
+// notification about a slow job. The result `slow` is set if the command is such a notification.
 func lateNotification(r *observe.Job, since time.Duration) (word string, slow bool) {
 	first := func(state string) bool { return len(firstCompanions(r, state)) > 0 }
 	successor := func(c *observe.Job) bool { return c.Joined == observe.Grown && c.OARState == database.StateWaiting }
@@ -120,15 +119,14 @@ func lateNotification(r *observe.Job, since time.Duration) (word string, slow bo
 		return server.Starts, true
 	case r.OARState == "toLaunch": // the notification may have been lost
 		return server.Begins(r.ID), true
-	case r.OARState == "Running" && first("toLaunch"): // or the one for a companion was lost: a pass starts whatever is to be launched
+	case r.OARState == "Running" && first("toLaunch"): // the notification for a companion may have been lost; a pass starts all jobs that are to be launched
 		return server.Starts, true
 	}
 	return "", false
 }
 
-// notifyAtReservation schedules a pass for the second in which the next advance reservation of any queue begins. OAR by
-// itself plans when something happens, and otherwise once a minute. It deducts from the job's walltime what the job
-// starts late.
+// notifyAtReservation schedules a pass for the second in which the next advance reservation of any queue begins. OAR itself runs a pass
+// only after an event or once a minute. If the job of an advance reservation starts late, OAR deducts the delay from its walltime.
 func (s *System) notifyAtReservation(ctx context.Context) error {
 	now := time.Now().Unix()
 	query := fmt.Sprintf("SELECT COALESCE(MIN(start_time), 0) FROM jobs WHERE state = %s AND reservation = 'Scheduled' AND start_time >= %d", s.db.Arg(1), now)

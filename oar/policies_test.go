@@ -15,9 +15,9 @@ import (
 	"accordion/internal/pairs"
 )
 
-// TestEvolvingJobsArePlannedByPatient runs jobs under the policy patient. A job starts when there is room for all of
-// its profile. The explanation of a waiting job names the time from which it may get the reservation. A pass starts
-// as soon as nodes are free. It leaves them to the evolving job that precedes its own jobs.
+// Under the policy patient, an evolving job starts when all steps of its profile fit. accordion explain shows a waiting job the time from
+// which it may get the reservation. A pass begins as soon as nodes become free, and leaves these nodes to an evolving job that comes before
+// the pass's own jobs.
 func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
@@ -32,12 +32,12 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	checkNoOverlap(t, lab)
 }
 
-// inItsTurn makes an evolving job and two jobs behind it wait until all nodes become free, when a file is there. It
-// reports whether the evolving job had the nodes first. If it had not, then the others were kept from the nodes as long
-// as a pass leaves them to the sidecar: on a busy machine the sidecar comes later than that.
+// inItsTurn makes an evolving job, and two jobs behind it, wait until all nodes become free, which happens when a file exists. It reports
+// whether the evolving job got the nodes first. On a busy machine the sidecar may be later than the time for which a pass leaves nodes to
+// it. In that case inItsTurn checks that the other jobs did not get the nodes during that time.
 func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	t.Helper()
-	const leaves = 3 // seconds, as in the package scheduler
+	const leaves = 3 // seconds, as in package scheduler
 	holds := lab.Submit(t, "bob", "while [ ! -e "+gone+" ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=4,walltime=0:5:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, holds) == "Running" })
 	evolves := lab.Submit(t, "alice", `sleep 7; eval "$(accordion step)" || exit 1; sleep 5; eval "$(accordion step)" || exit 1; sleep 4`, "-q", "evolve", "-t", "ep=3x8s,4x6s,1x10s")
@@ -52,7 +52,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 		return second(t, lab.SQL(t, "select "+column+" from jobs where job_id = "+job))
 	}
 	free, begun, over, other := at("stop_time", holds), at("start_time", evolves), at("stop_time", evolves), at("start_time", behind)
-	// A job's start is the second in which OAR asked for the pass that began it. The pass reads the tables later, and uses
+	// A job's recorded start is the second in which OAR asked for the pass that started the job. The pass reads the tables later, and uses
 	// the second in which it reads.
 	given := second(t, lab.SQL(t, "select min(date_start) from job_state_logs where job_state = 'toLaunch' and job_id = "+behind))
 	lab.Await(t, time.Minute, "the journal shows that job "+evolves+" has been through its steps", func() bool {
@@ -92,10 +92,9 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 	})
 }
 
-// The test measures which jobs wait how long under which policy. It submits the same jobs at the same seconds to OAR's
-// own scheduler, where evolving jobs are rigid ones with their most nodes, and to Accordion's with two policies. It
-// checks only that all of them ran, and prints the figures: go test ./oar -run InPairs -timeout 2h -v -args
-// -accordion.long -accordion.lengths 3
+// The test measures how long jobs wait under different policies. It submits the same jobs at the same seconds to OAR's own scheduler, and
+// to Accordion's scheduler with two policies. For OAR's scheduler, evolving jobs become rigid jobs with their maximum size. The test checks
+// only that all jobs ran, and prints the figures: go test ./oar -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*everything {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
@@ -136,7 +135,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// holds returns the nodes that jobs and companions held after a time.
+// holds returns which nodes jobs and companions held since `begin`.
 func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	t.Helper()
 	said := lab.SQL(t, `select j.start_time, j.stop_time, count(distinct r.network_address) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
@@ -149,8 +148,7 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	return all
 }
 
-// runWorkload submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
-// workload began.
+// runWorkload submits the jobs of a workload to a queue at their times. It returns the result of each job, and when the workload began.
 func runWorkload(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)
@@ -183,7 +181,7 @@ func runWorkload(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (
 	lab.Await(t, 20*time.Minute, "all jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'pair%'") == "0"
 	})
-	seen := map[string]bool{} // a job is the first one of its name
+	seen := map[string]bool{} // the first entry of a name is the job itself
 	for line := range strings.Lines(lab.SQL(t, "select job_name, start_time, stop_time, state from jobs where job_name like 'pair%' order by job_id")) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		i, err := strconv.Atoi(strings.TrimPrefix(f[0], "pair"))

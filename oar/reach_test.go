@@ -11,8 +11,8 @@ import (
 	"accordion/oar/setup"
 )
 
-// A user may give as the job's standard error a pipe without a reader. The process that writes to it is a child of the
-// program that Accordion runs.
+// A user may set a job's standard error to a pipe without a reader. The process that then blocks on it is a child of the program that
+// Accordion runs.
 func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

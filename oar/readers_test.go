@@ -8,7 +8,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// A long reader of OAR's tables, such as a dump, does not leave Accordion half installed.
+// A program that reads OAR's tables for a long time, such as a dump, delays an installation, but does not leave Accordion half installed.
 func TestInstallAndUninstallOutlastALongReader(t *testing.T) {
 	onBothDatabases(t, 1, func(t *testing.T, lab *lab.OARLab) {
 		all := told(t, lab, "install")

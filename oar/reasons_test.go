@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// An absent host can be the reason why a job waits, and so can an advance reservation ahead. The job is not planned for
-// now, and is not started again and again (found/19, and found/17 under OAR, whose reservations do not repeat).
+// An Absent host, or an advance reservation in the future, can be the reason why a job waits. Such a job is not planned for the present
+// time, and is not started and refused repeatedly. (See found/19, and found/17; under OAR reservations do not repeat.)
 func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))

@@ -10,10 +10,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// The test runs the main acts in short on the OAR of Debian's next release. A job grows and shrinks though the sidecar
-// is killed meanwhile, and so does one that never calls accordion step. A moldable job gets its choice. What is wrong
-// is refused in one line, and a holder of a reservation does not begin. With ACCORDION_TEST_OAR_RELEASE=2.6 all other
-// stories run on that release.
+// The test runs the main actions briefly on the OAR of Debian's next release, 2.6. A job grows and shrinks although the sidecar is killed
+// meanwhile, and so does a job that never calls accordion step. A moldable job gets its choice. Wrong requests are refused with one line,
+// and the holder of a reservation does not start. With ACCORDION_TEST_OAR_RELEASE=2.6 all other tests run on that release.
 func TestMainActsOnTheOtherRelease(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 9, lab.Release("2.6"), lab.Users("alice", "bob"))
@@ -27,7 +26,7 @@ func TestMainActsOnTheOtherRelease(t *testing.T) {
 	})
 	lab.Do(t, "serve-stop", "--kill")
 	molds := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=9,walltime=0:1:0", "-l", "nodes=2,walltime=0:2:0")
-	lab.Do(t, "serve") // a step that finds no sidecar waits for ten seconds
+	lab.Do(t, "serve") // accordion step waits for a sidecar for ten seconds
 	for _, job := range []string{grows, wide, mute, molds} {
 		ends(t, lab, job)
 	}

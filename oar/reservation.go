@@ -15,9 +15,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// Reserve creates a reservation or changes it. A reservation is a job that never runs (the holder) and that the
-// scheduler puts into OAR's plan over the nodes. Schedulers of queues that OAR plans later respect it. A start in the
-// past means now.
+// Reserve creates a reservation or changes it. In OAR, a reservation is a job that never runs (the holder), which the scheduler puts into
+// OAR's plan on the reserved nodes. Schedulers of queues that OAR plans later respect the holder. A start in the past means now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	doing := fmt.Sprintf("reservation %s over %s", r.Name, hostlist.Compact(r.Nodes))
 	switch {
@@ -42,7 +41,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return nil
 }
 
-const mostName = 100 // characters of jobs.job_name
+const mostName = 100 // maximum number of characters of jobs.job_name
 
 // reserve returns the starts that were planned on nodes which the reservation no longer has.
 func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []plannedStart, err error) {
@@ -61,7 +60,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	if len(all) > 0 {
 		old = all[0]
 		if old.Start <= now {
-			r.Start = old.Start // it is active
+			r.Start = old.Start // the reservation is active
 		}
 	}
 	r.Start = max(r.Start, min(old.Start, now))
@@ -100,8 +99,9 @@ func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation,
 	return s.db.AddReservation(ctx, tx, *row)
 }
 
-// checkConflicts returns what is in the way of r: a reservation of others over one of its nodes, or a job that holds
-// one of them and whose walltime ends after the start of r. It does not check again what the reservation had before.
+// checkConflicts returns an error if something conflicts with reservation `r`. That is a reservation of another program on one of its
+// nodes, or a job on one of its nodes whose walltime ends after the start of `r`. It does not check again the nodes and times that the
+// reservation already had.
 func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
 	added := r.Nodes
 	if !old.OverManaged && r.Start >= old.Start {
@@ -136,7 +136,7 @@ func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.
 	return nil
 }
 
-// Unreserve deletes a reservation of ours and its holder.
+// Unreserve deletes a reservation of Accordion's, and its holder.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
@@ -181,7 +181,7 @@ func (s *System) Reserved(ctx context.Context) (all []adapter.Reservation, jobs 
 	return all, jobs, err
 }
 
-// retractAll removes the files that were left on nodes for starts that do not take place, or take place elsewhere.
+// retractAll removes the files that were left on nodes for starts that do not take place, or that take place on other nodes.
 func (s *System) retractAll(ctx context.Context, starts []plannedStart) {
 	for _, one := range starts {
 		s.retractFromFirst(ctx, one.job, one.base)

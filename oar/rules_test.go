@@ -47,13 +47,13 @@ type admitted struct {
 	Requests []ask
 }
 
-// ask is one request of an accepted job: "network_address=2", seconds (0: none).
+// ask is one request of an accepted job, such as "network_address=2", with its walltime in seconds (0 if it has none).
 type ask struct {
 	Levels   string
 	Walltime int64
 }
 
-// request returns one -l as oarsub parses it. A walltime of 0 is none.
+// request returns one -l option in oarsub's parsed form. A walltime of 0 means that the option has no walltime.
 func request(walltime int64, levels ...any) any {
 	return propertied("", walltime, levels...)
 }
@@ -74,7 +74,7 @@ func propertied(property string, walltime int64, levels ...any) any {
 	return []any{[]any{group}, walltime}
 }
 
-// unsaid is what oarsub uses when there is no -l.
+// unsaid is the request that oarsub uses if there is no -l option.
 var unsaid = request(0, "resource_id", 1)
 
 // between stands for the rules of OAR and of the site that run between Accordion's rules. OAR's rule 16 does not know
@@ -88,8 +88,8 @@ foreach my $t (@{$type_list}) {
 }
 `
 
-// submitTo passes submissions to Accordion's rules, with a rule between them, in a real Perl. It uses one process for
-// all.
+// submitTo passes submissions to Accordion's rules in a real Perl, with another rule between Accordion's rules. One process evaluates all
+// submissions.
 func submitTo(t testing.TB, rule string, nodes int, all []submission) []admitted {
 	t.Helper()
 	perl := testenv.Program(t, "perl")
@@ -190,7 +190,7 @@ func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
 	judgeProfiles(t, eptest.Cases())
 }
 
-// Slurm's plug-in judges the same texts, and so does `accordion ep check`.
+// Slurm's plug-in and `accordion ep check` are tested with the same texts.
 func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	taken, all := judgeProfiles(t, eptest.Random(*seed, 10_000, "ep"))
 	t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
@@ -199,8 +199,8 @@ func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeProfiles passes alternatives of profiles to the rules, and compares their result for each text with the
-// planner's. It returns how many the rules accept, of how many. It leaves out what OAR has no room for.
+// judgeProfiles passes texts with alternative profiles to the rules, and compares the result for each text with the result of package
+// moldable. It returns how many texts the rules accepted, and how many it passed. It leaves out texts that are too long for OAR.
 func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -236,7 +236,7 @@ func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	return taken, len(texts)
 }
 
-// checkRefused checks that the message is one short printable line, which is the planner's for the first wrong
+// checkRefused checks that the message is one short printable line, and that it is package moldable's message for the first wrong
 // alternative.
 func checkRefused(t *testing.T, text, said string) {
 	t.Helper()
@@ -283,7 +283,7 @@ func TestAnEvolvingJobAsksForTheLeastNodesAndTheWholeTime(t *testing.T) {
 	}
 }
 
-// refusals are submissions that Accordion's rules refuse on 16 nodes, and a word of each message.
+// refusals are submissions that Accordion's rules refuse on 16 nodes, with a part of each message.
 var refusals = []struct {
 	submission
 	says string
@@ -337,8 +337,8 @@ var refusals = []struct {
 	{submission{Types: []string{"ep=2x20s"}, Name: strings.Repeat("n", 200)}, "characters longer than OAR has room for"},
 }
 
-// OAR reads no lines #EP. Under Slurm the plug-in evaluates the same scripts. What is a request there is refused here,
-// with the line that OAR reads (found/21).
+// OAR does not read #EP requests in scripts. A script that contains one, which Slurm's plug-in would accept, is refused under OAR, with a
+// message that shows the line for OAR (found/21).
 func TestLinesForSlurmAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "oardodo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o700); err != nil {
@@ -423,7 +423,7 @@ func TestAPartOfAnApplicationAsksForOneNodeUntilItsLauncherSays(t *testing.T) {
 	}
 }
 
-// wrongParts are submissions of parts of applications that are refused, and a word of each message.
+// wrongParts are submissions of parts of applications that are refused, with a part of each message.
 var wrongParts = []struct {
 	submission
 	says string

@@ -12,8 +12,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// TestPlantedRuntimeFolderIsNotWrittenTo runs the scripts for OAR's runtime folder as OAR's account would, where another user
-// has made that folder, or a link of its name, before the node's first job.
+// TestPlantedRuntimeFolderIsNotWrittenTo runs the scripts for OAR's runtime folder as OAR's account does. Another user has created that
+// folder, or a link with its name, before the node's first job.
 func TestPlantedRuntimeFolderIsNotWrittenTo(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	const account, attacker, text = 64301, 64302, "n1\nn2\n"

@@ -9,7 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// oarwalltime makes a job shorter, so that its profile does not fit any more, and longer again.
+// oarwalltime shortens a job's walltime, so that the profile no longer fits, and extends it again.
 func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))
@@ -44,8 +44,8 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	checkNoOverlap(t, lab)
 }
 
-// OAR's nodes delay a growth by more than the walltime has left. The job gets a longer walltime, and has all of its
-// steps.
+// A growth is so late that the remaining steps no longer fit into the walltime. The sidecar extends the walltime, and the job has all of
+// its steps.
 func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	if !*everything {
 		t.Skip("a minute and a half: -args -accordion.long")

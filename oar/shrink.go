@@ -13,8 +13,8 @@ import (
 	"accordion/oar/server"
 )
 
-// Shrink reduces a running job to the nodes to keep, by ending the companions on the other nodes. For a companion with
-// nodes of both kinds, the nodes to keep go to a successor. The base stays unchanged.
+// Shrink reduces a running job to the nodes in `keep`, by ending the companions on the other nodes. If a companion has both nodes to keep
+// and other nodes, a new companion (its successor) gets the nodes to keep. The base stays unchanged.
 func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	var leaving, stay []adapter.Key
@@ -45,8 +45,8 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 	return nil
 }
 
-// cleanLeaving cleans the nodes that a running job is about to release, while they are still its own: what runs there
-// is ended before another job can have them.
+// cleanLeaving cleans the nodes that a running job is about to release, while they still belong to the job. So the job's processes on these
+// nodes end before another job can get the nodes.
 func (s *System) cleanLeaving(ctx context.Context, job adapter.Key, keep []string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {
@@ -61,8 +61,8 @@ func (s *System) cleanLeaving(ctx context.Context, job adapter.Key, keep []strin
 	return s.keeper.Cleaned(ctx, int64(job.ID), left)
 }
 
-// keeps returns an error unless a running job can be reduced to the nodes to keep: they must be its own, and include
-// those of its base.
+// keeps returns an error unless a running job can be reduced to the nodes in `keep`. They must belong to the job, and include all nodes of
+// its base.
 func keeps(r *observe.Job, keep []string) error {
 	if err := running(r); err != nil {
 		return err
@@ -80,8 +80,8 @@ func keeps(r *observe.Job, keep []string) error {
 	return nil
 }
 
-// divide asks OAR to end the companions of a running job that have other nodes than those to keep, and makes a
-// successor for their remaining nodes. It returns those that must end, and those that must run.
+// divide asks OAR to end the companions of a running job that have nodes which are not in `keep`. For the nodes of these companions that
+// are in `keep`, it makes a successor. It returns the companions that must end, and the companions that must run.
 func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leaving, stay []adapter.Key, err error) {
 	if err := keeps(r, keep); err != nil {
 		return nil, nil, err

@@ -12,8 +12,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// planBy makes OAR's passes plan by these lines of oar.conf from the next pass on, which it asks for. Without lines
-// they plan by the default.
+// planBy writes lines with Accordion's settings into oar.conf, and requests a pass, which is the first to plan by them. Without lines,
+// passes plan by the default policy.
 func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	add := ""
@@ -24,7 +24,7 @@ func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	lab.Notify(t, "Scheduling")
 }
 
-// servesBy sets lines of oar.conf as planBy does, and starts a sidecar that reads the same lines.
+// servesBy does what planBy does, and starts a sidecar that reads the same lines.
 func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	lab.Do(t, "serve-stop")
@@ -32,13 +32,13 @@ func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	lab.Do(t, "serve")
 }
 
-// announced waits until explain plans a waiting job on this number of nodes.
+// announced waits until accordion explain shows a waiting job with this number of nodes.
 func announced(t *testing.T, lab *lab.OARLab, job string, nodes int) {
 	t.Helper()
 	explained(t, lab, job, fmt.Sprintf("on %d nodes", nodes), func(x *status.SizeExplanation) bool { return x.Taken == nodes })
 }
 
-// explained waits until explain describes a waiting job as the function requires, and returns the reason.
+// explained waits until accordion explain describes a waiting job as the function `so` requires, and returns the reason for its size.
 func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.SizeExplanation) bool) *status.SizeExplanation {
 	t.Helper()
 	var x status.Explanation
@@ -50,8 +50,8 @@ func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.S
 	return x.Sizes
 }
 
-// refuses writes a wrong line into oar.conf. preflight ends with an error, the next pass plans nothing, and both report
-// the reason.
+// refuses writes a wrong line into oar.conf. It checks that preflight exits with an error, that the next pass plans nothing, and that both
+// report the reason.
 func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	t.Helper()
 	before := lab.Run(t, "root", "cat", "/var/log/oar.log")
@@ -65,18 +65,18 @@ func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	})
 }
 
-// Rigid, moldable and evolving jobs run on twelve nodes, idle and full, by the default policy and by another one while
-// they wait. The jobs get what explain announced, whether OAR's pass or the sidecar chooses the size.
+// Rigid, moldable and evolving jobs run on twelve nodes, when these are idle and when they are in use. The policy is the default at first,
+// and changes while jobs wait. The jobs get the sizes that accordion explain has shown, whether OAR's pass or the sidecar chooses the size.
 func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12, lab.Database(lab.PostgreSQL), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { showSidecarLog(t, lab) })
-	// The reference is 4 nodes, where nodes × time² is least.
+	// The reference size is 4 nodes, the size with the smallest nodes × time².
 	list := []string{"-q", "evolve", "-l", "nodes=2,walltime=0:5:0", "-l", "nodes=4,walltime=0:3:20", "-l", "nodes=8,walltime=0:2:40"}
 	alone := lab.Submit(t, "alice", "sleep 1", list...)
 	ends(t, lab, alone)
-	if got := hosts(t, lab, alone); len(got) != 4 { // it wants 4 of 12: 4 x min(3 x sqrt(1/2), 1)
+	if got := hosts(t, lab, alone); len(got) != 4 { // its size is 4 of 12 nodes: 4 x min(3 x sqrt(1/2), 1)
 		t.Errorf("alone it ran on %v, want 4 nodes", got)
 	}
 
@@ -85,11 +85,11 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	molds := lab.Submit(t, "alice", "sleep 1", list...)
 	ours := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep1=2x5m", "-t", "ep2=4x200s", "-t", "ep3=8x160s")
 	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x8s,4x8s", 6, "6"))
-	var behind []string // together they want three times the machine
+	var behind []string // together the reference sizes are three times the machine
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "bob", "sleep 600", "-q", "evolve", "-l", "nodes=12,walltime=0:11:0"))
 	}
-	// s = 12/60, M = 60/7: 4 x 0.2 x sqrt(8.6/8) is below their floor.
+	// With s = 12/60 and M = 60/7, the size 4 x 0.2 x sqrt(8.6/8) is below the minimum size of these jobs.
 	for _, job := range []string{molds, ours} {
 		x := explained(t, lab, job, "on two nodes, beside five that wait", func(x *status.SizeExplanation) bool { return x.Taken == 2 && x.Waiting == 6 })
 		if x.Rule != "share" || x.Machine != 12 || x.Held != 12 || x.Wanted != 4+4+4+3*12 || x.Reference != 4 {
@@ -135,7 +135,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	awaitNothingLeft(t, lab)
 }
 
-// kept checks that no promise to a job was broken, apart from OAR's own delays.
+// kept checks that no promise to a job was broken, except by OAR's own delays.
 func kept(t *testing.T, world *lab.OARLab, job string) {
 	t.Helper()
 	said := world.Run(t, "root", "accordion", "journal", "--json", "--job", job) + "\n"

@@ -17,7 +17,7 @@ import (
 	"accordion/oar/server"
 )
 
-// Attach ties a waiting job to a reservation, on whose nodes Release starts it.
+// Attach ties a waiting job to a reservation. Release then starts the job on the reservation's nodes.
 func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
 		if err := pending(r); err != nil {
@@ -41,10 +41,9 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	return nil
 }
 
-// Release lets an adopted job start on the nodes of the reservation to which it is attached. The base gets as many of
-// them as its smallest step has, and companions get the others. The job's cpuset and key are made on the companions'
-// nodes first; the error is ErrBusy where that takes too long. OAR starts the jobs at once where no pass can interfere,
-// otherwise in its next passes.
+// Release lets an adopted job start on the nodes of the reservation to which it is attached. The base gets as many of these nodes as the
+// job's smallest step has, and companions get the others. Release first makes the job's cpuset and key on the companions' nodes; the error
+// is ErrBusy if that takes too long. OAR starts the jobs immediately if no pass can interfere, and otherwise in its next passes.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	informed := "" // the node on which a file was left for the job's prologue
 	var before errgroup.Group
@@ -55,7 +54,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		err = s.begin(ctx, job)
 	}
 	if err != nil {
-		if informed != "" { // it may start elsewhere next time
+		if informed != "" { // the job may start on other nodes next time
 			s.retract(context.WithoutCancel(ctx), job, informed)
 		}
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
@@ -63,7 +62,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// begin releases a job for which everything is prepared, and notifies OAR.
+// begin releases a job whose nodes are prepared, and notifies OAR.
 func (s *System) begin(ctx context.Context, job adapter.Key) error {
 	var words []string
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
@@ -138,7 +137,7 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 	if !atOnce { // a pass starts it
 		return []string{server.Starts}, nil
 	}
-	words = []string{server.Starts} // for other jobs: see sparedFor
+	words = []string{server.Starts} // a pass for other jobs (see repeatFor)
 	for _, one := range all {
 		words = append(words, server.Begins(core.JobID(one)))
 	}
@@ -146,9 +145,9 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 	return words, s.db.Launch(ctx, tx, all, now)
 }
 
-// prepare makes a job's cpuset and key on the nodes above its base on which it is to start: its script may use them at
-// once, and OAR prepares only those of the base. It leaves out nodes that another job still holds, for example a job
-// that OAR ends when this one starts. Detach prepares these.
+// prepare makes a job's cpuset and key on the nodes above its base on which it will start. The job's script may use these nodes
+// immediately, and OAR prepares only the nodes of the base. prepare leaves out nodes that another job still holds, for example a besteffort
+// job that OAR ends when this job starts. Detach prepares those nodes.
 func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 	if !s.keeper.Used() {
 		return nil
@@ -182,9 +181,9 @@ func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 	return s.keeper.Ready(ctx, int64(r.ID), free, whole)
 }
 
-// Hold takes back a released job that has not started, together with its companions and its reservation.
+// Hold takes back the release of a job that has not started, and removes its companions and its tie to the reservation.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
-	var base []string // places of a job that was to start with companions
+	var base []string // places of the base, if the job was to start with companions
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		var waits []int64
 		base = nil
@@ -197,7 +196,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 			return err
 		}
 		if pending(r) != nil {
-			return nil // it is starting: on its base alone, if its companions could not start
+			return nil // the job is starting, on its base alone if its companions could not start
 		}
 		if !r.Adopted {
 			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
@@ -223,8 +222,8 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach unties a running job from the reservation in which it started. The reservation's end would not end the job
-// anyway. Where the prologue did not put all nodes of the first step into the job's node file, Detach does.
+// Detach unties a running job from the reservation in which it started. (The end of the reservation would not end the job anyway.) If the
+// prologue did not write all nodes of the first step into the job's node file, Detach does so.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	if err := s.detach(ctx, job); err != nil {
 		return fmt.Errorf("detaching job %d: %w", job.ID, err)

@@ -16,12 +16,12 @@ import (
 // stockQueue is scheduled by OAR's own scheduler.
 const stockQueue = "default"
 
-// rounds is how many turns each scheduler has, each time with other jobs.
+// rounds is how many measurements are made with each scheduler, each with different jobs.
 const rounds = 2
 
-// A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own
-// scheduler, and an idle cluster starts a job as early. Both are measured on the same machine, in turns: go test ./oar
-// -run Stock -timeout 60m -v -args -accordion.long
+// A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own scheduler, and a job on an
+// idle cluster starts as early. The two schedulers are measured alternately on the same machine: go test ./oar -run Stock -timeout 60m -v
+// -args -accordion.long
 func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
@@ -58,13 +58,13 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	}
 }
 
-// every is the time from one submission to the next. oarsub can submit twice as many on a machine that does nothing
-// else, and the jobs come twice as fast as they end.
+// every is the time between two submissions. On an idle machine oarsub manages twice this rate. Even at this rate, jobs arrive twice as
+// fast as they end.
 const every = 500 * time.Millisecond
 
-// turnaround submits short jobs, every other one moldable. It returns the mean seconds from a job's turn to be
-// submitted to its end. A job's turn is the same for each scheduler, however long oarsub takes. Otherwise a scheduler
-// that slows oarsub down would look better, because its jobs came later.
+// turnaround submits short jobs, every other one moldable. It returns the mean time, in seconds, from the scheduled submission of a job to
+// the job's end. The scheduled submission is the same for each scheduler, however long oarsub takes. Otherwise a scheduler that slows
+// oarsub down would seem better, because its jobs are submitted later.
 func turnaround(t *testing.T, lab *lab.OARLab, queue string, seed uint64, jobs int) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 500))

@@ -20,20 +20,20 @@ import (
 	"accordion/oar/tables"
 )
 
-// Options say which part of OAR Accordion manages.
+// Options are the settings of a System.
 type Options struct {
 	Queue   string        // the queue that Accordion schedules
-	Timeout time.Duration // bound for each operation of OAR, such as starting a companion; 0: 15 s
-	Bin     string        // directory of oardel; "": look it up in PATH
-	Log     hclog.Logger  // nil: no logging
+	Timeout time.Duration // timeout of each operation of OAR, such as starting a companion; 0 means 15 s
+	Bin     string        // directory of oardel; "" means that PATH is searched
+	Log     hclog.Logger  // nil if nothing is logged
 }
 
-// System implements adapter.BatchSystem for OAR. It writes decisions into Accordion's tables, from which the scheduler
-// puts them into OAR's plan (scheduler.Schedule), and notifies OAR's server. Its methods may be called concurrently.
+// System implements adapter.BatchSystem for OAR. It writes decisions into Accordion's tables and notifies OAR's server. The scheduler reads
+// these tables and writes the decisions into OAR's plan (scheduler.Schedule). Its methods may be called concurrently.
 //
-// An evolving job consists of its base, a job of OAR's with as many nodes as the smallest step of its profile, and of
-// companions: jobs of type noop that hold the other nodes. So OAR's accounting is right for each job. OAR's own tables
-// are changed only as OAR's own programs change them.
+// An evolving job consists of a base and of companions. The base is an OAR job with as many nodes as the smallest step of the profile.
+// Companions are jobs of type noop that hold the other nodes. So OAR's accounting is right for each job. System changes OAR's tables only
+// in the ways in which OAR's own programs change them.
 type System struct {
 	db      tables.Tables
 	queue   string
@@ -54,7 +54,7 @@ type System struct {
 
 var _ adapter.BatchSystem = (*System)(nil)
 
-// atOnce bounds the sidecar's connections to the database.
+// atOnce is the maximum number of the sidecar's connections to the database.
 const atOnce = 6
 
 // Open connects to OAR's database and checks that Accordion's tables exist (see package setup).
@@ -86,8 +86,8 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), notifier, o.Log)}, nil
 }
 
-// recognize checks that Accordion is installed in the database, and reads OAR's release. The error is an
-// *adapter.NoAnswerError when the database does not answer.
+// recognize checks that Accordion is installed in the database, and reads OAR's release. The error is an *adapter.NoAnswerError if the
+// database does not answer.
 func recognize(ctx context.Context, db tables.Tables) error {
 	there, err := db.Installed(ctx, db.Sql)
 	if err == nil && !there {
@@ -116,17 +116,17 @@ func (s *System) Close() {
 // Name returns the host of OAR's server: OAR has no other name for a cluster.
 func (s *System) Name(context.Context) (string, error) { return s.db.Conf.Server, nil }
 
-// Guard returns for how many seconds an ordinary job may hold its nodes past its walltime. It does not include
-// SCHEDULER_JOB_SECURITY_TIME, the seconds between two jobs: the scheduler leaves these before a reservation, too.
+// Guard returns how many seconds an ordinary job may hold its nodes past its walltime. It does not include SCHEDULER_JOB_SECURITY_TIME, the
+// pause between two jobs, because the scheduler keeps this pause before a reservation too.
 func (s *System) Guard(context.Context) (core.Time, error) { return conf.LateKill, nil }
 
-// Round returns for how many seconds an ordinary job that could start may wait for its pass (managed.Settings.Round).
+// Round returns how many seconds an ordinary job that could start may have to wait for the next pass (managed.Settings.Round).
 func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Round(), nil }
 
 var _ adapter.ChangeNotifier = (*System)(nil)
 
-// Changes returns a channel that receives a message soon after the state of a job or a node has changed, so that
-// submissions are noticed at once.
+// Changes returns a channel that receives a message soon after the state of a job or a node has changed, so that submissions are noticed
+// without delay.
 func (s *System) Changes() <-chan struct{} { return s.watcher.Changes }
 
 // Identity returns a name of the managed queue that is the same for every sidecar that can reach it.

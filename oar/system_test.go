@@ -9,7 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// Both databases are the same to OAR, but not their SQL.
+// OAR works with both databases, whose SQL differs.
 func onBothDatabases(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ...lab.Option) {
 	t.Parallel()
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
@@ -20,7 +20,7 @@ func onBothDatabases(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab)
 	}
 }
 
-// long is how long a handful of jobs may take on the slowest machine.
+// long is how long a few jobs may take on the slowest machine.
 const long = 10 * time.Minute
 
 func ends(t *testing.T, lab *lab.OARLab, id string) {
@@ -49,11 +49,11 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 		if state := lab.SQL(t, "select state from queues where queue_name = 'evolve'"); state != "Active" {
 			t.Errorf("the queue is %s, want Active", state)
 		}
-	}, lab.Plain()) // to the scheduler nodes are rows of a table
+	}, lab.Plain()) // plain, because for the scheduler nodes are only rows of a table
 }
 
-// Three of the five nodes are in use: two are free at once, and four in some minutes. When oar.conf contains the policy
-// for it, the configuration that completes first is taken, however large it is.
+// Three of the five nodes are in use. Two nodes are free now, and four will be free in some minutes. With the right policy in oar.conf, the
+// configuration that completes first is chosen, however large it is.
 func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	planBy(t, lab, `ACCORDION_POLICY="repeated"`)
 	defer planBy(t, lab)
@@ -67,7 +67,8 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
 		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
 	}
-	// Four hosts, six minutes from now if the first job uses all its time, complete sooner than two hosts.
+	// The job completes earlier on four hosts than on two, although it gets four hosts only in six minutes, if the first job uses all its
+	// time.
 	later := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=1:0:0")
 	lab.Await(t, long, "the later job is planned on four nodes", func() bool {
 		return lab.SQL(t, "select count(*) from gantt_jobs_resources g join moldable_job_descriptions m on m.moldable_id = g.moldable_job_id where m.moldable_job_id = "+later) == "4"
@@ -80,8 +81,8 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A besteffort job delays no other job. A job on all five nodes has no place while one is absent. A job that depends on
-// another one begins after it.
+// A besteffort job delays no other job. A job on all five nodes has no place while a node is Absent. A job that depends on another job
+// starts after that job's end.
 func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	besteffort := lab.Submit(t, "bob", "sleep 10000", "-t", "besteffort", "-l", "nodes=5,walltime=1:0:0")
 	lab.Await(t, long, "the besteffort job runs", func() bool { return lab.State(t, besteffort) == "Running" })
@@ -118,7 +119,7 @@ func unsupportedTypes(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "oardel", refused)
 }
 
-// A text that a user wrote is part of our queries. It may take long, and it may try to do more.
+// SQL that a user wrote is part of Accordion's queries. It may take long, and it may try to do harm.
 func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	slow := "pg_sleep(600) is null"
 	if lab.Database == "mariadb" {
@@ -144,13 +145,13 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	lab.SQL(t, `update job_resource_descriptions set res_job_resource_type = 'x''; delete from jobs; --' where res_job_group_id in
 		(select g.res_group_id from job_resource_groups g join moldable_job_descriptions m on m.moldable_id = g.res_group_moldable_id where m.moldable_job_id = `+level+")")
 	lab.Run(t, "alice", "oarresume", level)
-	passesAreKilled(t, lab) // the slow text makes each of them a second long
+	passesAreKilled(t, lab) // the slow SQL makes each pass last a second
 	good := lab.Submit(t, "alice", "true", "-q", "evolve", "-p", "switch='s2'", "-l", "nodes=1,walltime=0:1:0")
 	ends(t, lab, good)
 	if got := hosts(t, lab, good); len(got) != 1 || got[0] != "n5" {
 		t.Errorf("with the property switch='s2' it ran on %v, want n5", got)
 	}
-	for i, h := range hostile { // a slow pass has no time for all of them, and reports that
+	for i, h := range hostile { // a slow pass has not enough time for all users' SQL, and reports that
 		lab.Await(t, long, fmt.Sprintf("the job with the properties %q gets the message: %s", h.text, h.why), func() bool {
 			_, why, _ := strings.Cut(lab.SQL(t, "select message from jobs where job_id = "+ids[i]), "(Accordion: its properties: ")
 			return why != "" && strings.Contains(why, h.why)
@@ -166,8 +167,8 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "oardel", level)
 }
 
-// checkNoSharedResources checks the whole history of all queues: no resource was in two jobs at once, apart from
-// suspended jobs, whose nodes may be used.
+// checkNoSharedResources checks in the whole history of all queues that no resource was in two jobs at the same time. Suspended jobs are an
+// exception, because other jobs may use their nodes.
 func checkNoSharedResources(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job

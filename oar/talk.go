@@ -13,8 +13,8 @@ import (
 	"accordion/oar/server"
 )
 
-// This file contains what runs on a job's first node. OAR's account connects to the node by the command that OAR itself
-// uses (OPENSSH_CMD), and becomes the job's user there by oardodo, as OAR does.
+// This file contains the scripts that run on a job's first node. OAR's account connects to the node by the command that OAR itself uses
+// (OPENSSH_CMD). On the node it becomes the job's user by oardodo, as OAR does.
 
 // scriptHost returns the node on which a running job's script runs.
 func scriptHost(r *observe.Job) (string, error) {
@@ -24,12 +24,12 @@ func scriptHost(r *observe.Job) (string, error) {
 	return r.Holds[0], nil
 }
 
-// steps matches the command by which a script asks for its next step. A script may also contain it in a comment because
-// another file of the job calls it.
+// steps matches the command `accordion step` in a script. If another file of the job calls the command, the user can mention it in a
+// comment of the script.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
-// readScript prints the beginnings of the files that a command names, read as its user. It prints at most a megabyte in
-// all, whatever files the command names.
+// readScript is a script that prints the beginnings of the files that a command names, read as the job's user. It prints at most a megabyte
+// in total, whatever files the command names.
 const readScript = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
 
 // Speaks reports whether the job's command, or a file that it names, mentions `accordion step`.
@@ -56,7 +56,7 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	return steps.MatchString(text), nil
 }
 
-// words are the user's own texts about where and how the job runs.
+// words are the command, the directory and the file for standard error of a job, as the user wrote them.
 type words struct{ command, directory, errors string }
 
 func (s *System) words(ctx context.Context, r *observe.Job) (words, error) {
@@ -67,8 +67,8 @@ func (s *System) words(ctx context.Context, r *observe.Job) (words, error) {
 	return w, err
 }
 
-// Signal asks OAR to send a signal to the job's command (oardel -s). The command gets it together with all processes
-// that it has started, so "B:URG" and "URG" do the same.
+// Signal asks OAR to send a signal to the job's command (oardel -s). All processes that the command has started get the signal too, so
+// "B:URG" and "URG" do the same.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {
@@ -95,7 +95,7 @@ func (s *System) program(name string) string {
 	return filepath.Join(s.bin, name)
 }
 
-// appendLine appends its input to a file of the user, whose path is relative to the user's directory.
+// appendLine is a script that appends its input to a file of the user. The file's path is relative to the job's directory.
 const appendLine = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
 
 // Tell writes a line into a running job's standard error, as the job's user.

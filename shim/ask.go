@@ -13,11 +13,11 @@ import (
 
 // timeouts are how long the shim waits for the sidecar.
 type timeouts struct {
-	first  time.Duration // for a sidecar that has not answered in this call yet
-	outage time.Duration // for a sidecar that has answered in this call and then was lost
-	margin time.Duration // beyond the user's timeout, for the answer that the sidecar sends at its end
-	settle time.Duration // a session of this length was healthy, so the outage after it is a new one
-	send   time.Duration // for the sidecar to take the request
+	first  time.Duration // how long to try to reach a sidecar that has not answered in this call yet
+	outage time.Duration // how long to try to reach a sidecar that has answered in this call before
+	margin time.Duration // time after the user's timeout for the answer that the sidecar sends when that timeout passes
+	settle time.Duration // if a session lasted this long, the outage after it counts as a new outage
+	send   time.Duration // time for the sidecar to read the request
 }
 
 // defaultTimeouts are the values that docs/step.md documents.
@@ -29,10 +29,10 @@ var defaultTimeouts = timeouts{
 	send:   10 * time.Second,
 }
 
-// errTimeout means that the sidecar was there, and the user's timeout passed.
+// errTimeout means that a sidecar was reached, and the user's timeout passed.
 var errTimeout = errors.New("the timeout has passed")
 
-// noSidecarError means that no sidecar answered, or none that speaks our version.
+// noSidecarError means that no sidecar answered, or only a sidecar with another version of the protocol.
 type noSidecarError struct {
 	waited time.Duration
 	last   error // error of the last try
@@ -43,14 +43,14 @@ func (e *noSidecarError) Error() string {
 }
 func (e *noSidecarError) Unwrap() error { return e.last }
 
-// client sends one question to the sidecar, and repeats it until it is answered.
+// client sends one request to the sidecar, and repeats the request until the sidecar answers.
 type client struct {
 	dial func(context.Context) (net.Conn, error)
 	timeouts
 }
 
-// ask returns the sidecar's reply, which may have any status but wire.Busy. timeout is the user's; 0 means none. The
-// error is errTimeout, a *noSidecarError or the context's.
+// ask returns the sidecar's reply, which may have any status except wire.Busy. `timeout` is the user's timeout; 0 means none. The error is
+// errTimeout, a *noSidecarError or the context's.
 func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Duration) (wire.Reply, error) {
 	begin := time.Now()
 	deadline := begin.Add(never)
@@ -60,8 +60,8 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 	waiting, cancel := context.WithDeadline(ctx, deadline.Add(c.margin))
 	defer cancel()
 
-	reached := false // whether a sidecar took our request
-	lostAt := begin  // since when no sidecar took it
+	reached := false // whether a sidecar has received our request
+	lostAt := begin  // since when no sidecar has received it
 	for pauses := wire.Pauses(); ; {
 		if timeout > 0 {
 			request.Waits = seconds(time.Until(deadline))
@@ -86,17 +86,17 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 			return wire.Reply{}, context.Cause(ctx)
 		case reached && !now.Before(deadline):
 			return wire.Reply{}, errTimeout
-		case errors.As(err, &version), !now.Before(bound), !now.Before(deadline): // the same version would give the same answer again
+		case errors.As(err, &version), !now.Before(bound), !now.Before(deadline): // a sidecar with another version would give the same answer again
 			return wire.Reply{}, &noSidecarError{waited: now.Sub(lostAt), last: err}
 		}
 		until(waiting, earliest(now.Add(pauses.NextBackOff()), bound, deadline))
 	}
 }
 
-// never is longer than any job.
+// never is a time that is longer than any job runs.
 const never = 100 * 365 * 24 * time.Hour
 
-// try opens one session. took reports whether a sidecar was there and took the request.
+// try opens one session. The result `took` reports whether a sidecar has received the request.
 func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Reply, took bool, err error) {
 	conn, err := c.dial(ctx)
 	var busy *seal.RefusedError
@@ -108,10 +108,10 @@ func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Repl
 
 	conn.SetWriteDeadline(time.Now().Add(c.send))
 	sent := wire.WriteRequest(conn, request)
-	// A sidecar that refuses at once may close the connection before it reads anything. Its reply can still be read.
+	// A sidecar that refuses immediately may close the connection before it has read the request. Its reply can still be read.
 	reply, err = wire.ReadReply(conn)
 	switch {
-	case errors.As(err, &busy): // it rejected our credential
+	case errors.As(err, &busy): // the sidecar rejected our credential
 		return wire.Reply{}, true, err
 	case err == nil && reply.Status == wire.Busy:
 		return wire.Reply{}, true, errors.New(reply.Why)

@@ -17,23 +17,24 @@ import (
 
 // These tests run in virtual time (testing/synctest), so their seconds take no real time and are exact.
 
-// sidecar is a fake one: what happens in each session. The last session is repeated.
+// sidecar is a fake sidecar, described by what happens in each session. The last session repeats.
 type sidecar []session
 
-// session either fails to connect, or takes the request and does something with it. Then the connection ends.
+// session is one session of a fake sidecar. The connection fails, or the sidecar receives the request and calls a function with it. Then
+// the connection ends.
 type session struct {
 	fails error
 	takes func(conn net.Conn, q wire.Request)
 }
 
-// absent is the session when no sidecar is there.
+// absent is a session when no sidecar runs.
 var absent = session{fails: syscall.ECONNREFUSED}
 
 func replies(r wire.Reply) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { wire.WriteReply(conn, r) }}
 }
 
-// breaks returns the session of a sidecar that is killed some time after it took the request.
+// breaks returns the session of a sidecar that is killed `after` the given time from receiving the request.
 func breaks(after time.Duration) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { gone(conn, after) }}
 }

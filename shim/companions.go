@@ -11,8 +11,8 @@ import (
 	"accordion/shim/allocation"
 )
 
-// exportCompanions exports the job's allocations, and makes mpiexec and mpirun start on all of them. For a job without
-// companions it unsets what an earlier step, or the job that submitted this one, has exported.
+// exportCompanions exports the job's allocations, and makes mpiexec and mpirun start ranks on all of them. For a job without companions, it
+// unsets the variables that an earlier step, or the job that submitted this one, has exported.
 func exportCompanions(text *script, j job, list allocation.List, ratio allocation.Ratio) (messages []string) {
 	if len(list) < 2 {
 		if _, set := j.env(allocation.Variable); set {
@@ -23,7 +23,7 @@ func exportCompanions(text *script, j job, list allocation.List, ratio allocatio
 	}
 	text.export(allocation.Variable, list.String())
 	if err := exportLaunchers(text, j, list, ratio); err != nil {
-		unsetLaunchers(text) // they describe the previous nodes
+		unsetLaunchers(text) // the variables describe the previous nodes
 		return []string{fmt.Sprintf("mpiexec and mpirun reach the job's own nodes only: %v", err)}
 	}
 	return nil
@@ -54,8 +54,8 @@ func unsetLaunchers(text *script) {
 	}
 }
 
-// linkAgent creates a link to this program in the user's own directory, under the agent's name. A link needs no execute
-// permission in that directory. linkAgent replaces it by a rename, because other jobs of the user may be using it.
+// linkAgent creates a symbolic link to this program in the user's own directory, under the agent's name. A link works even if no programs
+// may be executed from that directory. linkAgent replaces an existing link by a rename, because other jobs of the user may be using it.
 func linkAgent(j job) (string, error) {
 	program, err := os.Executable()
 	if err != nil {

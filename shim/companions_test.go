@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// beside returns the reply for a job with companions.
+// beside returns the sidecar's reply for a job with companions.
 func beside(step int, nodes string, allocations ...wire.Allocation) wire.Reply {
 	r := sized(step, nodes)
 	r.Allocations = allocations
@@ -26,7 +26,7 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 	out := call(t, env, beside(2, "n[1-5]", twoCompanions...))
 	after := env.after(t, out.Text)
 	link := filepath.Join(filepath.Dir(after["ACCORDION_HOSTFILE"]), agent.Name)
-	want := env.with( // SLURM_* stay those of the job's own allocation
+	want := env.with( // the variables SLURM_* still describe the job's own allocation
 		"ACCORDION_ALLOCATIONS", "7:n[1-2] 57:n[3,5] 58:n4",
 		"ACCORDION_NODELIST", "n[1-5]",
 		"ACCORDION_NNODES", "5",
@@ -99,14 +99,14 @@ func TestExportsForCompanionsEndWithThem(t *testing.T) {
 			t.Errorf("%s: %v", name, after)
 		}
 	}
-	// Without companions a launcher's variables are the user's own.
+	// Without companions, the user's own variables for launchers stay unchanged.
 	env["HYDRA_HOST_FILE"] = "mine"
 	if after := env.after(t, call(t, env, sized(2, "n[1-5]")).Text); after["HYDRA_HOST_FILE"] != "mine" {
 		t.Errorf("a user's own HYDRA_HOST_FILE became %q", after["HYDRA_HOST_FILE"])
 	}
 }
 
-// The base has 5 tasks on 2 nodes, and companions of 2 nodes and 1 node. That makes 13 tasks on 5 nodes.
+// The job's own allocation has 5 tasks on 2 nodes, and its companions have 2 nodes and 1 node. That makes 13 tasks on 5 nodes.
 func TestTheSlotsOfAllNodesAreTheFirstStepsTasks(t *testing.T) {
 	env := inSlurm(t).with("SLURM_NTASKS", "5", "SLURM_NPROCS", "5", "SLURM_TASKS_PER_NODE", "3,2")
 	after := env.after(t, call(t, env, beside(2, "n[1-5]", twoCompanions...)).Text)
@@ -137,8 +137,7 @@ func TestImpossibleAllocationsAreRejected(t *testing.T) {
 	}
 }
 
-// Without a sidecar the shim asks Slurm about each allocation. One has ended, one has shrunk, and Slurm does not answer
-// about one.
+// Without a sidecar, the shim asks Slurm about each companion. One has ended, one has shrunk, and for one Slurm does not answer.
 func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 	env := inSlurm(t)
 	grown := env.after(t, call(t, env, beside(2, "n[1-8]", wire.Allocation{Job: 7, Nodes: "n[1-2]"}, wire.Allocation{Job: 57, Nodes: "n[3-4]"},

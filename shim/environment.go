@@ -18,9 +18,9 @@ func (e Getenv) get(name string) string {
 	return v
 }
 
-// The variables that the shim exports.
+// The environment variables that the shim exports.
 const (
-	variableJob        = "ACCORDION_JOB"        // the job that the others belong to: a job that is submitted from inside a job inherits them
+	variableJob        = "ACCORDION_JOB"        // the job to which the other variables belong, because a job that is submitted inside a job inherits them
 	variableStep       = "ACCORDION_STEP"       // number of the step that the job is in, from 1
 	variableSteps      = "ACCORDION_STEPS"      // number of all steps
 	variableUntil      = "ACCORDION_UNTIL"      // Unix second at which the step is planned to end
@@ -28,8 +28,8 @@ const (
 	variableNodelist   = "ACCORDION_NODELIST"   // all nodes of the job, as a host list
 	variableNodes      = "ACCORDION_NNODES"     // number of nodes
 	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one node per line
-	variableHosts      = "ACCORDION_HOSTS"      // the hosts file that the sidecar keeps for a job that never calls accordion step
-	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, from which later numbers of tasks are scaled
+	variableHosts      = "ACCORDION_HOSTS"      // the hosts file that the sidecar updates for a job that never calls accordion step
+	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, from which the numbers of tasks of later steps are computed
 )
 
 // job is the job that the shim runs in.
@@ -41,10 +41,10 @@ type job struct {
 
 // system is the job's side of a batch system.
 type system interface {
-	// described lists the nodes in the environment; nil when there are none.
+	// described returns the nodes that the environment lists, or nil if it lists none.
 	described(env Getenv) []string
-	// ask lists the nodes that a job of this user holds, as the batch system reports them. When the job does not run any
-	// more, isEnded is true of the error.
+	// ask returns the nodes that a job of this user holds, as the batch system reports them. If the job no longer runs, isEnded returns
+	// true for the error.
 	ask(ctx context.Context, id int64) ([]string, error)
 	// export sets the variables that describe the job's nodes (sorted, at least one). It returns messages for the user.
 	export(s *script, j job, has holding) (messages []string)
@@ -77,7 +77,7 @@ var errEnded = errors.New("the job does not run any more")
 
 func isEnded(err error) bool { return errors.Is(err, errEnded) }
 
-// own returns the value of one of our variables, or "" when it belongs to another job.
+// own returns the value of one of the shim's variables, or "" if the value belongs to another job.
 func (j job) own(name string) string {
 	if j.env.get(variableJob) != strconv.FormatInt(j.id, 10) {
 		return ""
@@ -85,7 +85,7 @@ func (j job) own(name string) string {
 	return j.env.get(name)
 }
 
-// step returns the step that the job is in, as the last call exported it. Before any call it returns 1.
+// step returns the number of the job's present step, as the last call of Step exported it. Before the first call it returns 1.
 func (j job) step() int {
 	if n, ok := allocation.Positive(j.own(variableStep)); ok {
 		return n

@@ -19,20 +19,19 @@ import (
 	"accordion/shim/wire"
 )
 
-// The variables that tell where the sidecar is. The last two are set by job_submit.lua when its configuration contains
-// them.
+// The environment variables with the sidecar's address. job_submit.lua sets the last two in jobs if its configuration contains them.
 const (
 	variableSocket  = "ACCORDION_SOCKET"       // its Unix socket, on this host
 	variableAddress = "ACCORDION_ADDRESS"      // HOST:PORT
-	variableMunge   = "ACCORDION_MUNGE_SOCKET" // socket of the munged to use; not set: munge's default
+	variableMunge   = "ACCORDION_MUNGE_SOCKET" // socket of the munged to use; if it is not set, munge's default
 )
 
-// addressFile is a file in a configuration directory, for jobs that do not have these variables. Its first line that is
-// neither empty nor a comment is HOST:PORT. The socket of munged follows there unless it is the default one.
+// addressFile is a file in a configuration directory, for jobs without these variables. Its first line that is neither empty nor a comment
+// contains HOST:PORT and, unless munge's default is used, the socket of munged.
 const addressFile = "accordion.address"
 
-// configDirs returns the directories that may contain the file. They are the directories of slurm.conf and oar.conf,
-// and the one where Slurm keeps the files that slurmctld sent ("configless").
+// configDirs returns the directories that may contain the address file. They are the directories of slurm.conf and oar.conf, and the
+// directory for files that slurmctld has sent ("configless").
 func configDirs(env Getenv) []string {
 	var all []string
 	for _, name := range []string{"SLURM_CONF", "OARCONFFILE"} {
@@ -45,13 +44,13 @@ func configDirs(env Getenv) []string {
 
 // endpoint is where the sidecar listens.
 type endpoint struct {
-	socket  string // its Unix socket; "": it is reached over TCP
+	socket  string // its Unix socket; "" if it is reached over TCP
 	address string // HOST:PORT
-	munge   string // munged's socket; "": munge's default
+	munge   string // munged's socket; "" means munge's default
 }
 
-// find finds the sidecar: from the environment, else from the file in a configuration directory. If neither names it,
-// find returns the default socket.
+// find returns the sidecar's address, from the environment or else from the address file. If there is neither, it returns the default
+// socket.
 func find(env Getenv, directories []string) (endpoint, error) {
 	if socket := env.get(variableSocket); socket != "" {
 		return endpoint{socket: socket}, nil
@@ -63,7 +62,7 @@ func find(env Getenv, directories []string) (endpoint, error) {
 		name := filepath.Join(dir, addressFile)
 		text, err := firstLine(name)
 		if err != nil {
-			continue // A file that is absent or not readable is the same as none.
+			continue // A file that cannot be read counts as absent.
 		}
 		words := strings.Fields(text)
 		switch {
@@ -79,9 +78,9 @@ func find(env Getenv, directories []string) (endpoint, error) {
 	return endpoint{socket: wire.Socket}, nil
 }
 
-// Dialer returns a function that connects to the sidecar, where the environment or a file tells that it is. It connects
-// over the sidecar's Unix socket, or over TCP with a *seal.Conn. The function looks up the address for each try,
-// because the sidecar may move to another host while a job waits.
+// Dialer returns a function that connects to the sidecar, at the address in the environment or in a file. The connection is to the
+// sidecar's Unix socket, or a *seal.Conn over TCP. The function looks up the address at each call, because the sidecar may move to another
+// host while a job waits.
 func Dialer(env Getenv) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		p, err := find(env, configDirs(env))
@@ -92,7 +91,7 @@ func Dialer(env Getenv) func(context.Context) (net.Conn, error) {
 	}
 }
 
-// checkAddress checks an address. source is the variable or the file that contains it.
+// checkAddress checks an address. `source` is the variable or the file that contains the address.
 func checkAddress(address, munge, source string) (endpoint, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" {
@@ -141,7 +140,7 @@ func (p endpoint) dial(ctx context.Context) (net.Conn, error) {
 // dialTimeout limits how long the sidecar's host may take to accept a connection and to send its challenge.
 const dialTimeout = 10 * time.Second
 
-// silenceLimit is how long a sidecar's host may be silent until the shim connects again.
+// silenceLimit is how long a sidecar's host may be silent before the shim reconnects.
 const silenceLimit = time.Minute
 
 // dialTCP connects over the network, and reads the sidecar's challenge. The connection breaks when the host has been
@@ -168,7 +167,7 @@ func dialTCP(ctx context.Context, address string, a seal.Authority, silent time.
 	return conn, nil
 }
 
-// userTimeout limits how long data that was sent may stay unacknowledged. TCP sends no keep-alive during that time.
+// userTimeout limits how long sent data may stay unacknowledged. TCP sends no keep-alives while data is unacknowledged.
 func userTimeout(silent time.Duration) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		var failed error

@@ -86,7 +86,7 @@ func TestAddressFileIsInTheConfigurationDirectory(t *testing.T) {
 	}
 }
 
-// far starts a sidecar at a TCP address. It calls one function after the other with its connections.
+// far starts a fake sidecar at a TCP address. It handles each connection with the next of the given functions.
 func far(t *testing.T, does ...func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -109,7 +109,7 @@ func far(t *testing.T, does ...func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// answers returns what an honest sidecar of a user does.
+// answers returns the function for a connection that does what a real sidecar of a user does.
 func answers(a seal.Authority) func(net.Conn) {
 	return func(conn net.Conn) {
 		c, err := seal.Accept(context.Background(), conn, a)
@@ -158,7 +158,7 @@ func TestSidecarThatRejectsACredentialSendsTheReason(t *testing.T) {
 	}
 }
 
-// garbler makes credentials that no one accepts.
+// garbler is an authority that makes invalid credentials.
 type garbler struct{ seal.Authority }
 
 func (garbler) Make(context.Context, []byte) (string, error) { return "nonsense", nil }
@@ -221,7 +221,7 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 	defer l.Close()
 	took := make(chan error, 1)
 	gone := make(chan struct{})
-	go func() { // takes the request, then the host vanishes
+	go func() { // the sidecar reads the request, then its host disappears
 		conn, err := l.Accept()
 		if err != nil {
 			took <- err
@@ -251,7 +251,7 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	controller.PullTheCable(t)
-	if err := <-ended; ctx.Err() != nil || err == nil { // a timeout, or no route to the host any more
+	if err := <-ended; ctx.Err() != nil || err == nil { // the error is a timeout, or "no route to host"
 		t.Errorf("got %v", err)
 	}
 }

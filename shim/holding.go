@@ -11,10 +11,10 @@ import (
 	"accordion/shim/wire"
 )
 
-// holding is what a job has.
+// holding is the nodes and allocations that a job has.
 type holding struct {
-	nodes       []string        // all of them
-	allocations allocation.List // of a job with companions, its own first; nil: its own has all nodes
+	nodes       []string        // all nodes of the job
+	allocations allocation.List // of a job with companions, its own first; nil if its own allocation has all nodes
 }
 
 // own returns the nodes of the job's own allocation.
@@ -25,7 +25,7 @@ func (h holding) own() []string {
 	return h.nodes
 }
 
-// replied returns what the job has by the sidecar's reply. It has no nodes when the sidecar does not know them.
+// replied returns what the job has according to the sidecar's reply. The result has no nodes if the sidecar does not know them.
 func (j job) replied(r wire.Reply) (holding, error) {
 	nodes, err := hostlist.Expand(r.Nodes)
 	if err != nil {
@@ -50,7 +50,7 @@ func (j job) replied(r wire.Reply) (holding, error) {
 	return h, nil
 }
 
-// present returns what the job has by the batch system, else by the environment.
+// present returns what the job has according to the batch system or, if that does not answer, according to the environment.
 func (j job) present(ctx context.Context) holding {
 	nodes, err := j.system.ask(ctx, j.id)
 	if err != nil {
@@ -68,8 +68,8 @@ func (j job) present(ctx context.Context) holding {
 	return holding{nodes: list.Nodes(), allocations: list}
 }
 
-// remaining returns the companions that still run, with their present nodes. It leaves a companion unchanged when the
-// batch system does not answer.
+// remaining returns the companions that still run, with their present nodes. If the batch system does not answer about a companion, the
+// companion is returned unchanged.
 func (j job) remaining(ctx context.Context, companions allocation.List) allocation.List {
 	var asking sync.WaitGroup
 	now := make(allocation.List, len(companions))
@@ -95,7 +95,7 @@ func (j job) remaining(ctx context.Context, companions allocation.List) allocati
 	return list
 }
 
-// describe exports what the job has. When that is not known it exports nothing, and the environment stays as it is.
+// describe exports what the job has. If that is unknown, it exports nothing, and the environment stays unchanged.
 func (j job) describe(text *script, h holding) (messages []string) {
 	if len(h.nodes) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func (j job) describe(text *script, h holding) (messages []string) {
 	return messages
 }
 
-// writeList writes one node per line to a file of the job, and returns its path. The name ends with the kind. The file
-// of the last call, whose path is in the variable, is replaced.
+// writeList writes one node per line to a file of the job, and returns the file's path. The file name ends with `kind`. The environment
+// variable `variable` has the path of the file from the last call, which is replaced.
 func writeList(j job, kind, variable string, nodes []string) (path string, err error) {
 	return allocation.WriteList(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.%s", j.id, kind), j.own(variable), nodes)
 }

@@ -11,9 +11,9 @@ import (
 	"accordion/shim/allocation"
 )
 
-// Nodes describes what the job has now, as Step does, but it ends no step and does not ask the sidecar. It reads the
-// hosts file, which the sidecar keeps for a job that never calls Step, else it asks the batch system. Its statuses are
-// StatusResized, StatusRefused where the nodes are not known, and StatusUsage.
+// Nodes describes the nodes that the job has now, as Step does, but it ends no step and does not ask the sidecar. It reads the hosts file,
+// which the sidecar updates for jobs that never call Step. Without that file it asks the batch system. Its statuses are StatusResized,
+// StatusRefused if the nodes are unknown, and StatusUsage.
 func Nodes(ctx context.Context, env Getenv) Outcome {
 	j, err := findJob(env)
 	if err != nil {
@@ -36,7 +36,7 @@ func Nodes(ctx context.Context, env Getenv) Outcome {
 		return j.outcome(StatusRefused, &text, []string{err.Error()})
 	}
 	if env.get(variableHosts) != "" {
-		text.unset(variableHosts) // it belongs to the job that submitted this one
+		text.unset(variableHosts) // the value belongs to the job that submitted this one
 	}
 	has := j.present(ctx)
 	if len(has.nodes) == 0 {
@@ -45,8 +45,8 @@ func Nodes(ctx context.Context, env Getenv) Outcome {
 	return j.outcome(StatusResized, &text, append([]string{summary(has)}, j.describe(&text, has)...))
 }
 
-// HostsFile returns the path of the hosts file, which the sidecar keeps for a job that never calls Step. Its statuses
-// are StatusResized, StatusRefused where there is no file yet, and StatusUsage. Text is only the path.
+// HostsFile returns the path of the hosts file, which the sidecar updates for jobs that never call Step. Its statuses are StatusResized,
+// StatusRefused if there is no file yet, and StatusUsage. The outcome's Text is only the path.
 func HostsFile(env Getenv) Outcome {
 	j, err := findJob(env)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// oar is a job under OAR. Its programs read their nodes from the file OAR_NODEFILE, which OAR wrote when the job began.
-// It has a line for each of the job's resources, which are mostly cores. The shim leaves that file as it is, so
-// programs that read its path at the job's start still find it. The shim writes the present nodes into another file of
-// the same form, and sets the variables to that.
+// oar is a job under OAR. Its programs read their nodes from the file OAR_NODEFILE, which OAR wrote when the job began. It has a line for
+// each of the job's resources, which are mostly cores. The shim does not change that file, so that programs which have read its path at the
+// job's start still find it. It writes the present nodes into another file of the same form, and sets the variables to the path of that
+// file.
 type oar struct{}
 
 var _ system = oar{}
@@ -51,8 +51,8 @@ func (oar) ask(context.Context, int64) ([]string, error) {
 	return nil, errors.New("OAR tells a job its nodes only at its start")
 }
 
-// export sets the variables to a file with the job's nodes when OAR's own file has other nodes. A new node gets as many
-// lines as the known node with the fewest.
+// export sets the variables to a file with the job's nodes, if OAR's own file has other nodes. A new node gets as many lines as the known
+// node with the fewest lines.
 func (oar) export(text *script, j job, has holding) (messages []string) {
 	old := j.env.get(oarNodefile)
 	before, lines := readNodefile(old)
@@ -74,7 +74,7 @@ func (oar) export(text *script, j job, has holding) (messages []string) {
 	path, err := writeList(j, "nodes", oarNodefile, list)
 	for _, name := range oarNodefiles {
 		switch {
-		case j.env.get(name) != old: // under some of OAR's resource managers it is another file
+		case j.env.get(name) != old: // under some of OAR's resource managers the variable names another file
 		case err == nil:
 			text.export(name, path)
 		default: // the file contains the previous nodes

@@ -14,13 +14,12 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// StatusAborted is the exit status of Part when the application does not start, EX_TEMPFAIL. The user's code must not
-// run then.
+// StatusAborted is the exit status of Part if the application does not start (EX_TEMPFAIL). The user's code must not run in that case.
 const StatusAborted = 75
 
 // The variables of a part of an application.
 const (
-	variableApplication = "ACCORDION_APPLICATION" // its number
+	variableApplication = "ACCORDION_APPLICATION" // number of the application
 	variablePart        = "ACCORDION_PART"        // the cluster of this part
 	variableParts       = "ACCORDION_PARTS"       // file with a line CLUSTER HOST for each host of all parts
 )
@@ -28,17 +27,17 @@ const (
 // PartOptions are the options of Part and PartDone.
 type PartOptions struct {
 	Getenv  Getenv // os.LookupEnv
-	Program string // path of this program, which the shell runs at its end
+	Program string // path of this program, which the shell runs when the script ends
 }
 
 // How long a part waits. docs/launch.md documents these values.
 const (
-	partOutage  = 2 * time.Minute  // for a sidecar that was there and was lost
-	doneTimeout = 30 * time.Second // until the end of the part is reported: it must not hold up the job's end
+	partOutage  = 2 * time.Minute  // how long to try to reach a sidecar that was lost
+	doneTimeout = 30 * time.Second // how long to try to report the end of the part, so that the job's end is not delayed
 )
 
-// Part reports that a job, which is a part of an application, is there, and waits until all parts are. Like Step it
-// returns no error; its text has the status. The job goes on after StatusResized (0).
+// Part reports that a job which is a part of an application runs, and waits until all parts run. Like Step, it returns no error; its text
+// has the status. After StatusResized (0) the job continues.
 func Part(ctx context.Context, o PartOptions) Outcome {
 	return part(ctx, o, Dialer(o.Getenv))
 }
@@ -59,7 +58,7 @@ func part(ctx context.Context, o PartOptions, d dial) Outcome {
 		switch m := e.Message.(type) {
 		case *launcher.Welcome:
 			app, cluster = m.App, m.Cluster
-			e.Session.Send(&launcher.Ready{Job: j.id}) // if this fails, another welcome comes
+			e.Session.Send(&launcher.Ready{Job: j.id}) // if this fails, the link reconnects and another welcome comes
 		case *launcher.Go:
 			return j.started(o, app, cluster, m)
 		case *launcher.Abort:
@@ -93,7 +92,7 @@ func abortMessage(m *launcher.Abort) string {
 	return reason(what, m.Why)
 }
 
-// linkStatus returns the status for a link that has ended with an error.
+// linkStatus returns the exit status for a link that has ended with an error.
 func linkStatus(err error) int {
 	var refused *link.RefusedError
 	var ended *link.EndedError
@@ -114,7 +113,7 @@ func (j job) started(o PartOptions, app int64, cluster string, g *launcher.Go) O
 		if i < len(g.Names) {
 			name = g.Names[i]
 		}
-		if cluster == "" && (len(g.Hosts) == 1 || sameSet(own, sorted(p.Hosts))) { // nothing else names this part's cluster
+		if cluster == "" && (len(g.Hosts) == 1 || sameSet(own, sorted(p.Hosts))) { // the sidecar has not sent this part's cluster, so it is found by its hosts
 			cluster = name
 		}
 		hosts += len(p.Hosts)

@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// together returns the start of two parts, on clusters whose hosts have the same names.
+// together returns the message Go for two parts, on clusters whose hosts have the same names.
 func together() *launcher.Go {
 	return &launcher.Go{At: 100, Hosts: []launcher.Names{{C: 0, Hosts: []string{"n2", "n1"}}, {C: 1, Hosts: []string{"n1"}}}, Names: []string{"oar", "slurm"}}
 }
@@ -86,8 +86,8 @@ func TestAPartFindsItsClusterByItsHosts(t *testing.T) {
 	}
 }
 
-// The trap is set where the shell has none, in every shell that is installed here, and gets the script's exit status.
-// No program is run before the script goes on. Only the file with the parts is left.
+// In every shell that is installed on this machine, the trap is set if the shell has none, and gets the script's exit status. No program
+// runs before the script continues. Only the file with the parts is left.
 func TestShellReportsTheEndOfThePart(t *testing.T) {
 	env := inSlurm(t)
 	env["TMPDIR"] = t.TempDir()
@@ -202,7 +202,7 @@ func TestPartDoneReportsTheStatus(t *testing.T) {
 		defer sidecar.Wait()
 		sidecar.Go(func() {
 			p, _ := s.Accept(t, &launcher.Welcome{Version: 2, App: 9})
-			for p.Read() != nil && p.Try(&launcher.Pong{}) == nil { // and never sends okay
+			for p.Read() != nil && p.Try(&launcher.Pong{}) == nil { // the sidecar never sends an Okay
 			}
 		})
 		begin := time.Now()

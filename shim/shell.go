@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// quote quotes any text as one word of a POSIX shell. Between single quotes only a single quote has a meaning. quote
-// leaves out zero bytes, which neither an environment nor a command line can contain. Libraries write shorter words,
-// but go-shellquote's are comments after a "#" and home folders after ":~", and mvdan.cc/sh refuses line ends and
-// invalid UTF-8.
+// quote quotes any text as one word of a POSIX shell. Between single quotes, only a single quote has a meaning. quote leaves out zero
+// bytes, which neither an environment nor a command line can contain. It uses no library: go-shellquote quotes neither "#" nor ":~", which
+// a shell may read as a comment or a home folder, and mvdan.cc/sh refuses line ends and invalid UTF-8.
 func quote(text string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "\x00", "").Replace(text) + "'"
 }
@@ -25,8 +24,8 @@ func (s *script) export(name, value string) {
 // unset removes a variable.
 func (s *script) unset(name string) { fmt.Fprintf(&s.b, "unset %s\n", name) }
 
-// end returns the whole text. Its last command has the status, so an eval of the text has it too. A subshell sets the
-// status, so that the shell itself goes on.
+// end returns the whole text. Its last command exits with the status, and so does an eval of the text. The command is a subshell, so that
+// the shell itself continues.
 func (s *script) end(status int) string {
 	if status != 0 {
 		fmt.Fprintf(&s.b, "(exit %d)\n", status)
@@ -34,11 +33,11 @@ func (s *script) end(status int) string {
 	return s.b.String()
 }
 
-// atEnd makes the shell run a command when it ends. A user's own EXIT trap has priority: then the command does not run.
+// atEnd makes the shell run a command when it ends. If the user has set an EXIT trap, that trap stays and the command does not run.
 //
-// The traps are printed into a file, which must be writable, because some shells print them to no subshell. The file is
-// removed only at the shell's end: to start rm takes up to a second on a busy machine, and what follows this text must
-// begin at once on all clusters. Only with a user's own trap rm runs at once.
+// The shell prints its traps into a file, which must be writable, because some shells do not print them in a subshell. The file is removed
+// only when the shell ends. Starting rm earlier would take up to a second on a busy machine, and the user's code must begin without delay
+// on all clusters. Only if the user has a trap, rm runs immediately.
 func (s *script) atEnd(command, file string) {
 	f := quote(file)
 	fmt.Fprintf(&s.b, `trap >%[1]s

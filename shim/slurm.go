@@ -51,11 +51,11 @@ func (s slurm) export(text *script, j job, has holding) (messages []string) {
 	}
 	exportTasks(text, j, firstTasks(j, len(before)), len(nodes))
 
-	// SLURM_HOSTFILE is the user's own list of hosts, one for each task. srun refuses it when it has fewer lines than
-	// there are tasks, or a node that the job does not have any more.
+	// SLURM_HOSTFILE is the user's own list of hosts, one for each task. srun refuses the list if it has fewer lines than there are tasks,
+	// or contains a node that the job no longer has.
 	if _, set := j.env("SLURM_HOSTFILE"); set && !sameSet(before, nodes) {
 		text.unset("SLURM_HOSTFILE")
-		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // it has no meaning without the file
+		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // without the file, "arbitrary" has no meaning
 			text.unset("SLURM_DISTRIBUTION")
 		}
 		messages = append(messages, "SLURM_HOSTFILE contained the previous nodes and is unset; "+variableHostfile+" lists the present ones")
@@ -70,9 +70,8 @@ func sameSet(before, after []string) bool {
 	return slices.Equal(sorted, after)
 }
 
-// cpusPerNode returns the CPUs of the nodes that the job has now. It keeps the numbers of the nodes that stay. The
-// numbers of new nodes are not known, so they get the smallest known number. It returns nil when the old numbers do not
-// fit the old nodes.
+// cpusPerNode returns the numbers of CPUs of the nodes that the job has now. Nodes that stay keep their numbers. The numbers of new nodes
+// are unknown, so these nodes get the smallest known number. It returns nil if the old numbers do not match the old nodes.
 func cpusPerNode(text string, before, after []string) allocation.Counts {
 	known, ok := allocation.ParseCounts(text)
 	if !ok || len(known) != len(before) {
@@ -110,8 +109,7 @@ func exportTasks(text *script, j job, ratio allocation.Ratio, after int) {
 	}
 }
 
-// firstTasks returns the number of tasks and nodes of the first step, or the zero value when the job has no number of
-// tasks.
+// firstTasks returns the number of tasks and nodes of the first step, or the zero value if the job has requested no number of tasks.
 func firstTasks(j job, described int) allocation.Ratio {
 	if r, ok := allocation.ParseRatio(j.own(variableTasks)); ok {
 		return r

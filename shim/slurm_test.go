@@ -32,9 +32,9 @@ look alone
 echo over
 `
 
-// In this test the test itself is the sidecar. It resizes the job, and the shim has to export the new size.
+// The test takes the place of the sidecar. It resizes the job, and the shim has to export the new size.
 func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
-	lab := lab.Slurm(t, 6, lab.Plain(), lab.Fast(), lab.NoPlugin()) // where cores are bound no step runs on merged nodes
+	lab := lab.Slurm(t, 6, lab.Plain(), lab.Fast(), lab.NoPlugin()) // plain, because with core binding no step runs on merged nodes
 	root := func(command ...string) string { t.Helper(); return lab.Run(t, "root", command...) }
 
 	server, err := session.Listen(session.Options{Path: filepath.Join(lab.Dir, "run", "accordion.sock")})
@@ -49,7 +49,7 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		ended <- nil // for the second receive
+		ended <- nil // so that a second receive also returns
 	}
 	defer end()
 
@@ -82,7 +82,7 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 		t.Fatal("the answer is not taken")
 	}
 
-	// The job shrinks while no sidecar is there to report it, so the shim asks Slurm.
+	// The job shrinks while no sidecar runs, so the shim asks Slurm about the nodes.
 	lab.Await(t, time.Minute, "the grown job ran", func() bool {
 		return strings.Contains(lab.File("alice", "slurm-"+id+".out"), "two:")
 	})

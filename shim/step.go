@@ -17,33 +17,33 @@ const (
 	StatusResized   = 0 // the next step begins, with the same or another size
 	StatusRefused   = 1 // the sidecar refused: not a managed job, another user's job, wrong nodes, or no next step
 	StatusUsage     = 2 // the command line is wrong, or this is not a job
-	StatusTimedOut  = 3 // the user's timeout passed before the nodes were there
+	StatusTimedOut  = 3 // the user's timeout passed before the job had the nodes
 	StatusNoSidecar = 4 // no sidecar answers
 )
 
 // Options are the options of one call of Step.
 type Options struct {
 	Keep    string        // host list: the nodes to keep when the job shrinks
-	Release string        // host list: the nodes to give back when the job shrinks; not with Keep
-	Timeout time.Duration // how long to wait; 0: without limit
+	Release string        // host list: the nodes to release when the job shrinks; not together with Keep
+	Timeout time.Duration // how long to wait; 0 means no limit
 	Getenv  Getenv        // os.LookupEnv
 }
 
 // Outcome is the result of a call of Step, for its shell and its user.
 type Outcome struct {
 	Status  int    // exit status, one of the above
-	Text    string // for the shell: exports, then a command that has the status
+	Text    string // for the shell: exports, then a command that exits with the status
 	Message string // one line for the user, never empty
 }
 
-// Usage returns the outcome for a wrong command line. Its text has the status too, because a shell that evaluates an
-// empty text goes on as after a success.
+// Usage returns the outcome for a wrong command line. Its text also sets the status, because a shell that evaluates an empty text continues
+// as after a success.
 func Usage(err error) Outcome {
 	return Outcome{Status: StatusUsage, Text: new(script).end(StatusUsage), Message: oneLine(err.Error())}
 }
 
-// Step ends the job's present step, waits until the nodes of the next one are there, and describes them. It returns no
-// error: the outcome contains what went wrong, and a job can go on with the nodes that the text describes.
+// Step ends the job's present step, waits until the job has the nodes of the next step, and describes them. It returns no error: the
+// outcome says what went wrong, and a job can continue with the nodes that the text describes.
 func Step(ctx context.Context, o Options) Outcome {
 	return step(ctx, o, &client{dial: Dialer(o.Getenv), timeouts: defaultTimeouts})
 }
@@ -85,7 +85,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// answered turns a reply into an outcome. It describes the present allocation whatever the status is.
+// answered turns a reply into an outcome. The outcome describes the present allocation, whatever the status is.
 func (j job) answered(ctx context.Context, r wire.Reply) Outcome {
 	var text script
 	var messages []string
@@ -111,7 +111,7 @@ func (j job) answered(ctx context.Context, r wire.Reply) Outcome {
 	case len(has.nodes) > 0:
 		messages = append(messages, j.describe(&text, has)...)
 		j.exportStep(&text, r.Step, r.Steps, r.Until, r.Generation)
-	case status != StatusRefused: // A refusal may be about a job that is not ours.
+	case status != StatusRefused: // A refusal may concern a job of another user.
 		messages = append(messages, j.describe(&text, j.present(ctx))...)
 	}
 	return j.outcome(status, &text, messages)
@@ -136,10 +136,10 @@ func reason(what, why string) string {
 	return what + ": " + why
 }
 
-// unanswered returns the outcome without an answer of the sidecar. It describes the present allocation.
+// unanswered returns the outcome if the sidecar has not answered. The outcome describes the present allocation.
 func (j job) unanswered(ctx context.Context, err error, timeout time.Duration) Outcome {
 	var text script
-	if ctx.Err() != nil { // The job is being ended, so there is no time for questions.
+	if ctx.Err() != nil { // The job is being ended, so there is no time to ask the batch system.
 		return j.outcome(StatusRefused, &text, []string{"interrupted"})
 	}
 	status, messages := StatusNoSidecar, []string{err.Error()}
@@ -161,8 +161,7 @@ func (j job) outcome(status int, text *script, messages []string) Outcome {
 // maxMessage limits a line for the user, in bytes.
 const maxMessage = 1000
 
-// oneLine returns text of others in a form that is safe for a terminal and a log: without control characters, and not
-// too long.
+// oneLine returns text from another program in a form that is safe for a terminal and a log, without control characters and not too long.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// environment is an environment that a test writes down.
+// environment is a set of environment variables, written out in a test.
 type environment map[string]string
 
 func (e environment) lookup(name string) (string, bool) {
@@ -26,7 +26,7 @@ func (e environment) lookup(name string) (string, bool) {
 	return v, set
 }
 
-// with returns a copy with more or other variables.
+// with returns a copy with added or changed variables.
 func (e environment) with(pairs ...string) environment {
 	all := environment{}
 	for name, value := range e {
@@ -38,8 +38,8 @@ func (e environment) with(pairs ...string) environment {
 	return all
 }
 
-// after returns the environment of a shell that has evaluated the text. It is a second, simple parser of what script
-// writes, for values without quotes; shell_test.go uses real shells.
+// after returns the environment of a shell that has evaluated the text. It is a simple parser for the output of type script, for values
+// without quotes; shell_test.go uses real shells.
 func (e environment) after(t *testing.T, text string) environment {
 	t.Helper()
 	all := e.with()
@@ -172,7 +172,7 @@ func TestAJobKeepsOneHostfileOfItsOwn(t *testing.T) {
 func TestTasksScaleWithTheNodesAndComeBackToWhatTheyWere(t *testing.T) {
 	for name, c := range map[string]struct {
 		env   []string
-		sizes []string // of the steps from the second on
+		sizes []string // sizes of the steps from the second on
 		want  []string // SLURM_NTASKS SLURM_TASKS_PER_NODE
 	}{
 		"4 tasks a node": {nil,
@@ -310,7 +310,7 @@ func TestStatusesAndMessages(t *testing.T) {
 	}
 }
 
-// unserved returns the outcome without a sidecar. It gives up at once.
+// unserved calls Step without a sidecar, which gives up immediately, and returns the outcome.
 func unserved(t *testing.T, env environment) Outcome {
 	t.Helper()
 	c, _ := sidecar{absent}.client()
@@ -486,7 +486,7 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	dir := func(tmp string) string { return filepath.Join(tmp, fmt.Sprintf("accordion-%d", os.Getuid())) }
 	for name, c := range map[string]struct {
 		prepare  func(t *testing.T, tmp string) error
-		usual    bool   // it is in accordion-UID
+		usual    bool   // the file is in accordion-UID
 		messages string // if there is no file
 	}{
 		"a link":            {func(t *testing.T, tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},

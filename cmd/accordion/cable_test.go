@@ -15,13 +15,13 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-// far has two hosts. On one a sidecar starts the steps of a job of user 4711. On the other the job runs.
+// far simulates two hosts. On one host, a sidecar starts the steps of a job of user 4711. On the other host, the job runs.
 type far struct {
 	controller, node *sealtest.Machine
 	dir              string // readable by every user
 }
 
-// uplink starts the sidecar. The arguments are further flags of the fake sidecar and the nodes of the job's steps.
+// uplink starts the fake sidecar. The arguments are additional flags of the fake sidecar and the nodes of the job's steps.
 func uplink(t *testing.T, flags ...string) *far {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "far")
@@ -34,7 +34,7 @@ func uplink(t *testing.T, flags ...string) *far {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"accordion", "fake-sidecar"} { // this test binary is both; its name selects which
+	for _, name := range []string{"accordion", "fake-sidecar"} { // this test binary is both programs; its file name selects one of them
 		copyFile(t, filepath.Join(dir, name))
 	}
 	address := f.controller.Address + ":6820"
@@ -60,7 +60,7 @@ func uplink(t *testing.T, flags ...string) *far {
 		if time.Now().After(end) {
 			t.Fatalf("the sidecar does not listen: %s", said.String())
 		}
-		time.Sleep(20 * time.Millisecond) // a process that starts to listen sends no event to this one
+		time.Sleep(20 * time.Millisecond) // there is no event when another process starts to listen
 	}
 	return f
 }

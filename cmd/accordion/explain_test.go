@@ -85,7 +85,7 @@ func pointToFreePort(file string) error {
 	return os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", port)), 0o600)
 }
 
-// fetch prints what [metrics] listen of the configuration serves.
+// fetch prints the metrics that are served at the address [metrics] listen of the configuration.
 func fetch(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -103,8 +103,8 @@ func fetch(file string) error {
 	return err
 }
 
-// visit prints the content of a path of a page that listens on a Unix socket: run/web.sock/job?id=1. For the stream
-// it prints the first message.
+// visit requests a path from a web server on a Unix socket and prints the answer, as in run/web.sock/job?id=1. For the event stream it
+// prints the first message.
 func visit(place string) error {
 	socket, path, _ := strings.Cut(place, ".sock")
 	dial := func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket+".sock") }

@@ -27,7 +27,7 @@ func goAbroad(t *testing.T) *abroad {
 	a.command = func(words ...string) *exec.Cmd {
 		return controller.Command(context.Background(), 0, a.path("accordion"), words...)
 	}
-	copyFile(t, a.path("accordion")) // this test binary is that program; its name selects it
+	copyFile(t, a.path("accordion")) // this test binary is the program; its file name selects what it does
 	if err := os.Chmod(a.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ type launching struct {
 	out, said bytes.Buffer
 }
 
-// launch starts one as a user, with only the given environment.
+// launch starts `accordion launch` as a user, with only the given environment.
 func (a *abroad) launch(uid int, environment []string, words ...string) *launching {
 	a.t.Helper()
 	home, err := os.MkdirTemp(a.dir, "home")
@@ -79,7 +79,7 @@ func (a *abroad) launch(uid int, environment []string, words ...string) *launchi
 	return l
 }
 
-// status waits for its end and returns its exit status.
+// status waits until the launcher has ended and returns its exit status.
 func (l *launching) status() int {
 	l.Wait()
 	return l.ProcessState.ExitCode()
@@ -88,7 +88,7 @@ func (l *launching) status() int {
 // On another host a launcher finds the sidecar like accordion step does, munge authenticates its user, and it
 // reconnects after the sidecar was killed.
 func TestALaunchOnAnotherHost(t *testing.T) {
-	const daemon, nameless = 1, 4711 // every Debian has a name for the first user and none for the second
+	const daemon, nameless = 1, 4711 // Debian has a name for the first user and none for the second
 	a := goAbroad(t)
 	munge := "ACCORDION_MUNGE_SOCKET=" + a.node.Munge
 	beside := "SLURM_CONF=" + a.path("slurm.conf")

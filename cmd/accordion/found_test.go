@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// found lists inputs for which a command once failed, each in testdata/found/NAME, copied by hand from public reports
-// and files. Each row has the correct result. If want is set it is the whole standard output. pieces are searched in
-// standard output and standard error together, in any order.
+// found lists inputs for which a command once failed. Each is in testdata/found/NAME, copied by hand from public reports and files. Each
+// row has the correct result. If `want` is set, it is the whole standard output. Each of `pieces` must occur in standard output or standard
+// error, in any order.
 var found = []row{
 	{
 		// TotalCPU is the sum over all processors: 4,000 days of it are 22 hours of 4,096 processors.
@@ -27,7 +27,7 @@ var found = []row{
 			"accordion: warning: 1 line cannot be read, left out: sacct.txt:3: "},
 	},
 	{
-		// A summary line and a line for each of its two bursts are one job.
+		// A summary line, followed by a line for each of the job's two partial executions, describes one job.
 		name: "05-swf-partial-lines", command: "replay --csv - log.swf",
 		want: `job_id,workload_name,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources
 1,log,0,50,60,1,0,30,30,0,30,1.000000,-1,0-49
@@ -40,7 +40,7 @@ var found = []row{
 	{name: "08-reqnodes-K", command: "advise --from sacct.txt", pieces: []string{" ua   │ mesh_# │  2048 │    9 │", "│ #EP 1x37m,2048x37m"}, absent: []string{"cannot be read"}},
 	{name: "08-reqnodes-K", command: "advise --from frac.txt", pieces: []string{" ua   │ mesh_# │  1536 │    9 │", "│ #EP 1x37m,1536x37m"}, absent: []string{"cannot be read"}},
 	{
-		// A byte order mark at the beginning, from an editor or PowerShell.
+		// An editor or PowerShell has written a byte order mark at the beginning.
 		name: "09-bom-sacct", command: "trace from-sacct --machine 64 --zone UTC sacct.txt",
 		pieces: []string{"accordion: 1 jobs, 0 of them evolving\n", "  701        0     10     60    4     50 "},
 		absent: []string{"left out", "cannot be read"},
@@ -62,8 +62,8 @@ var found = []row{
 	imported("apel-160.txt", "  701        0     10  86400    4  44474 ", "  703        0     10     60    4    900 ", "  704        0     10     60    4 9.21425 ",
 		"  705        0     10     60    4     -1 ", job702, `warning: 1 value cannot be read, taken as unknown: apel-160.txt:5: TotalCPU: "-0:00:16"`),
 
-	// 02: rows that are not rows.
-	// https://github.com/ubccr/xdmod/pull/1088: sacct -p of a name that ends in a line end.
+	// 02: lines that are not complete accounting rows. https://github.com/ubccr/xdmod/pull/1088: output of sacct -p with a job name that
+	// ends in a line end.
 	imported("xdmod-1088.txt", job701, job702, "warning: 1 line cannot be read, left out: xdmod-1088.txt:3: "),
 	// https://github.com/ubccr/xdmod/pull/1525: empty lines.
 	imported("xdmod-1525.txt", job701, job702),
@@ -79,7 +79,7 @@ var found = []row{
 	// 09: encodings of editors and other systems, and compression.
 	// https://github.com/pandas-dev/pandas/issues/4793: a byte order mark, and CR LF.
 	imported("pandas-4793.txt", job701, job702),
-	// https://github.com/biolab/orange3/issues/7000: two such texts in one file.
+	// https://github.com/biolab/orange3/issues/7000: one file with two outputs of sacct, each with a byte order mark.
 	imported("orange3-7000.txt", job701, job702),
 	// https://github.com/wonderwhy-er/DesktopCommanderMCP/issues/610: Windows PowerShell writes UTF-16.
 	refused("desktopcommander-610.txt", "read desktopcommander-610.txt: it is text in UTF-16, which is not read here; convert it first, as in: iconv -f UTF-16 -t UTF-8 FILE"),
@@ -99,7 +99,7 @@ var found = []row{
 	},
 	// https://github.com/ceems-dev/ceems/issues/432: times with an offset, and without.
 	imported("ceems-432.txt", job701, job702),
-	// https://github.com/reframe-hpc/reframe/issues/3559: several clusters with the same job numbers.
+	// https://github.com/reframe-hpc/reframe/issues/3559: jobs of several clusters with the same job numbers.
 	imported("reframe-3559.txt", "    1        0     10     60    4 ", "    2       50     10     60    4 ", "; Partition: 2 beta/main\n", "the accounting is of 2 clusters (alpha, beta)"),
 	// https://github.com/aws/aws-parallelcluster/issues/6362: a new cluster with the name of the old one, whose job
 	// numbers start at 1 again.
@@ -116,21 +116,21 @@ var found = []row{
 	{name: "reports", command: "trace check oar3-1.swf", status: 1, pieces: []string{"jobs whose number another job has: 1, first job 21, the 2nd of the log\n"}},
 	replayed("no-summary.swf", "no-summary: 2 jobs on 64 nodes; left out 1: 1 that are parts of the job above them\n"),
 
-	// 06: headers.
-	// https://github.com/aleasimulator/alea, Alea/data-set/FIT/jaros2.swf: a line of names, 20 fields, jobs that wait for several.
+	// 06: headers. https://github.com/aleasimulator/alea, Alea/data-set/FIT/jaros2.swf: a header line of field names, 20 fields, and jobs
+	// that depend on several other jobs.
 	replayed("alea-jaros.swf", "alea-jaros: 2 jobs on 16 nodes\n", "lines that are no jobs, left out: 1"),
-	// The same, Alea/data-set/wagap-2013.swf: 21 fields, submissions in Unix time.
+	// The same repository, Alea/data-set/wagap-2013.swf: 21 fields, and submission times in Unix time.
 	replayed("alea-wagap.swf", "alea-wagap: 2 jobs on 64 nodes\n"),
 	// https://github.com/oar-team/evalys, tests/easy_mediumWL_smallPF.swf: fractions of seconds, -0.0.
 	replayed("evalys-easy.swf", "evalys-easy: 2 jobs on 8 nodes\n"),
-	// A published conversion of https://dcc.mit.edu/data: UNKNOWN for unknown values, a note of several lines with
+	// A published conversion of https://dcc.mit.edu/data to SWF. It has UNKNOWN for unknown values, and a note of several lines with
 	// colons.
 	replayed("supercloud.swf", "supercloud: 1 job on 23040 nodes\n"),
-	// A generator of logs like https://www.cs.huji.ac.il/labs/parallel/workload/l_nasa_ipsc: a zone's name instead of
-	// its offset.
+	// A generated log, like https://www.cs.huji.ac.il/labs/parallel/workload/l_nasa_ipsc, whose header has the name of a time zone instead
+	// of its offset.
 	{name: "reports", command: "trace info ipsc-generated.swf", pieces: []string{"machine      128 processors\n", "submitted    1993-10-05 18:00:00 PDT"}},
-	// https://www.cs.huji.ac.il/labs/parallel/workload/l_ctc_sp2: a remark behind the number. Here it is indented
-	// before the semicolon.
+	// https://www.cs.huji.ac.il/labs/parallel/workload/l_ctc_sp2: a header line with a remark after the number. In this file the header
+	// line is also indented.
 	replayed("indented-reader.swf", "indented-reader: 1 job on 338 nodes\n"),
 }
 
@@ -145,10 +145,10 @@ type row struct {
 	name    string // name of the folder
 	command string // arguments of "accordion", run in that folder
 	status  int
-	want    string   // the whole standard output; "": not compared
-	pieces  []string // each must be in the output
-	absent  []string // none may be in the output
-	widest  int      // most characters of a line of standard output; 0: any
+	want    string   // the whole standard output; "" if not compared
+	pieces  []string // each must occur in the output
+	absent  []string // none may occur in the output
+	widest  int      // most characters of a line of standard output; 0 means any
 }
 
 // imported returns a row for a file of Slurm's accounting in reports.
@@ -156,7 +156,7 @@ func imported(file string, pieces ...string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 --zone UTC " + file, pieces: pieces}
 }
 
-// refused returns a row for such a file that cannot be read.
+// refused returns a row for a file of Slurm's accounting in reports that cannot be read.
 func refused(file, why string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 " + file, status: 2, pieces: []string{"accordion: " + why + "\n"}}
 }

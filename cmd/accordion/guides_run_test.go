@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// needed lists the commands that are not run here, with what each needs and where it is run.
+// needed lists the commands that this test does not run, with what each command needs and the test that runs it.
 var needed = map[string]string{
 	"step":        "a job: script/step, and the stories of slurm and oar",
 	"nodes":       "a job: script/step-alone",
@@ -34,8 +34,8 @@ var needed = map[string]string{
 	"demo":        "a minute: script/demo",
 }
 
-// elsewhere lists lines that would take minutes here or need what some machines lack: a part of each line and the
-// reason.
+// elsewhere lists lines that this test does not run, because they take minutes or need what some machines lack. Its keys are parts of the
+// lines, its values the reasons.
 var elsewhere = map[string]string{
 	"paper adaptive":             "minutes: logs/paper, with fewer seeds",
 	"paper delegated":            "minutes: logs/paper, with fewer seeds, and traces/paper/delegated/figures",
@@ -49,8 +49,8 @@ var elsewhere = map[string]string{
 	"exec -- accordion":          "a lab: the stories of slurm and oar",
 }
 
-// TestTheGuidesCommandsOnFilesRun runs the lines of the guides that need nothing but files, each block in a folder
-// with the log, the accounting and the examples that the guides mention. The README has its own test.
+// TestTheGuidesCommandsOnFilesRun runs the lines of the guides that need nothing but files. Each block runs in a folder with the log, the
+// accounting and the examples that the guides mention. The README has its own test.
 func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
 	scripts, ran, used := t.TempDir(), 0, map[string]bool{}
 	for _, s := range sayings(t) {
@@ -84,7 +84,7 @@ func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
 	runFiles(t, scripts)
 }
 
-// runFiles runs the test scripts of a folder, each with the files that the guides' lines read.
+// runFiles runs the test scripts of a folder. Each script finds the files that the guides' lines read.
 func runFiles(t *testing.T, scripts string) {
 	t.Helper()
 	fixtures := logsOfGuides(t)
@@ -94,7 +94,7 @@ func runFiles(t *testing.T, scripts string) {
 	}})
 }
 
-// isElsewhere reports whether a line is not for this test, and records the reason.
+// isElsewhere reports whether this test skips a line, and records in `used` which reason applied.
 func isElsewhere(line string, calls [][]string, used map[string]bool) (is bool) {
 	for part := range elsewhere {
 		if strings.Contains(line, part) {
@@ -159,7 +159,7 @@ func logsOfGuides(t *testing.T) string {
 	return folder
 }
 
-// few returns a log with its header and its first jobs.
+// few returns a shorter log, with the header and the first jobs of `log`.
 func few(log []byte, jobs int) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(string(log)) {
@@ -195,8 +195,7 @@ var (
 	scripts = regexp.MustCompile(`(?:^|\s)(?:\./)?(scripts/[a-z-]+)\b`)
 )
 
-// Guides also name other commands of the source: the tests that they tell readers to run must exist, and so must the
-// scripts.
+// Guides also name commands for the source code. The tests and scripts that they tell readers to run must exist.
 func TestTheGuidesNameTestsAndScriptsThatExist(t *testing.T) {
 	tests, programs := 0, 0
 	for _, s := range sayings(t) {

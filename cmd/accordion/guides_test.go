@@ -16,7 +16,7 @@ import (
 type said struct {
 	guide  string
 	number int    // line number
-	text   string // without a remark behind it
+	text   string // without the remark after the command
 	block  bool   // in a block of its own; otherwise within a sentence
 }
 
@@ -26,7 +26,7 @@ var (
 	called = regexp.MustCompile(`(?:^|[|;&(]\s*|-- )accordion\s`)
 )
 
-// sayings returns all lines of the guides with a command of the program, or of one that runs it.
+// sayings returns all lines of the guides with a command of accordion, or of a program that runs accordion.
 func sayings(t *testing.T) (all []said) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -99,7 +99,7 @@ func commandsIn(t *testing.T, line string) (all [][]string) {
 	return all
 }
 
-// call returns the beginning of a text that is one command, up to a shell operator.
+// call returns the first command of a text, up to the next shell operator.
 func call(text string) string {
 	quote := rune(0)
 	for i, c := range text {
@@ -115,15 +115,14 @@ func call(text string) string {
 	return text
 }
 
-// Words that begin like a command and are not one.
+// Texts that begin like a command of accordion but are none.
 var noCommands = map[string]string{
 	"session":    "the first line of a connection, docs/protocol.md",
 	"run:":       "what accordion run says",
 	"statistics": "the kind of a file",
 }
 
-// Every command in a guide must exist, with its options. In a block, which readers type, its arguments must be valid
-// too.
+// Every command in a guide must exist, with its options. In a block, which readers type, the command's arguments must be valid too.
 func TestTheGuidesNameCommandsThatExist(t *testing.T) {
 	checked := 0
 	for _, s := range sayings(t) {
@@ -147,7 +146,7 @@ func TestTheGuidesNameCommandsThatExist(t *testing.T) {
 	}
 }
 
-// wrong returns the error in a command line, or "" if none can be found without running it.
+// wrong returns the error in a command line, or "" if no error can be found without running the command.
 func wrong(words []string, whole bool) string {
 	root := accordion()
 	root.InitDefaultCompletionCmd()

@@ -46,7 +46,7 @@ func TestEveryHelpHasTwoExamplesThatCanBeTyped(t *testing.T) {
 		name := strings.Join(append([]string{"accordion"}, path...), " ")
 		count := 0
 		for line := range strings.SplitSeq(c.Example, "\n") {
-			line, _, _ = strings.Cut(strings.TrimSpace(line), "   ") // the rest is a remark
+			line, _, _ = strings.Cut(strings.TrimSpace(line), "   ") // what follows is a remark
 			calls := commandsIn(t, line)
 			if len(calls) > 0 {
 				count++

@@ -24,9 +24,9 @@ var (
 	seedFlag = flag.Uint64("accordion.seed", 0, "of the instants at which the sidecar is killed; 0: drawn")
 )
 
-// killedSidecar is a sidecar that is killed repeatedly while launchers wait, each in a process. The first launchers request
-// all nodes for hours: one of them runs and is lost with the sidecar, the next one follows, and all others wait for
-// the last of them.
+// killedSidecar is a sidecar that is killed repeatedly while launchers wait, each in its own process. The first launchers request all nodes
+// for hours. One of them runs at a time and is lost when the sidecar is killed; then the next one starts. All other launchers wait behind
+// them.
 type killedSidecar struct {
 	*serving
 	dice      *rand.Rand
@@ -35,13 +35,13 @@ type killedSidecar struct {
 	known     map[int64]apps.Application
 }
 
-// killedLauncher is a launcher.
+// killedLauncher is one launcher of a killedSidecar.
 type killedLauncher struct {
 	name    string
 	large   bool
-	begun   bool // the journal showed it as started when the sidecar was killed, so it is lost
+	begun   bool // when the sidecar was killed, the journal showed the application as started, so it is lost
 	command *exec.Cmd
-	said    bytes.Buffer // both streams; read after it has ended
+	said    bytes.Buffer // standard output and standard error; read after the launcher has ended
 	over    chan struct{}
 }
 
@@ -106,10 +106,10 @@ func (g *killedSidecar) back() (back, of int) {
 	return back, of
 }
 
-// instant waits until a random time after the start of the sidecar: soon, or when some of the launchers are
-// connected, and a moment later. Sometimes it waits until all are connected and the application that was lost has
-// ended. Then another one takes its place. It also ensures that launchers, which give up after two minutes, were
-// connected for some seconds in that time.
+// instant waits until a random time at which the sidecar is to be killed. That is soon after the sidecar's start, or a moment after some of
+// the launchers have connected. Sometimes it is after all launchers have connected, the lost application has ended, and another one has
+// started. Launchers give up after two minutes without a sidecar, so instant also ensures that they were connected for some seconds within
+// that time.
 func (g *killedSidecar) instant(kill int) {
 	if kill%5 == 0 {
 		g.await("what was lost is ended", g.ended)
@@ -162,7 +162,7 @@ func (g *killedSidecar) inspect() {
 		if !a.Phase.Started() {
 			continue
 		}
-		g.launchers[a.Name].begun = g.launchers[a.Name].begun || a.Phase == apps.Running // an application that was not let through is tried again
+		g.launchers[a.Name].begun = g.launchers[a.Name].begun || a.Phase == apps.Running // an application whose start was not complete is started again
 		for _, b := range now {
 			if !b.Phase.Started() && b.Phase != apps.Ending && b.Compare(&a) < 0 {
 				g.t.Errorf("%s has started, and %s, which waits, comes before it", a.Name, b.Name)
@@ -188,7 +188,7 @@ func request(a apps.Application) map[string]int64 {
 	return all
 }
 
-// waiting returns how many launchers have requested something. One of them may have started.
+// waiting returns how many launchers have a request, and how many of these applications have started (at most one).
 func (g *killedSidecar) waiting() (waiting, started int) {
 	for _, a := range g.snapshot().Applications {
 		switch apps.Phase(a.Phase) {
@@ -201,7 +201,7 @@ func (g *killedSidecar) waiting() (waiting, started int) {
 	return waiting, started
 }
 
-// reason returns the reason that an ended launcher prints.
+// reason matches the reasons that an ended launcher prints.
 var reason = regexp.MustCompile(`(?m)^accordion: (the application is ended: .*|its parts were over before its work was.*|the sidecar (refuses|has ended).*)$`)
 
 // judge checks how a launcher ended.
@@ -243,8 +243,7 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	g.start()
 	g.await("both clusters are read", g.read)
 	g.launch(0, true)
-	// It runs before others subscribe. A launcher that has requested nothing yet does not delay it then.
-	g.await("one that wants everything runs", func() bool {
+	g.await("one that wants everything runs", func() bool { // wait for this before the others subscribe, because an application without a request does not make others wait
 		_, started := g.waiting()
 		return started == 1
 	})

@@ -23,9 +23,9 @@ func init() {
 	}
 }
 
-// fakeApplications runs a sidecar for one application, with the real servers. It grants the first request at once,
-// and lets the parts through when all are ready. It exits when the launcher has received or sent the end of the
-// application and all have disconnected. The arguments are the names of its clusters, of four hosts each.
+// fakeApplications runs a fake sidecar for one application, with the real servers. The sidecar grants the first request immediately, and
+// lets the parts continue when all of them are ready. It exits when the launcher has received or sent the end of the application and all
+// peers have disconnected. Its arguments are the names of its clusters, of four hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")
@@ -77,7 +77,7 @@ func (a *fakeApplication) hear(s server.Session, m launcher.Message, seq int64) 
 	case nil:
 		delete(a.open, s)
 		a.left = a.left || s == a.launcher
-		return a.left && len(a.open) == 0 // all have received everything; otherwise one would connect to the next server at this socket
+		return a.left && len(a.open) == 0 // wait until all peers have received their messages; otherwise one of them could connect to the next test's server at this socket
 	case *launcher.Hello:
 		a.open[s] = true
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
@@ -137,7 +137,7 @@ func send(s server.Session, all ...launcher.Message) {
 	}
 }
 
-// letThrough lets all parts through as soon as they are ready.
+// letThrough lets all parts continue as soon as all of them are ready.
 func (a *fakeApplication) letThrough() {
 	if a.granted == nil || len(a.jobs) > 0 && len(a.ready) < len(a.granted) {
 		return

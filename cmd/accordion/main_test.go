@@ -13,8 +13,7 @@ import (
 	"accordion/shim/agent"
 )
 
-// programs are the programs that scripts may run: accordion under all its names, and helpers that other test files
-// add.
+// programs are the programs that scripts may run. They are accordion, under all its names, and helpers that other test files add.
 var programs = map[string]func(){"accordion": program, setup.SchedulerName: program, agent.Name: program}
 
 func program() { os.Exit(run()) }

@@ -24,7 +24,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// gathering is some launchers of this process on a sidecar's socket. The first of them gets all hosts, the others
+// gathering is a group of launchers in this process that are connected to a sidecar's socket. The first launcher gets all hosts. The others
 // wait with one request each.
 type gathering struct {
 	*serving
@@ -59,8 +59,8 @@ func (g *gathering) launch(hosts []launcher.Hosts, walltime int64) {
 	})
 }
 
-// settled reports whether all applications are there, with their views acknowledged, and at least the given number of
-// them wait with a request. Applications behind those that a pass considers receive no view yet.
+// settled reports whether all applications exist and have acknowledged their views, and at least `waiting` of them wait with a request.
+// Applications behind those that a pass considers receive no view yet.
 func (g *gathering) settled(all, waiting int) bool {
 	quiet := map[apps.Phase]int{}
 	for _, a := range g.snapshot().Applications {
@@ -106,7 +106,7 @@ var programFlag = flag.String("accordion.program", "", "measure the memory of th
 //	go test ./cmd/accordion -run MemoryOfASidecar -v -args -accordion.long
 func TestMemoryOfASidecar(t *testing.T) {
 	program := *programFlag
-	if program == "" { // this test binary is larger, with the race detector three times as large
+	if program == "" { // this test binary is larger than the program, and three times as large with the race detector
 		program = filepath.Join(t.TempDir(), "accordion")
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
@@ -119,7 +119,7 @@ func TestMemoryOfASidecar(t *testing.T) {
 	}
 	for _, load := range []struct {
 		launchers, considered int
-		most                  float64 // MiB; 0: not checked
+		most                  float64 // MiB; 0 if not checked
 	}{{200, 200, 50}, {2000, 200, 150}, {2000, 2000, 0}} {
 		t.Run(fmt.Sprintf("%d/%d", load.launchers, load.considered), func(t *testing.T) {
 			if load.launchers > 200 && !*long {
@@ -164,16 +164,16 @@ func measure(t *testing.T, program string, launchers, considered int, most float
 	}
 }
 
-// forgotten removes a file from the kernel's cache, so that it is read from disk like a program that was installed
-// long ago. The kernel caches a file that was just written in pieces of up to 2 MiB, and a process that touches part
-// of one has all of it. That would add 10 MiB to the program.
+// forgotten removes a file from the kernel's cache, so that it is read from disk like a program that was installed long ago. The kernel
+// caches a newly written file in pieces of up to 2 MiB, and maps a whole piece for a process that touches part of it. That would add 10 MiB
+// to the program's memory.
 func forgotten(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil { // only what is on the disk leaves the cache
+	if err := f.Sync(); err != nil { // only data that is on the disk can leave the cache
 		return err
 	}
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)

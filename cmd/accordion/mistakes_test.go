@@ -19,7 +19,7 @@ var mistakes = []struct {
 	status int
 	says   string
 }{
-	// A word that is not a command, on every level.
+	// A word that is not a command, at every level of subcommands.
 	{`ep chek 2x20m`, 2, `ep: unknown command "chek"; did you mean check?`},
 	{`oar instal`, 2, `oar: unknown command "instal"; did you mean install?`},
 	{`completion tcsh`, 2, `completion: unknown command "tcsh"; there are bash, fish, powershell, zsh`},
@@ -96,7 +96,7 @@ var mistakes = []struct {
 	{`launch`, 2, `launch: --model is missing: describe the application, such as --model '4x2h|8x70m'`},
 	{`serve extra`, 2, `accordion serve takes no arguments, but there is "extra"`},
 
-	// Profiles.
+	// Wrong profiles.
 	{`ep check 2x20`, 2, `evolution profile, column 3: "20" is not a duration above 0 …`},
 	{`ep check '2x1h|'`, 2, `moldable configurations, column 6: "" is not NODESxDURATION, such as 5x500s or 10x1h30m`},
 	{`ep check 'amdahl:p=2,t1=1h,nodes=1-4'`, 2, `moldable configurations, column 10: "2" is not a share from 0 to 1 …`},
@@ -219,7 +219,7 @@ func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, s
 	return status, stdout.String(), stderr.String()
 }
 
-// pattern matches a text in which … stands for any text.
+// pattern returns the regular expression for a text in which … stands for any text.
 func pattern(text string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*") + "$")
 }

@@ -17,9 +17,9 @@ import (
 	"accordion/adapter/managed"
 )
 
-// The journals in testdata/journals were written by programs built from three old commits, which their names give. Each is from a simulated
-// cluster that was stopped in the middle: with growths, shrinks, requeues, refused calls and jobs under way. The .json files are what
-// `accordion journal --json` of the old program itself printed. See testdata/journals/README.md.
+// The journals in testdata/journals were written by programs built from three old commits, whose hashes are in the file names. Each journal
+// is from a simulated cluster that was stopped in the middle of growths, shrinks, requeues and refused calls. The .json files are the
+// output of `accordion journal --json` of the old programs. See testdata/journals/README.md.
 func TestOldJournalsStayReadable(t *testing.T) {
 	files, err := filepath.Glob("testdata/journals/*.db.gz")
 	if err != nil || len(files) != 3 {
@@ -28,7 +28,7 @@ func TestOldJournalsStayReadable(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			path := unpack(t, file)
-			j, err := journal.Open(path) // as the sidecar does, which brings the schema up to date
+			j, err := journal.Open(path) // opened like by the sidecar, which updates the schema
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,8 @@ func unpack(t *testing.T, file string) string {
 	return path
 }
 
-// checkRestored fails where a record cannot be restored, or where one of its values would be lost or changed when it is saved again.
+// checkRestored fails the test if a record cannot be restored, or if one of its values would be lost or changed when the record is saved
+// again.
 func checkRestored(t *testing.T, r journal.Record) {
 	t.Helper()
 	job, err := managed.Restore(r.Data)

@@ -19,7 +19,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// monitoring is the folder that sites copy.
+// monitoring is the folder with the example configuration for Prometheus and Grafana.
 const monitoring = "../../examples/prometheus"
 
 func TestTheAlertsAreRaisedWhenTheyShouldBe(t *testing.T) {
@@ -108,7 +108,7 @@ var metricNames = regexp.MustCompile(`\b(?:up|(?:accordion|process)_[a-z_]+)\b`)
 // question is a query for Prometheus.
 type question struct {
 	where, expression string
-	alert             bool // an empty result is the correct one
+	alert             bool // the query is an alert, whose correct result is empty
 }
 
 // dashboard returns the queries of the panels in the form in which Grafana sends them.
@@ -184,7 +184,7 @@ func watching(t *testing.T, sidecar string) prometheus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Process.Kill() // it stores nothing of value
+		_ = c.Process.Kill() // killed, because it stores nothing of value
 		_ = c.Wait()
 		if t.Failed() {
 			said, _ := os.ReadFile(log.Name())
@@ -244,7 +244,7 @@ func (p prometheus) ask(t *testing.T, expression string) []any {
 	return data[struct{ Result []any }](t, p, "/api/v1/query?query="+url.QueryEscape(expression)).Result
 }
 
-// alerts returns the queries of its rules. Each must have been evaluated without an error.
+// alerts returns the queries of Prometheus's alert rules. Prometheus must have evaluated each of them without an error.
 func (p prometheus) alerts(t *testing.T) []question {
 	t.Helper()
 	type rule struct{ Name, Query, Health, LastError string }

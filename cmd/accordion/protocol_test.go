@@ -23,7 +23,7 @@ func TestTheSidecarConformsToTheProtocolOfLaunchers(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := filepath.Join(dir, "accordion")
-	copyFile(t, program) // this test binary is that program; its name selects it
+	copyFile(t, program) // this test binary is the program; its file name selects what it does
 	list := ""
 	for _, name := range []string{"a", "b"} {
 		file := filepath.Join(dir, name+".toml")
@@ -70,8 +70,8 @@ func TestTheSidecarConformsToTheProtocolOfLaunchers(t *testing.T) {
 	})
 }
 
-// readsBoth reports whether both clusters were read, according to the sidecar's status. Before the first cycle the
-// status has launchers but no cluster.
+// readsBoth reports whether both clusters were read, according to the sidecar's status. Before the first cycle, the status shows that
+// launchers are served, but shows no cluster.
 func readsBoth(program, config string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

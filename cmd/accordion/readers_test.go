@@ -10,8 +10,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// In TestOrdinaryUsersAreAnsweredByTheSidecar an unprivileged user runs each command that reads journals, of two
-// clusters and of applications, while the sidecar runs and while it does not.
+// TestOrdinaryUsersAreAnsweredByTheSidecar runs each command that reads journals as an unprivileged user, output while the sidecar runs and
+// output while no sidecar runs. The journals are those of two clusters and of applications.
 func TestOrdinaryUsersAreAnsweredByTheSidecar(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	s := newServing(t, 2, 100, "")

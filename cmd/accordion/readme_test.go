@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// covered lists commands of README.md and docs/start.md that TestEveryCommandOfTheReadmeRuns does not run, as
-// printed, with the reason and the test that covers each. A block of lines is identified by words in it.
+// covered lists commands of README.md and docs/start.md, as printed there, that TestEveryCommandOfTheReadmeRunsAsPrinted does not run. Each
+// has the reason, and the test that covers the command. A block of lines is identified by some words in it.
 var covered = []struct{ command, why, test string }{
 	{"./scripts/demo", "it takes a minute", "scripts: TestTheDemoRunsAsPrinted"},
 	{"./scripts/demo --on slurm", "it takes three minutes, and root", "slurm: TestTheDemoOnARealSlurm"},
@@ -43,7 +43,7 @@ var covered = []struct{ command, why, test string }{
 	{"accordion paper", "it names a group of commands, and one of them is run", "cmd/accordion/testdata/logs/paper.txtar"},
 	{"accordion paper delegated", "it takes minutes, and a log that is not in the repository", "traces/paper/delegated/figures: TestFigure7AndItsClaims"},
 	{"accordion paper adaptive", "it takes minutes", "cmd/accordion/testdata/logs/paper.txtar"},
-	{"ssh -L 9821:127.0.0.1:9821 HOST", "it needs a reader's desk", "scripts/packages: TestTheFirstTenMinutes"}, // which opens the page
+	{"ssh -L 9821:127.0.0.1:9821 HOST", "it needs a reader's desk", "scripts/packages: TestTheFirstTenMinutes"}, // the command that opens the page
 }
 
 var (
@@ -95,7 +95,7 @@ func TestEveryCommandOfTheReadmeRunsAsPrinted(t *testing.T) {
 			used[i] = true
 		case onlyOurs.MatchString(command):
 			lines[command] = true
-		default: // it may have any effect
+		default: // a command that changes files or starts programs, which this test does not run
 			t.Errorf("%q is run by no test: name in covered the test that does", command)
 		}
 	}
@@ -134,7 +134,8 @@ func TestEveryCommandOfTheReadmeRunsAsPrinted(t *testing.T) {
 	runFiles(t, folder)
 }
 
-// isThere reports whether a test exists: "" needs no test, "slurm: TestX" is a function, and anything else a file.
+// isThere reports whether a test exists. "slurm: TestX" names a test function in package slurm, "" means that no test is needed, and any
+// other text names a file.
 func isThere(t *testing.T, test string) bool {
 	t.Helper()
 	folder, name, is := strings.Cut(test, ": ")

@@ -30,13 +30,13 @@ type serving struct {
 	dir      string
 	clusters int
 	command  func(words ...string) *exec.Cmd // runs accordion
-	process  *exec.Cmd                       // nil: not running
+	process  *exec.Cmd                       // nil if not running
 	former   int64                           // the time of the last snapshot of earlier processes, in seconds
 	used     time.Duration                   // processor time of the processes that have ended
 }
 
-// newServing writes the configuration. more is added to that of the first cluster. A pass considers the given number
-// of applications, and a quarter of it for each user.
+// newServing writes the configuration. The text `more` is added to the configuration of the first cluster. A pass considers the given
+// number of applications, and for each user a quarter of that number.
 func newServing(t testing.TB, clusters, applications int, more string) *serving {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "serving") // short enough for sockets
@@ -78,7 +78,7 @@ func (s *serving) write(name, text string) {
 // start starts the process. It takes a moment until it serves.
 func (s *serving) start() {
 	s.t.Helper()
-	for time.Now().Unix() <= s.former { // its snapshots must be of a later second
+	for time.Now().Unix() <= s.former { // the new process's snapshots must be of a later second
 		time.Sleep(10 * time.Millisecond)
 	}
 	log, err := os.OpenFile(s.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -93,7 +93,7 @@ func (s *serving) start() {
 	}
 }
 
-// ours returns a process of this program that ends with the test.
+// ours returns a command that runs this program, and that is killed when the test ends.
 func ours(words ...string) *exec.Cmd {
 	c := exec.Command("accordion", words...) // testscript.Main put it on PATH
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -137,11 +137,11 @@ func (s *serving) await(what string, holds func() bool) {
 		if time.Now().After(end) {
 			s.t.Fatalf("after %v still not: %s; %s", patience, what, s.log())
 		}
-		time.Sleep(50 * time.Millisecond) // another process sends no event here
+		time.Sleep(50 * time.Millisecond) // there is no event from another process to wait for
 	}
 }
 
-// snapshot returns what the process shows of applications; empty before it shows anything.
+// snapshot returns the view of applications that the running process has written. The result is empty before the process has written one.
 func (s *serving) snapshot() view.Applications {
 	if found := s.found(); found.At > s.former {
 		return found
@@ -149,7 +149,7 @@ func (s *serving) snapshot() view.Applications {
 	return view.Applications{}
 }
 
-// found returns what the journal shows of applications, whichever process wrote it; empty while there is no journal.
+// found returns the view of applications in the journal, whichever process wrote it. The result is empty while there is no journal.
 func (s *serving) found() view.Applications {
 	j, err := journal.OpenReadOnly(s.path("delegate.db"))
 	if err != nil {

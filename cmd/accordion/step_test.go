@@ -26,7 +26,7 @@ func init() {
 	}
 }
 
-// describe adds the nodes of a step to a reply: a host list, or a list of allocations.
+// describe adds the nodes of a step to a reply. `step` is a host list or a list of allocations.
 func describe(reply *wire.Reply, step string) error {
 	if !strings.Contains(step, ":") {
 		names, err := hostlist.Expand(step)
@@ -41,9 +41,9 @@ func describe(reply *wire.Reply, step string) error {
 	return err
 }
 
-// fakeSidecar serves the real session server on a socket, and starts the steps of one job at once. The arguments are
-// the nodes of each step, or its allocations if it has companions. With -die it exits as after kill -9 as soon as it
-// has resized, before it answers.
+// fakeSidecar serves the real session server on a socket, and starts each step of one job without delay. The arguments are the nodes of
+// each step, or the step's allocations if the job has companions. With -die it exits, as if by kill -9, as soon as it has resized and
+// before it answers.
 func fakeSidecar() error {
 	socket := flag.String("socket", "", "")
 	job := flag.Int64("job", 7, "")
@@ -82,7 +82,7 @@ func fakeSidecar() error {
 					return errors.New("the shim says no timeout")
 				}
 				reply.Status = wire.Late
-			case q.Step < *begun: // a repeated request: the resize was done
+			case q.Step < *begun: // this is a repeated request, whose resize is done
 			case *begun == len(steps):
 				reply.Status = wire.Over
 			default:

@@ -11,8 +11,8 @@ import (
 	"accordion/core/policy"
 )
 
-// A report once failed on the size of a moldable job under a policy that does not support such jobs. So every policy
-// is tried with jobs of every kind.
+// A report once failed because of a moldable job under a policy that does not support moldable jobs. So the test tries every policy with
+// jobs of every kind.
 func TestEveryPolicyHasResultsAndFiguresOfEveryKindOfJob(t *testing.T) {
 	var names []string
 	for _, name := range policy.Names() {

@@ -31,18 +31,18 @@ type Conf struct {
 	ReadOnly Login // account for SQL that users write into requests
 
 	SecurityTime core.Time // seconds between two jobs on a resource (SCHEDULER_JOB_SECURITY_TIME)
-	Pause        core.Time // least seconds between two passes (SCHEDULER_MIN_TIME_BETWEEN_2_CALLS)
+	Pause        core.Time // minimum number of seconds between two passes (SCHEDULER_MIN_TIME_BETWEEN_2_CALLS)
 	Order        string    // SQL: the order in which resources are taken (SCHEDULER_RESOURCE_ORDER)
 
 	// SuspendedFree lists the types of resources that other jobs may use while their job is suspended
 	// (SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE).
 	SuspendedFree []string
 
-	// Besteffort is for how many seconds the resources of a besteffort job are planned.
+	// Besteffort is the number of seconds for which a pass plans a besteffort job, whatever the job's walltime.
 	Besteffort core.Time
 
-	// EarlyLaunch reports that OAR launches a job as soon as the scheduler prints it, while the scheduler still plans
-	// others (SCHEDULER_LAUNCHER_OPTIMIZATION).
+	// EarlyLaunch is set if OAR launches a job as soon as the scheduler has printed it, while the scheduler still plans other jobs
+	// (SCHEDULER_LAUNCHER_OPTIMIZATION).
 	EarlyLaunch bool
 
 	Server     string // host of OAR's server; also the name of this cluster
@@ -67,8 +67,8 @@ type Policy struct {
 
 // Setting is the value of one line of oar.conf.
 type Setting struct {
-	Value string // "": nothing is set
-	Line  int    // line number from 1; 0: the file has no line for it
+	Value string // "" if nothing is set
+	Line  int    // line number from 1; 0 if the file has no line for it
 }
 
 // Accordion's own settings in oar.conf.
@@ -80,18 +80,18 @@ const (
 // Manager configures OAR's job resource manager: the program that OAR sends to each node to prepare it for a job and to
 // clean it afterwards.
 type Manager struct {
-	// Property is the property of resources that holds the numbers of a resource's processors on its node
-	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). Where it is empty, OAR calls no manager.
+	// Property is the property of resources with the numbers of a resource's processors on its node
+	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). If Property is empty, OAR calls no manager.
 	Property string
 	File     string // the program, in Perl (JOB_RESOURCE_MANAGER_FILE)
-	Cpusets  string // directory of cpusets on a node (CPUSET_PATH); "": no cpusets are made, only job keys
+	Cpusets  string // directory of cpusets on a node (CPUSET_PATH); "" if no cpusets are made, only job keys
 	Siblings string // "yes": use all threads of a processor (COMPUTE_THREAD_SIBLINGS)
-	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "": none
+	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "" if there is none
 
 	// Patience is how long OAR waits for the manager on a node before it suspects the node (OAR_SSH_CONNECTION_TIMEOUT).
 	Patience time.Duration
 
-	LogLevel core.Time // 2 to 5 (LOG_LEVEL): from 3 on the manager logs what it does
+	LogLevel core.Time // log level, 2 to 5 (LOG_LEVEL); from 3 on the manager logs what it does
 	Runtime  string    // directory of OAR's files for jobs on a node (OAR_RUNTIME_DIRECTORY)
 	NodeFile NodeFile
 }
@@ -108,10 +108,10 @@ type NodeFile struct {
 // Login is an account of the database.
 type Login struct{ User, Password string }
 
-// An Error names a line of oar.conf that is wrong, and what would be right.
+// An Error names a wrong line of oar.conf, and what would be right.
 type Error struct {
 	File string
-	Line int // from 1; 0: the setting is missing
+	Line int // from 1; 0 if the setting is missing
 	Why  string
 }
 
@@ -122,7 +122,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
 }
 
-// Read parses the file. Where its contents are wrong, the error is an *Error.
+// Read parses the file. If its contents are wrong, the error is an *Error.
 func Read(file string) (Conf, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -198,7 +198,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 // DefaultOARDir is where Debian installs OAR's programs.
 const DefaultOARDir = "/usr/lib/oar"
 
-// DefaultRuntime is OAR_RUNTIME_DIRECTORY where oar.conf does not set it. Debian's oar.conf sets /var/lib/oar.
+// DefaultRuntime is the value of OAR_RUNTIME_DIRECTORY if oar.conf does not set it. Debian's oar.conf sets /var/lib/oar.
 const DefaultRuntime = "/tmp/oar_runtime"
 
 // confReader looks up settings and remembers the first error.
@@ -248,19 +248,18 @@ func (r *confReader) fail(name, format string, values ...any) {
 // Column matches names that are safe to use in a query.
 var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// LateKill is by how many seconds OAR is late, at most, when it ends a job at its walltime: its server looks for such
-// jobs every ten seconds.
+// LateKill is the longest time, in seconds, that OAR lets a job run past its walltime: OAR's server looks for such jobs every ten seconds.
 const LateKill core.Time = 12
 
-// Round returns by how many seconds a free place must exceed a job's walltime so that a pass starts the job there. It
-// covers the wait for the pass and the seconds that a pass leaves behind a job. OAR delays a pass that is requested
-// just after another by up to twice the pause between two passes. OAR and Accordion each round up by one second.
+// Round returns how many seconds longer than a job's walltime nodes must be free so that a pass starts the job there. This covers the wait
+// for the pass, and the seconds that a pass keeps free after a job. OAR delays a pass that is requested just after another pass by up to
+// twice the minimum pause between passes. OAR and Accordion each round up by one second.
 func (c Conf) Round() core.Time { return 2*c.Pause + 2 + c.SecurityTime }
 
-// EpiloguePatience returns how long the server's epilogue may take. OAR's server waits for it, and switches all queues
-// off when it exceeds EpilogueTimeout.
+// EpiloguePatience returns how long the server's epilogue may take. OAR's server waits for the epilogue, and switches all queues off if the
+// epilogue exceeds EpilogueTimeout.
 func (c Conf) EpiloguePatience() time.Duration { return min(LongestEpilogue, c.EpilogueTimeout) / 2 }
 
-// LongestEpilogue is twice the longest time that Accordion's epilogue takes: the site's own epilogue runs after it and
-// needs time, too.
+// LongestEpilogue is an upper limit for the epilogue. It is twice the longest time that Accordion's epilogue takes, because the site's own
+// epilogue runs after Accordion's.
 const LongestEpilogue = 40 * time.Second

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// setAside marks a line of oar.conf that Accordion replaced, by making it a comment.
+// setAside is the prefix that turns a line of oar.conf which Accordion has replaced into a comment.
 const setAside = "#accordion# "
 
 // assignment matches a line of oar.conf as OAR parses it: it ignores what follows a #.
@@ -29,8 +29,8 @@ func assigned(line string) (name, value string) {
 	return m[1], value
 }
 
-// SettingIn returns the value of a setting in the text of oar.conf and its line number from 1, 0 where it is not set.
-// Like OAR it uses the last line that sets it.
+// SettingIn returns the value of a setting in the text of oar.conf, and its line number. Lines count from 1; 0 means that no line sets it.
+// Like OAR, it uses the last line that sets it.
 func SettingIn(text, name string) (value string, line int) {
 	n := 0
 	for one := range strings.Lines(text) {
@@ -116,8 +116,8 @@ func Rewrite(file, text, backup string) error {
 	return nil
 }
 
-// makeLike creates a file with the owner and mode of another. Until it has them only root can read it: it may contain
-// passwords.
+// makeLike creates a file with the owner and mode of another file. Until the new file has them, only root can read it, because it may
+// contain passwords.
 func makeLike(file, text string, like os.FileInfo) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -23,9 +23,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Sets makes and cleans the cpusets and keys of evolving jobs on their companions' nodes. It records each in a table
-// before it is made, so that it is cleaned whatever happens: by the sidecar, by the sidecar's successor, or by the
-// server's epilogue. A lock ensures that only one of them works for a job at a time.
+// Sets makes and cleans the cpusets and keys of evolving jobs on their companions' nodes. It records each cpuset in a table before it makes
+// the cpuset. So the sidecar, its successor or the server's epilogue will clean it, whatever happens. A lock ensures that only one of these
+// three works for a job at a time.
 type Sets struct {
 	db      tables.Tables
 	manager manager
@@ -39,8 +39,8 @@ func New(db tables.Tables, c conf.Manager, nodes server.Remote, log hclog.Logger
 // Used reports whether OAR's configuration uses a job resource manager.
 func (c Sets) Used() bool { return c.manager.conf.Used() }
 
-// Note records in the caller's transaction that the job is to have its cpuset on the hosts. companion is the job that
-// holds them, 0 while there is none.
+// Note records in the caller's transaction that the job is to have its cpuset on the hosts. `companion` is the job that holds the hosts, or
+// 0 while no companion does.
 func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	if !c.Used() {
 		return nil
@@ -56,7 +56,7 @@ func (c Sets) Expect(ctx context.Context, base int64, hosts []string) error {
 	})
 }
 
-// Pass records in the caller's transaction that another companion holds the hosts from now on.
+// Pass records in the caller's transaction that the given companion, and no longer its predecessor, holds the hosts.
 func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	if !c.Used() {
 		return nil
@@ -64,8 +64,8 @@ func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	return c.db.PassCpusets(ctx, tx, base, companion, c.db.CpusetsOn(hosts))
 }
 
-// make creates the job's cpuset and key on the hosts where they are recorded but not made yet. whole lists all hosts of
-// the job. make returns the nodes on which it failed.
+// make creates the job's cpuset and key on the hosts where they are recorded but not made yet. The parameter `whole` lists all hosts of the
+// job. make returns the nodes on which it failed.
 func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
@@ -94,8 +94,8 @@ func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad 
 	return bad, err
 }
 
-// Clean removes the selected cpusets and keys of the job and ends what runs in them. It returns the nodes on which that
-// failed: their records stay. The records of nodes that are switched off are left for later.
+// Clean removes the selected cpusets and keys of the job, and ends the processes in them. It returns the nodes on which that failed, and
+// keeps their records. It also keeps the records of nodes that are switched off, for a later call.
 func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
@@ -120,9 +120,9 @@ func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []
 	return bad, err
 }
 
-// cleanHosts runs the manager to clean the hosts. OAR 2.6's manager fails where there is nothing to clean, for example when
-// an earlier caller cleaned the node and was killed before it recorded that. So where the manager ran and failed, clean
-// makes the cpuset first and then cleans it again.
+// cleanHosts runs the manager to clean the hosts. OAR 2.6's manager fails on a node where there is nothing to clean, for example because an
+// earlier caller cleaned the node and was killed before it recorded that. So on nodes where the manager ran and failed, cleanHosts makes
+// the cpuset and then cleans again.
 func (c Sets) cleanHosts(ctx context.Context, base int64, hosts []string) (still []BadNode, err error) {
 	job, err := c.describe(ctx, base, hosts, nil)
 	if err != nil {
@@ -158,7 +158,7 @@ func hostsOf(rows []tables.Cpuset) []string {
 	return hosts
 }
 
-// without returns the rows of all nodes but the bad ones.
+// without returns the rows of all nodes except the bad ones.
 func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	failed := map[string]bool{}
 	for _, b := range bad {

@@ -10,9 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// describe returns what OAR's manager must know of a job, under the keys that OAR's own programs use. hosts are the
-// nodes to which the manager is sent. whole lists all nodes of the job, for the files that list the job's resources;
-// cleaning does not need them.
+// describe returns the description of a job that OAR's manager needs, with the keys that OAR's own programs use. `hosts` are the nodes to
+// which the manager is sent. `whole` lists all nodes of the job, for the files that list the job's resources. Cleaning does not need
+// `whole`.
 func (c Sets) describe(ctx context.Context, job int64, hosts, whole []string) (map[string]any, error) {
 	conf := c.manager.conf
 	w, err := c.ofJob(ctx, job)

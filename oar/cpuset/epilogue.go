@@ -17,15 +17,14 @@ import (
 	"accordion/oar/tables"
 )
 
-// companionsTimeout bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
+// companionsTimeout limits the time of cleaning for a companion, because OAR's server does nothing else meanwhile.
 const companionsTimeout = 3 * time.Second
 
-// Epilogue cleans up after the job has ended. It ends what still runs on the companions' nodes, cleans their cpusets,
-// asks OAR to end the companions and returns their number. The sidecar does the same earlier; the epilogue is for when
-// no sidecar runs.
+// Epilogue cleans up after the job has ended. It ends the processes that still run on the companions' nodes, cleans their cpusets, asks OAR
+// to end the companions, and returns the number of companions. A running sidecar does the same earlier; the epilogue is for times when no
+// sidecar runs.
 //
-// Where the job itself is a companion, for example because its user deleted it, Epilogue cleans its nodes before
-// another job can have them.
+// If the job itself is a companion, for example one that its user deleted, Epilogue cleans its nodes before another job can get them.
 func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, conf.EpiloguePatience())
 	defer cancel()
@@ -50,12 +49,11 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	return ended, errors.Join(err, failed, d.suspectHosts(ctx, job, bad))
 }
 
-// hookStore is what the prologue and the epilogue read and write.
+// hookStore is the part of the database that the epilogue reads and writes.
 type hookStore struct{ tables.Tables }
 
-// afterCompanion cleans the nodes of a companion that has ended. With MariaDB, OAR's server holds locks on tables while
-// it waits for the epilogue, so there afterCompanion does nothing. Then, and where the cleaning takes too long, the
-// sidecar cleans the nodes, or the epilogue of the base does.
+// afterCompanion cleans the nodes of a companion that has ended. With MariaDB it does nothing, because OAR's server holds locks on tables
+// while it waits for the epilogue. In that case, and if cleaning takes too long, the sidecar or the epilogue of the base cleans the nodes.
 func (d hookStore) afterCompanion(ctx context.Context, c Sets, base, companion int64) error {
 	if d.OARLocksTables() {
 		return nil

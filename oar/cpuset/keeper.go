@@ -18,9 +18,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose
-// context ends first may call again, and then waits for the same run. A node that cannot be prepared or cleaned is
-// suspected, as OAR does it, so that no other job gets it.
+// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose context ends first may
+// call again, and then waits for the same run of the manager. As OAR itself does, Keeper makes a node that cannot be prepared or cleaned
+// Suspected, so that no other job gets the node.
 type Keeper struct {
 	Sets
 	server *server.Notifier
@@ -41,14 +41,14 @@ func NewKeeper(c Sets, server *server.Notifier, log hclog.Logger) *Keeper {
 	return k
 }
 
-// Close ends what is under way and waits for it.
+// Close stops the work that is under way, and waits until it has stopped.
 func (k *Keeper) Close() {
 	k.stop()
 	k.under.Wait()
 }
 
-// Ready creates the job's cpuset and key on the hosts where they are recorded but not made. whole lists all hosts of
-// the job. The error is ErrBusy where that failed on a host or is not done yet.
+// Ready creates the job's cpuset and key on the hosts where they are recorded but not made. `whole` lists all hosts of the job. The error
+// is ErrBusy if that failed on a host or is not done yet.
 func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) error {
 	if !k.Used() {
 		return nil
@@ -70,7 +70,7 @@ func (k *Keeper) Cleaned(ctx context.Context, base int64, which tables.Which) er
 	return err
 }
 
-// flight runs do, or joins a run with the same key that is under way, and waits for it until ctx ends.
+// flight runs `do`, or joins a run under way with the same key, and waits for the result until ctx ends.
 func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(context.Context) ([]BadNode, error)) ([]BadNode, error) {
 	began := k.flights.DoChan(what, func() (any, error) {
 		ctx, cancel := context.WithTimeout(k.life, k.manager.conf.Patience)
@@ -95,7 +95,7 @@ func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(con
 // suspectedWithin bounds the wait for OAR's server to suspect a node.
 const suspectedWithin = 5 * time.Second
 
-// suspect has OAR suspect nodes and waits until it has: the caller must not release a node before.
+// suspect has OAR make nodes Suspected, and waits until OAR has done so. The caller must not release a node earlier.
 func (k *Keeper) suspect(job int64, bad []BadNode) {
 	ctx, cancel := context.WithTimeout(k.life, suspectedWithin)
 	defer cancel()
@@ -104,7 +104,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 		k.log.Warn("OAR could not be told to suspect nodes", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
 	}
 	for _, b := range bad {
-		if slices.Contains(alive, b.host) { // else OAR knows already
+		if slices.Contains(alive, b.host) { // the other nodes are not Alive, so OAR already knows
 			k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.Err)
 		}
 	}
@@ -123,8 +123,8 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	}
 }
 
-// Look reads which jobs have left cpusets on nodes that they no longer have and that are up, and has them cleaned in
-// the background. That happens, for example, when a companion was deleted while no sidecar ran.
+// Look reads which jobs have left cpusets on nodes that they no longer have, and has these cpusets cleaned in the background, on nodes that
+// are up. Cpusets are left, for example, when a companion is deleted while no sidecar runs.
 func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if !k.Used() {
 		return nil
@@ -133,17 +133,16 @@ func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if len(found) > 0 {
 		select {
 		case k.left <- found:
-		default: // the previous ones are still being cleaned, and the next Look finds these again
+		default: // the previous cpusets are still being cleaned, and the next Look finds these cpusets again
 		}
 	}
 	return err
 }
 
-// retryAfter is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
-// meanwhile.
+// retryAfter is the interval at which cleaning is retried on Suspected nodes. Such nodes may be dead, and no job gets them meanwhile.
 const retryAfter = 30 * time.Second
 
-// clear cleans what Look finds, until the Keeper is closed.
+// clear cleans the cpusets that Look finds, until the Keeper is closed.
 func (k *Keeper) clear() {
 	tried := map[int64]time.Time{}
 	for {

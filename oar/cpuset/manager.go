@@ -26,14 +26,14 @@ type manager struct {
 // The operations of the manager.
 const (
 	MakeReady = "init"  // make the job's cpuset, its files and its key
-	MakeClean = "clean" // end what runs in the cpuset and remove all of these
+	MakeClean = "clean" // end the processes in the cpuset, and remove the cpuset, its files and its key
 )
 
-// managedAtOnce bounds how many nodes are handled at once: each takes a process here.
+// managedAtOnce limits how many nodes are handled at the same time, because each takes a process on this host.
 const managedAtOnce = 32
 
-// send runs the manager on the hosts and returns those on which it failed, sorted by name. The error reports that the
-// manager was sent nowhere.
+// send runs the manager on the hosts, and returns the hosts on which it failed, sorted by name. An error means that the manager was sent to
+// no host.
 func (m manager) send(ctx context.Context, what string, hosts []string, job map[string]any) ([]BadNode, error) {
 	program, err := os.ReadFile(m.conf.File)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// What users write reaches programs that run as OAR's account. Perl must read back exactly the values, and execute
-// nothing of them.
+// Text that users write reaches Perl programs that run as OAR's account. Perl must read back exactly the values, and must not execute any
+// of them.
 func TestPerlReadsBackWhatIsWrittenForIt(t *testing.T) {
 	testenv.Program(t, "perl")
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", `'`, `\`, `\'`, `\\`, "a\nb", `'; system "touch /tmp/pwned"; '`, "$HOME @INC %ENV", "__END__", "\n__END__\n", "é", "0", "=>", "}"}),
@@ -28,7 +28,7 @@ func TestPerlReadsBackWhatIsWrittenForIt(t *testing.T) {
 			rapid.Map(rapid.SliceOfN(value(deep-1), 0, 4), func(v []any) any { return append([]any{}, v...) }),
 			rapid.Map(rapid.MapOfN(text, value(deep-1), 0, 4), func(v map[string]any) any { return v }))
 	}
-	// PrepareManyJobs values in one run: Perl is slow to start.
+	// Each case tests many values in one run, because Perl is slow to start.
 	rapid.Check(t, func(t *rapid.T) {
 		var want any = rapid.SliceOfN(value(3), 1, 60).Draw(t, "values")
 		c := exec.Command("perl", "-MJSON::PP", "-e", `undef $/; my $v = eval(<STDIN>); die $@ if $@; binmode STDOUT; print JSON::PP->new->allow_nonref->latin1->encode($v)`)

@@ -13,15 +13,14 @@ import (
 	"accordion/oar/server"
 )
 
-// NextNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. It is next to the
-// node file that OAR makes for the job.
+// NextNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. The file is in the folder of the node
+// file that OAR makes for the job.
 const NextNodes = ".accordion"
 
-// Prologue runs on a node before a job's command starts. nodefile is the file that OAR made for the job there. OAR
-// knows only the base of an evolving job, which may be smaller than its first step. The sidecar has left the nodes of
-// that step next to the file, and Prologue replaces the contents with them. It does nothing for a job for which nothing
-// was left. It returns an error where another user may have written the file: OAR's folder is in /tmp by default, and
-// any user can create it first.
+// Prologue runs on a node before a job's command starts. `nodefile` is the node file that OAR made for the job on that node. OAR knows only
+// the base of an evolving job, which may be smaller than the job's first step. The sidecar has left the nodes of the first step in a second
+// file (NextNodes), and Prologue replaces the contents of the node file with them. If there is no second file, Prologue does nothing. It
+// returns an error if another user may have written the file: OAR's folder is in /tmp by default, where any user can create it first.
 func Prologue(nodefile string) error {
 	folder, name := filepath.Split(nodefile)
 	if err := rename(filepath.Clean(folder), name+NextNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +29,7 @@ func Prologue(nodefile string) error {
 	return nil
 }
 
-// rename renames a file of ours in a folder to which no other user can write, and follows no link.
+// rename renames a file that belongs to OAR or root, in a folder to which no other user can write. It follows no symbolic link.
 func rename(folder, from, to string) error {
 	if info, err := os.Lstat(folder); err != nil {
 		return err

@@ -63,9 +63,9 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		folder, file int // their owners
+		folder, file int // owners of the folder and of the file
 		mode         os.FileMode
-		link         bool // instead of the folder
+		link         bool // a symbolic link takes the place of the folder
 	}{
 		"in another user's folder":       {attacker, attacker, 0o755, false},
 		"in a folder that all can write": {account, attacker, 0o777, false},
@@ -89,7 +89,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 				must(os.Rename(folder, folder+".real"))
 				must(os.Symlink(folder+".real", folder))
 			}
-			self, err := os.ReadFile(os.Args[0]) // that user may not be able to read the original
+			self, err := os.ReadFile(os.Args[0]) // a copy, because that user may not be able to read the original
 			must(err)
 			program := filepath.Join(shared, "test")
 			must(os.WriteFile(program, self, 0o755))

@@ -10,9 +10,9 @@ import (
 // accordion). Changes ignores the contents of the notifications.
 const Channel = "accordion"
 
-// Changes calls `call` soon after the state of a job or a node has changed in OAR's database. PostgreSQL notifies;
-// MariaDB is polled each second for the newest entries of both logs of states. Changes returns when ctx ends or the
-// connection breaks, always with an error.
+// Changes calls `call` soon after the state of a job or a node has changed in OAR's database. PostgreSQL sends notifications. MariaDB sends
+// none, so Changes polls the newest entries of both logs of states each second. Changes returns when ctx ends or the connection breaks,
+// always with an error.
 func Changes(ctx context.Context, conf conf.Conf, call func()) error {
 	return DialectOf(conf).changes(ctx, conf, call)
 }

@@ -1,5 +1,5 @@
-// Package database is OAR's database, PostgreSQL or MariaDB: connections, transactions, and OAR's own tables, read and written
-// as OAR's own programs do it. What Accordion keeps there is in package tables.
+// Package database provides access to OAR's database, PostgreSQL or MariaDB. It has connections, transactions, and OAR's own tables, which
+// it reads and writes like OAR's own programs. Accordion's own tables are in package tables.
 //
 //	db, err := database.Open(conf)
 //	err = db.Change(ctx, func(tx *sql.Tx) error { return db.Frag(ctx, tx, now, job) })
@@ -30,20 +30,20 @@ import (
 	"accordion/oar/conf"
 )
 
-// DB is OAR's database, PostgreSQL or MariaDB. Its queries are written for both: numbers that Accordion computes are in
-// their text, strings are arguments, and the Dialect covers the differences.
+// DB is OAR's database, PostgreSQL or MariaDB. Its queries work on both. Numbers that Accordion computes are part of a query's text,
+// strings are arguments, and the Dialect covers the differences.
 type DB struct {
 	Dialect
 	Conf  conf.Conf
 	Sql   *sql.DB
-	Users *sql.DB // with the account that may only read: for SQL that users wrote
-	locks *sql.DB // connections that hold locks while something else is awaited
+	Users *sql.DB // connections with the read-only account, for SQL that users wrote
+	locks *sql.DB // connections that hold locks during long operations
 
-	Abandoned time.Duration // after how long an idle transaction is ended
-	misreads  bool          // OAR misreads types: see ReadRelease
+	Abandoned time.Duration // the time after which the database ends an idle transaction
+	misreads  bool          // this release of OAR misreads job types (see Noop)
 }
 
-// Open prepares the connections. The first query opens them.
+// Open prepares the connections. They are opened by their first queries.
 func Open(conf conf.Conf) (*DB, error) {
 	dialect := DialectOf(conf)
 	full, err := dialect.connect(conf, conf.Login)
@@ -61,8 +61,8 @@ func Open(conf conf.Conf) (*DB, error) {
 	return On(conf, full, users, locks), nil
 }
 
-// On returns the database for open handles: full for the account that may write, users for the one that may only read,
-// and locks for Exclusive.
+// On returns a DB for open handles. `full` belongs to the account that may write, `users` to the read-only account, and `locks` is for
+// Exclusive.
 func On(conf conf.Conf, full, users, locks *sql.DB) *DB {
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
@@ -90,7 +90,7 @@ func (d *DB) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, 
 	return d.insertNumbered(ctx, tx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", ")), id, values)
 }
 
-// Run executes statements without arguments. doing describes them in errors.
+// Run executes statements without arguments. `doing` describes the statements in errors.
 func Run(ctx context.Context, tx *sql.Tx, doing string, statements ...string) error {
 	for _, one := range statements {
 		if _, err := tx.ExecContext(ctx, one); err != nil {

@@ -133,7 +133,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 	}
 }
 
-// The phrases of both dialects that other packages put into queries.
+// The pieces of SQL, in both dialects, that other packages put into queries.
 func TestTextsOfBothDialects(t *testing.T) {
 	for _, c := range []struct {
 		kind string
@@ -180,9 +180,9 @@ func TestConflictIsRetriedAfterIncreasingPauses(t *testing.T) {
 	deadlock := &mysql.MySQLError{Number: 1213}
 	for _, c := range []struct {
 		name   string
-		fails  int // this many times
+		fails  int // number of times that the transaction fails
 		err    error
-		within time.Duration // its context ends after this time; 0: it does not
+		within time.Duration // the context ends after this time; 0 if it does not end
 		tries  int
 		took   time.Duration
 		failed bool
@@ -214,8 +214,8 @@ func TestConflictIsRetriedAfterIncreasingPauses(t *testing.T) {
 	}
 }
 
-// OAR 2.6 with PostgreSQL launches every job that has a type other than a bare "inner". So the holder of a reservation
-// must have the bare type, with that release only.
+// OAR 2.6 with PostgreSQL launches every job that has any type other than a bare "inner". So with that release, and only with that one, the
+// holder of a reservation must have the bare type.
 func TestTypesOfJobsThatOARMustNotLaunch(t *testing.T) {
 	for _, c := range []struct {
 		job     Noop

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// ErrSlow reports that SQL which a user wrote takes longer than it may.
+// ErrSlow means that SQL which a user wrote exceeded its time limit.
 var ErrSlow = errors.New("it takes too long")
 
-// ResourceCondition joins the properties of a job and of one part of its request, both SQL that users wrote, to the
-// condition that resources must meet.
+// ResourceCondition returns the condition that resources must meet for a part of a job's request. It combines the properties of the job and
+// of the part, both of which are SQL that users wrote.
 func ResourceCondition(job, part string) string { return condition(job) + " AND " + condition(part) }
 
-// condition returns SQL that a user wrote as a part of a condition.
+// condition makes SQL that a user wrote safe to be combined with other conditions.
 func condition(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(1 = 1)"
@@ -25,10 +25,9 @@ func condition(text string) string {
 	return "(" + text + ")"
 }
 
-// Eligible returns a column of the resources that match wanted. It asks with the account that may only read, in a reset
-// session, in a transaction that can change nothing and ends in time. The error is ErrSlow when it takes too long; any
-// other error is in the database's own words. A query that another session of the account interrupts is repeated once:
-// another user's SQL can interrupt it.
+// Eligible returns a column of the resources that match `wanted`. It uses the read-only account, a reset session, and a read-only
+// transaction with a time limit. The error is ErrSlow if the query exceeds `patience`; any other error is the database's. Another user's
+// SQL can interrupt the query from another session of the account, so an interrupted query is repeated once.
 func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
 	found, err := eligible[T](ctx, d, column, wanted, patience)
 	if err != nil && d.interrupted(err) && ctx.Err() == nil {
@@ -37,7 +36,7 @@ func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 	return found, err
 }
 
-// eligible asks once.
+// eligible does what Eligible does, but repeats no query.
 func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrSlow)
 	defer cancel()

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// ErrNoTable reports that the table of a lock does not exist.
+// ErrNoTable means that the table of a lock does not exist.
 var ErrNoTable = errors.New("the table does not exist")
 
-// Exclusive runs do while no other transaction can insert the same row, such as "locks (number) VALUES (7)", whose
-// values are a unique key. The row is inserted and never committed, so the lock ends with the session. Only accounts
-// that may write the table can take such a lock: advisory locks (pg_advisory_lock, GET_LOCK) are open to each account,
-// and so to SQL that users write.
+// Exclusive runs `do` while it holds a lock. The lock is an INSERT of `row`, such as "locks (number) VALUES (7)", whose values are a unique
+// key: no other transaction can insert the same row. The INSERT is never committed, so the lock ends with the session. Only accounts that
+// may write the table can take such a lock. Advisory locks (pg_advisory_lock, GET_LOCK), in contrast, are open to every account, and so to
+// SQL that users write.
 func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	conn, err := d.locks.Conn(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	}
 }
 
-// insertOpen begins a transaction, inserts the row and leaves the transaction open. It waits for another transaction
-// with the same row for as long as any transaction of ours waits.
+// insertOpen begins a transaction, inserts the row and leaves the transaction open. If another transaction has inserted the same row,
+// insertOpen waits as long as any transaction of ours waits for a lock.
 func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	for _, statement := range []string{"BEGIN", d.limits(0), "INSERT INTO " + row} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
@@ -48,7 +48,7 @@ func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	return nil
 }
 
-// rollBack rolls the open transaction back, also when ctx has ended. Where it cannot, it closes the connection.
+// rollBack rolls the open transaction back, even if ctx has ended. If that fails, it closes the connection.
 func (d *DB) rollBack(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

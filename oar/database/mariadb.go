@@ -49,7 +49,7 @@ func (mariaDB) limits(abandoned time.Duration) string {
 
 func (mariaDB) NoTable(err error) bool { return mariaDBSays(err, 1146) }
 
-// interrupted always reports false: only a statement ends another session, and a user's SQL is an expression.
+// interrupted returns false. In MariaDB only a statement can end another session, and the SQL of users is an expression.
 func (mariaDB) interrupted(error) bool { return false }
 
 // mariaDBSays reports whether an error is MariaDB's and has one of the numbers.
@@ -64,8 +64,7 @@ func (mariaDB) isConflict(err error) bool {
 	return mariaDBSays(err, 1205, 1213, 1062)
 }
 
-// HoldPlan has nothing to do. A pass locks the table of jobs, of which this transaction has read a row, and so waits
-// for it anyway.
+// HoldPlan has nothing to do: a pass locks the table of jobs, and so waits for this transaction, which has read a row of that table.
 func (mariaDB) HoldPlan(context.Context, *sql.Tx) (bool, error) { return true, nil }
 
 func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
@@ -83,14 +82,14 @@ func (m mariaDB) connectUsers(conf conf.Conf) (*sql.DB, error) { return m.connec
 
 func (mariaDB) ResetStatement() string { return "" }
 
-// silent discards what the driver would print: the errors contain it, too.
+// silent is a logger that discards the driver's messages, because the returned errors contain them too.
 type silent struct{}
 
 func (silent) Print(...any) {}
 
 const (
-	pollEvery   = time.Second      // MariaDB does not notify: it is polled at this interval…
-	pollTimeout = 10 * time.Second // …and must answer within this time
+	pollEvery   = time.Second      // interval between polls, because MariaDB sends no notifications
+	pollTimeout = 10 * time.Second // deadline of one poll
 )
 
 // changes polls the newest entries, and calls `call` when they differ from the entries of the last poll.
@@ -110,7 +109,7 @@ func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error
 			return err
 		}
 		changed := now != seen
-		if changed || late { // oarsub writes its entry a little before the job waits: call once more
+		if changed || late { // called once more a poll later, because oarsub writes its entry shortly before the job waits
 			call()
 		}
 		seen, late = now, changed

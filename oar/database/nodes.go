@@ -10,7 +10,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// OnHost matches a resource that is part of a node.
+// OnHost is the SQL condition for resources that are part of a node.
 const OnHost = "r.type = 'default' AND r.network_address <> ''"
 
 // Properties returns the names of all columns of resources: OAR's own, and the properties that the site added.
@@ -84,9 +84,9 @@ func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string,
 	return Column[string](ctx, from, "the nodes' states", query, args...)
 }
 
-// Suspect asks OAR's server to suspect the nodes that are alive, and returns these. It writes the event of a node that
-// fails at the end of a job. That event changes no job, and OAR's own check of nodes (finaud) may set the node to Alive
-// again.
+// Suspect asks OAR's server to make those of the nodes that are Alive Suspected, and returns these nodes. It writes the event that OAR
+// writes for a node that fails at the end of a job. This event changes no job, and OAR's own check of nodes (finaud) may set the node to
+// Alive again.
 func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) (alive []string, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) (err error) {
 		if alive, err = d.Alive(ctx, tx, hosts); err != nil || len(alive) == 0 {
@@ -113,7 +113,7 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 	return alive, err
 }
 
-// eventSize is how many characters OAR has room for.
+// eventSize is the maximum number of characters of an event's description in OAR's database.
 const eventSize = 254
 
 // PrepareManyJobs prepares the database for reading many jobs.

@@ -17,16 +17,16 @@ type Noop struct {
 	Queue                     string
 	Hosts                     int
 	Walltime                  core.Time
-	Base                      int64 // the job that it makes larger; 0: it holds a reservation, and never starts
+	Base                      int64 // the base job of a companion; 0 if the job holds a reservation, and so never starts
 	Message                   string
 }
 
-// types returns OAR's types of such a job. A companion is inner to its base, so that OAR does not start it before its
-// base, in the releases that check this. The holder of a reservation must never be launched, whatever OAR's plan says.
+// types returns the job's types in OAR. A companion gets the type inner=BASE, so that OAR does not start it before its base, in the
+// releases that check this. The holder of a reservation must never be launched, whatever OAR's plan contains.
 //
-// OAR 2.5 launches a job of type inner=N only while job N runs. OAR 2.6 with PostgreSQL intends the same, but its query
-// misreads the names of types: it launches every job that has any type other than a bare "inner", and no job that has
-// only that (misread).
+// OAR 2.5 launches a job of type inner=N only while job N runs. OAR 2.6 with PostgreSQL is meant to do the same, but its query misreads the
+// names of types (`misread`). It launches every job with any type other than a bare "inner", and never a job whose only type is a bare
+// "inner".
 func (j Noop) types(id int64, misread bool) []string {
 	switch {
 	case j.Base != 0:
@@ -37,14 +37,14 @@ func (j Noop) types(id int64, misread bool) []string {
 	return []string{"noop", fmt.Sprintf("inner=%d", id)}
 }
 
-// ReadRelease reads what Submit must know about OAR's release.
+// ReadRelease reads what Submit needs to know about the release of OAR.
 func (d *DB) ReadRelease(ctx context.Context) (err error) {
 	d.misreads, err = d.misreadsTypes(ctx, d.Sql)
 	return err
 }
 
-// Submit writes such a job into OAR's tables as oarsub would, in the name of its user, but without checking limits on
-// the number of a user's jobs.
+// Submit writes the job into OAR's tables as oarsub would, in the name of its user. It does not check limits on the number of a user's
+// jobs.
 func (d *DB) Submit(ctx context.Context, tx *sql.Tx, j Noop, now core.Time) (int64, error) {
 	id, err := d.insert(ctx, tx, "jobs", "job_id",
 		"initial_request, job_name, job_env, job_type, info_type, state, reservation, message, scheduler_info, job_user, project, job_group, command, "+
@@ -89,7 +89,7 @@ func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, wall
 		fmt.Sprintf("UPDATE job_resource_descriptions SET res_job_value = %d WHERE res_job_resource_type = 'network_address' AND res_job_group_id IN (%s)", hosts, List(groups)))
 }
 
-// Frag asks OAR to end jobs, as oardel does. OAR's server ends them when it is notified next.
+// Frag asks OAR to end jobs, as oardel does. OAR's server ends the jobs at its next notification.
 func (d *DB) Frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
 	for _, id := range jobs {
 		err := Run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),

@@ -56,8 +56,8 @@ func (postgreSQL) limits(abandoned time.Duration) string {
 
 func (postgreSQL) NoTable(err error) bool { return postgreSQLSays(err, "42P01") }
 
-// interrupted reports whether another session ended the statement: each session of a role may end the others of the
-// role (pg_cancel_backend, pg_terminate_backend).
+// interrupted reports whether another session ended the statement. Any session of a role may end other sessions of the same role
+// (pg_cancel_backend, pg_terminate_backend).
 func (p postgreSQL) interrupted(err error) bool {
 	return postgreSQLSays(err, "57014", "57P01") && !p.Overran(err)
 }
@@ -68,18 +68,18 @@ func postgreSQLSays(err error, codes ...string) bool {
 	return errors.As(err, &said) && slices.Contains(codes, said.Code)
 }
 
-// manyJobs prevents nested loops. Until PostgreSQL has statistics about the number of jobs, it looks up the rows of
-// each job one by one, which took a minute for 2,000 jobs.
+// manyJobs returns the statement that disables nested loops. Without statistics about the number of jobs, PostgreSQL would look up the rows
+// of each job separately, which took a minute for 2,000 jobs.
 func (postgreSQL) manyJobs() string { return "SET LOCAL enable_nestloop = off" }
 
-// lockNotAvailable is PostgreSQL's error code for a lock that was not granted at once or in time.
+// lockNotAvailable is PostgreSQL's error code for a lock that was not granted immediately or in time.
 const lockNotAvailable = "55P03"
 
 func (postgreSQL) isConflict(err error) bool {
 	return postgreSQLSays(err, "40001", "40P01", lockNotAvailable, "23505")
 }
 
-// misreadsTypes returns true for OAR 2.6, whose tables have version 2.5.10.
+// misreadsTypes returns true for OAR 2.6. That release is recognized by the version of its tables, 2.5.10.
 func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads bool, err error) {
 	err = Rows(ctx, from, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
 		var version string
@@ -93,8 +93,8 @@ func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads boo
 	return misreads, err
 }
 
-// HoldPlan locks the whole table: PostgreSQL waits for a table's lock, unlike a row's, before it decides which rows a
-// pass deletes.
+// HoldPlan locks the whole table. A DELETE that waits for a table's lock, unlike one that waits for a row's lock, afterwards also deletes
+// the rows that were added meanwhile.
 func (postgreSQL) HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error) {
 	const doing = "holding OAR's plan"
 	if err := Run(ctx, tx, doing, "SAVEPOINT before_the_plan"); err != nil {
@@ -115,8 +115,7 @@ func (p postgreSQL) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// connectUsers connects without prepared statements: a session that is reset has lost its own, so the driver must keep
-// none.
+// connectUsers connects without prepared statements. Resetting a session removes its prepared statements, so the driver must not keep any.
 func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
 	config, err := p.config(conf, conf.ReadOnly)
 	if err != nil {
@@ -152,7 +151,7 @@ func (p postgreSQL) changes(ctx context.Context, conf conf.Conf, call func()) er
 	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
 		return fmt.Errorf("listening on channel %s: %w", Channel, err)
 	}
-	call() // for changes before the LISTEN
+	call() // changes may have happened before the LISTEN
 	for {
 		if _, err := conn.WaitForNotification(ctx); err != nil {
 			return fmt.Errorf("listening on channel %s: %w", Channel, err)

@@ -12,7 +12,7 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Rows runs a query and calls scan for each row. what names the rows in errors.
+// Rows runs a query and calls `scan` for each row. `what` names the rows in errors.
 func Rows(ctx context.Context, from Querier, what, query string, args []any, scan func(*sql.Rows) error) error {
 	found, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -30,7 +30,7 @@ func Rows(ctx context.Context, from Querier, what, query string, args []any, sca
 	return nil
 }
 
-// All returns the rows of a query. fields returns where the columns of a row go.
+// All returns the rows of a query. `fields` returns the pointers to which the columns of a row are copied.
 func All[T any](ctx context.Context, from Querier, what, query string, args []any, fields func(*T) []any) (all []T, err error) {
 	err = Rows(ctx, from, what, query, args, func(r *sql.Rows) error {
 		var one T
@@ -46,13 +46,13 @@ func Column[T any](ctx context.Context, from Querier, what, query string, args .
 	return All(ctx, from, what, query, args, func(v *T) []any { return []any{v} })
 }
 
-// Value returns the value of a query with one row and column, the zero value when it finds no row.
+// Value returns the value of a query with one row and one column, or the zero value if the query finds no row.
 func Value[T any](ctx context.Context, from Querier, what, query string, args ...any) (found T, err error) {
 	err = Rows(ctx, from, what, query, args, func(r *sql.Rows) error { return r.Scan(&found) })
 	return found, err
 }
 
-// Grouped returns the values of a query's second column for each value of its first.
+// Grouped returns, for each value of a query's first column, the values of its second column.
 func Grouped[K comparable, V any](ctx context.Context, from Querier, what, query string, args ...any) (map[K][]V, error) {
 	groups := map[K][]V{}
 	err := Rows(ctx, from, what, query, args, func(r *sql.Rows) error {
@@ -85,7 +85,7 @@ func List(ids []int64) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
 }
 
-// Numbers appends each ID to the query as "= ID", and returns the numbers that all these queries find.
+// Numbers runs a query for each ID, with "= ID" appended, and returns the numbers that all these queries find.
 func Numbers(ctx context.Context, from Querier, query string, ids []int64) ([]int64, error) {
 	var found []int64
 	for _, id := range ids {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// OAR's states that Accordion acts on.
+// States of OAR's jobs in which Accordion acts on the jobs.
 const (
 	StateWaiting = "Waiting"
 	StateHold    = "Hold"
@@ -14,9 +14,9 @@ const (
 const (
 	IsWaiting = "j.state IN ('Waiting', 'Hold', 'toAckReservation')"
 	IsHolding = "j.state IN ('toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
-	// IsWhole is true of a job that is written completely. oarsub writes a job in several transactions, one for each type.
-	// Until the last one the job is on hold, and its first entry in the log of states comes after all types and
-	// dependencies (OAR::IO, add_micheline_job).
+	// IsWhole is the condition that a job is completely written. oarsub writes a job in several transactions, one for each type. Until the
+	// last of them the job is on hold. Its first entry in the log of states is written after all types and dependencies (OAR::IO,
+	// add_micheline_job).
 	IsWhole = "(j.state <> 'Hold' OR EXISTS (SELECT 1 FROM job_state_logs l WHERE l.job_id = j.job_id))"
 	IsLive  = "j.state IN ('Waiting', 'Hold', 'toAckReservation', 'toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
 )

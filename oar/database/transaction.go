@@ -8,7 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Change runs do in a transaction, and again in a new one where it conflicts with another transaction.
+// Change runs `do` in a transaction. If that conflicts with another transaction, it runs `do` again in a new one.
 func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 	return d.retryConflicts(ctx, func() error { return d.Transaction(ctx, do) })
 }
@@ -16,8 +16,8 @@ func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 // IsConflict reports whether a transaction failed because of another one.
 func (d *DB) IsConflict(err error) bool { return d.isConflict(err) }
 
-// tries bounds how often a transaction is tried, with pauses of 50, 200 and 800 ms between. The conflicting transaction
-// may last: three tries were not enough.
+// tries is how often a transaction is tried at most, with pauses of 50, 200 and 800 ms between the tries. The conflicting transaction may
+// take long: three tries were not enough.
 const tries = 4
 
 // retryConflicts repeats a transaction until it does not conflict with another one.
@@ -32,9 +32,9 @@ func (d *DB) retryConflicts(ctx context.Context, transaction func() error) error
 	return err
 }
 
-// AtOneInstant runs read in a transaction that sees the database as of one instant, and repeats it where the database
-// ended it. MariaDB does that where one of OAR's programs locks several of the tables meanwhile. `from` selects the
-// account: Sql or Users.
+// AtOneInstant runs `read` in a transaction that sees the database as of one instant. If the database ends the transaction, AtOneInstant
+// repeats it. MariaDB ends it if one of OAR's programs locks several of the tables meanwhile. `from` selects the account and is Sql or
+// Users.
 func (d *DB) AtOneInstant(ctx context.Context, from *sql.DB, read func(*sql.Tx) error) error {
 	return d.retryConflicts(ctx, func() error {
 		tx, err := from.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
@@ -47,17 +47,17 @@ func (d *DB) AtOneInstant(ctx context.Context, from *sql.DB, read func(*sql.Tx) 
 }
 
 const (
-	// lockTimeout is how many milliseconds a transaction of ours waits for one of OAR's. PostgreSQL looks for deadlocks
-	// after a second; ours gives up earlier, so that PostgreSQL never ends one of OAR's transactions. MariaDB looks at
-	// once, and counts in seconds.
+	// lockTimeout is how many milliseconds a transaction of ours waits for a lock. PostgreSQL looks for deadlocks after a second of
+	// waiting. Our transactions give up earlier, so that PostgreSQL never ends one of OAR's transactions instead. MariaDB looks for
+	// deadlocks immediately, and its timeout is in seconds.
 	lockTimeout = 700
-	// abandoned is after how long the database ends an idle transaction of ours. A sidecar that was stopped or lost its
-	// network must not hold locks for which OAR's server waits.
+	// abandoned is the time after which the database ends an idle transaction of ours. A sidecar that was stopped, or that lost its
+	// network, must not hold locks for which OAR's server waits.
 	abandoned = 15 * time.Second
 )
 
-// Transaction commits all changes of do, or none of them. Each query sees what was committed before it, in both
-// databases.
+// Transaction runs `do` in a transaction, and commits all of its changes or none. Each query sees what was committed before the query, in
+// both databases.
 func (d *DB) Transaction(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := d.Sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package history reads finished jobs from OAR's database as the runs on which advice is based. It changes nothing: it
-// uses the account that may only read.
+// Package history reads finished jobs from OAR's database, as the runs on which `accordion advise` bases its advice. It changes nothing,
+// because it uses the read-only account.
 //
 //	runs, left, err := history.Read(ctx, db, history.Span{From: now - 30*86400, Until: now})
 //
-// OAR records on which nodes a job was and for how long, but not what the job started there. So these runs do not show
-// how much of the nodes was used.
+// OAR records on which nodes a job ran and for how long, but not which processes it started. So these runs do not show how much of the
+// nodes was used.
 package history
 
 import (
@@ -19,21 +19,21 @@ import (
 	"accordion/traces/advise"
 )
 
-// patience bounds one query: a month of a large site takes seconds on a busy database.
+// patience limits the time of one query. A month of a large site takes seconds on a busy database.
 const patience = 2 * time.Minute
 
-// Span selects the jobs that ran at least partly within it. Unix seconds.
+// Span is a period, in Unix seconds. It selects the jobs that ran at least partly within it.
 type Span struct{ From, Until core.Time }
 
 // Left counts the jobs that are left out, by reason.
 type Left struct {
-	Changing   int // their number of nodes changed: they have a profile, or are companions of such a job
-	NoNodes    int // OAR no longer knows their nodes
-	Unfinished int // they are still running
-	Backwards  int // they ended before they started: the clock was set back
+	Changing   int // jobs whose number of nodes changed: evolving jobs, and their companions
+	NoNodes    int // jobs whose nodes OAR no longer knows
+	Unfinished int // jobs that still run
+	Backwards  int // jobs whose end is before their start, because the clock was set back
 }
 
-// String describes the jobs that are left out, "" when there are none.
+// String describes the jobs that are left out, or returns "" if there are none.
 func (l Left) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -74,8 +74,8 @@ func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, 
 	return runs, left, nil
 }
 
-// kept is what OAR's tables record of jobs: hosts has the number of nodes of each, changing the number of its types
-// that change this number.
+// kept is what OAR's tables record of jobs. hosts has the number of nodes of each job. changing has, for each job, the number of its types
+// that let this number change.
 type kept struct {
 	jobs            []job
 	hosts, changing map[int64]int
@@ -132,7 +132,7 @@ func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run 
 			left.NoNodes++
 		case j.stop < j.start:
 			left.Backwards++
-		default: // a job that fails at once may end in the second in which it started
+		default: // a job that fails immediately may end in the second in which it started
 			all = append(all, j.run(hosts[j.id]))
 		}
 	}
@@ -145,7 +145,7 @@ const (
 	failed     = "Error"
 )
 
-// run converts a job to advice's form.
+// run converts a job to a run of package advise.
 func (j *job) run(hosts int) advise.Run {
 	name := j.name
 	if name == "" {
@@ -155,7 +155,7 @@ func (j *job) run(hosts int) advise.Run {
 		Requested: hosts, Limit: j.limit, Held: hosts, Completed: j.state == terminated && j.exit == 0, Script: -1}
 }
 
-// named returns the name for a job without one: its command, shortened where it is long.
+// named returns the name that a job without a name gets: its command, which is shortened if it is long.
 func named(command string) string {
 	const most = 100
 	runes := []rune(strings.Join(strings.Fields(command), " "))

@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// plannedElsewhere returns the jobs of the queue that a pass plans and the sidecar does not: besteffort jobs, and jobs
-// that wait for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
+// plannedElsewhere returns the jobs of the queue that OAR's passes plan but the sidecar does not. These are besteffort jobs, and jobs that
+// wait for the end of another job. It leaves out jobs that the last pass has refused, and jobs that the next pass will refuse.
 func (o *Reader) plannedElsewhere(records []*Job) (all []adapter.OutsideJob) {
 	for _, r := range records {
 		if !o.plannedByPass(r) || !r.Blocked && !r.Besteffort() {
@@ -22,7 +22,7 @@ func (o *Reader) plannedElsewhere(records []*Job) (all []adapter.OutsideJob) {
 		if a.Choices == nil {
 			a.Choices = []core.EP{{{Duration: min(max(r.Limit, 1), core.MaxTotal) + pause, Nodes: max(r.Want, 1)}}}
 		}
-		if a.Uncounted { // a pass plans it for a fixed time, whatever its walltime
+		if a.Uncounted { // a pass plans a besteffort job for a fixed time, whatever its walltime
 			a.Pause = 0
 			for i, ep := range a.Choices {
 				a.Choices[i] = core.EP{{Duration: o.db.Conf.Besteffort, Nodes: ep[0].Nodes}}

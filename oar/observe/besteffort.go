@@ -12,19 +12,18 @@ import (
 	"accordion/oar/database"
 )
 
-// A BesteffortJob job is a besteffort job for whose checkpoint OAR waits before it ends the job for another. The wait
-// begins in the second of the first request for a checkpoint. Its user sets how long it is (oarsub --checkpoint).
+// A BesteffortJob is a besteffort job with a checkpoint. Before OAR ends the job for another one, it requests the checkpoint and waits. The
+// wait begins at the first request. The job's user sets the length of the wait (oarsub --checkpoint).
 type BesteffortJob struct {
 	Job      int64
 	User     string
 	Nodes    []string
 	Patience core.Time
-	Asked    core.Time // second of the first request; 0: none yet
-	Limit    core.Time // second at which its walltime ends
+	Asked    core.Time // second of the first request; 0 if there is none yet
+	Limit    core.Time // the second at which the job's walltime ends
 }
 
-// Ends returns the second from which on OAR ends the job for another, if the job is asked for its checkpoint now at the
-// latest.
+// Ends returns the second from which on OAR ends the job for another one, if the checkpoint has been requested or is requested now.
 func (y BesteffortJob) Ends(now core.Time) core.Time {
 	asked := now
 	if y.Asked != 0 {
@@ -33,8 +32,8 @@ func (y BesteffortJob) Ends(now core.Time) core.Time {
 	return min(asked+y.Patience, y.Limit)
 }
 
-// Keeps returns a reservation that excludes others from the nodes until the job is gone. keeps is false where OAR ends
-// the job at once.
+// Keeps returns a reservation that excludes other jobs from the nodes until the job has ended. `keeps` is false if OAR ends the job
+// immediately.
 func (y BesteffortJob) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	ends := y.Ends(now)
 	if ends <= now {
@@ -43,7 +42,7 @@ func (y BesteffortJob) Keeps(now core.Time) (r adapter.Reservation, keeps bool) 
 	return adapter.Reservation{Name: fmt.Sprintf("oar-%d", y.Job), User: y.User, Nodes: y.Nodes, Start: now, End: ends + conf.LateKill}, true
 }
 
-// BesteffortJob returns which of the jobs are such jobs and hold nodes.
+// BesteffortJob returns those of the jobs that are besteffort jobs with a checkpoint and hold nodes.
 func (o *Reader) BesteffortJob(ctx context.Context, from database.Querier, records []*Job) ([]BesteffortJob, error) {
 	held := map[int64]*Job{}
 	var ids []int64

@@ -11,7 +11,7 @@ func TestNodesOfABesteffortJobAreKeptUntilItsPatienceIsOver(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		y    BesteffortJob
-		want core.Time // 0: its nodes are not kept
+		want core.Time // 0 if its nodes are not kept
 	}{
 		{"not asked yet", BesteffortJob{Patience: 600, Limit: 9000}, 1600 + conf.LateKill},
 		{"asked a while ago", BesteffortJob{Patience: 600, Asked: 700, Limit: 9000}, 1300 + conf.LateKill},

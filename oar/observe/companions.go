@@ -10,8 +10,8 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// assemble joins the evolving jobs with their companions. A companion whose nodes do not count for its base is shown as
-// a job of its own, as an expander of the base.
+// assemble joins the evolving jobs with their companions. If a companion's nodes do not belong to its base, assemble returns the companion
+// as a separate job, an expander of the base.
 func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	byID := map[int64]*Job{}
 	for _, r := range records {
@@ -39,9 +39,9 @@ func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	return shown
 }
 
-// counts reports whether a companion's nodes belong to its base. Nodes that are away for good do not: a noop job
-// outlives its node, while OAR ends every other job with its node. A companion of a running job counts with its other
-// nodes; where it has none it does not count.
+// counts reports whether a companion's nodes belong to its base. Permanently lost nodes do not: OAR ends other jobs when their node is
+// lost, but not noop jobs such as companions. A companion of a running job counts with its remaining nodes; if none remain, it does not
+// count.
 func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
 		return false
@@ -57,8 +57,8 @@ func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	return len(r.Away) == 0 || base.OARState == "Running" && len(r.Away) < len(r.Holds)
 }
 
-// showAsExpander shows a companion as an expander, which the sidecar ends once it runs. Where its base has ended it is
-// shown as running at once: it would wait forever.
+// showAsExpander turns a companion into an expander, which the sidecar ends once it runs. If the base has ended, the companion would wait
+// forever, so it is shown as running even while it waits.
 func (r *Job) showAsExpander(base *Job) {
 	r.Expands, r.Nodes = core.JobID(r.BaseJob), r.Holds
 	if base == nil && r.State == adapter.Pending {
@@ -66,7 +66,7 @@ func (r *Job) showAsExpander(base *Job) {
 	}
 }
 
-// complete sets the job's nodes, base and reason, now that its companions are known.
+// complete sets the job's nodes, base and reason, which depend on its companions.
 func (r *Job) complete() {
 	switch r.State {
 	case adapter.Pending:
@@ -80,7 +80,7 @@ func (r *Job) complete() {
 			}
 			held := c.Holds
 			if c.State == adapter.Pending {
-				held = c.Places // the successor of one that was divided
+				held = c.Places // the successor of a companion that was divided
 			}
 			for _, host := range held {
 				if !slices.Contains(r.Nodes, host) && !slices.Contains(c.Away, host) {
@@ -92,14 +92,14 @@ func (r *Job) complete() {
 		r.Nodes = r.Holds
 		fallthrough
 	default:
-		if r.Why == "" && r.OARState != "Finishing" && r.OARState != "Terminated" { // the usual end of a job
+		if r.Why == "" && r.OARState != "Finishing" && r.OARState != "Terminated" { // a job that ends normally needs no reason
 			r.Why = r.OARState
 		}
 	}
 }
 
-// wait sets why a waiting job waits. An evolving job waits for Accordion. A hold that its user set stays the user's,
-// and does not replace ours.
+// wait sets the reason why a waiting job waits. An evolving job waits for Accordion. A hold by the job's user is recorded separately from
+// Accordion's hold.
 func (r *Job) wait() {
 	userHolds := r.OARState == database.StateHold
 	if userHolds && r.Why == "" {

@@ -12,7 +12,7 @@ import (
 	"accordion/oar/database"
 )
 
-// shownFor is for how long a job that has ended is shown: the sidecar may be busy with other things at first.
+// shownFor is how long readings show a job after its end, because the sidecar may be too busy to notice the end immediately.
 const shownFor = 30 * time.Second
 
 // recentJobs are the evolving jobs of the last readings.
@@ -46,8 +46,8 @@ func (l *recentJobs) without(others map[adapter.Key]bool) (missing []int64) {
 	return missing
 }
 
-// addEnded adds to a reading the evolving jobs that recent readings showed and that have ended. It sets the reason, in
-// OAR's words, of all jobs that are ending or have ended.
+// addEnded adds to a reading the evolving jobs that recent readings have shown and that have ended. For all jobs that are ending or have
+// ended, it sets the reason, in OAR's words.
 func (o *Reader) addEnded(ctx context.Context, tx *sql.Tx, records []*Job) ([]*Job, error) {
 	now, ending := map[adapter.Key]bool{}, map[int64]*Job{}
 	for _, r := range records {
@@ -74,9 +74,8 @@ func (o *Reader) addEnded(ctx context.Context, tx *sql.Tx, records []*Job) ([]*J
 	return records, nil
 }
 
-// readEnds reads what ended the jobs: a user (oardel), the walltime, a node. OAR records nothing for a job that ended
-// by itself. OAR also writes an event of type WALLTIME when a job's walltime was changed (change_walltime in
-// OAR/IO.pm), which ends nothing.
+// readEnds reads why the jobs ended: a user's oardel, the walltime, or a lost node. OAR records nothing if a job ended by itself. OAR also
+// writes an event of type WALLTIME when a job's walltime is changed (change_walltime in OAR/IO.pm); that event is ignored.
 func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job) error {
 	if len(ending) == 0 {
 		return nil
@@ -88,7 +87,7 @@ func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job
 		var said string
 		err := row.Scan(&id, &said)
 		if r := ending[id]; r != nil {
-			r.Why = r.OARState + ": " + database.Short(said) // the last one: OAR writes two events for a walltime
+			r.Why = r.OARState + ": " + database.Short(said) // the last event counts, because OAR writes two events at the end of a walltime
 		}
 		return err
 	})

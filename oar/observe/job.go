@@ -18,30 +18,30 @@ type Job struct {
 	Project  string
 	message  string
 	advance  bool  // an advance reservation
-	Moldable int64 // the configuration in which it runs; 0: none
+	Moldable int64 // the configuration in which it runs; 0 if there is none
 	types    []string
 	Holds    []string // hosts assigned to it, in OAR's order: its script runs on the first
-	Places   []string // hosts that it is to have, in natural order
+	Places   []string // hosts that the job will get, in natural order
 
 	Adopted    bool // it has a row in Accordion's table
 	Released   bool
-	BaseJob    int64    // the job that it makes larger; 0: it is no companion
+	BaseJob    int64    // the base of a companion; 0 if the job is no companion
 	Joined     string   // of a companion: "" until its nodes are the job's, then AtStart or Grown
-	With       string   // of a companion that has not joined: the same for all companions of one expansion
+	With       string   // of a companion that is not merged: a mark that all companions of the same expansion have
 	MadeIn     string   // of a companion: the reservation in which it was made
 	Companions []*Job   // the companions of an evolving job whose nodes count for it
-	Away       []string // of a companion that counts: its hosts that the job no longer has
+	Away       []string // of a companion that counts for its base: its hosts that are lost to the job
 }
 
 // Marks of companions whose nodes belong to the job.
 const (
-	AtStart = "first" // made with the job's start
+	AtStart = "first" // made for the job's first step
 	Grown   = "grown"
 )
 
-// JoiningMark is the prefix of the mark of companions whose nodes do not belong to the job yet. The ID of the first
-// companion of the same expansion follows. Companions of an earlier attempt that failed may still exist and must not
-// join the job with them.
+// JoiningMark is the prefix of the mark of companions whose nodes do not belong to the job yet. After the prefix comes the ID of the first
+// companion of the same expansion. It distinguishes them from companions of an earlier, failed expansion, which may still exist and must
+// not be merged.
 const JoiningMark = "coming "
 
 // stateOf returns the job's state in the sidecar's words. A job that is being launched holds nodes and counts as
@@ -106,7 +106,7 @@ func requestOf(types []string) string {
 	return "ep=" + strings.Join(alternatives, "|")
 }
 
-// unfit returns why an evolving job cannot be resized safely, "" when it can.
+// unfit returns the reason why an evolving job cannot be resized safely, or "" if it can.
 func unfit(r *Job) string {
 	if r.advance {
 		return "an advance reservation cannot grow or shrink: submit it without -r"

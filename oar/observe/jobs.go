@@ -14,8 +14,8 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// Jobs reads the jobs that match a condition, by ID. Strings in the condition are arguments. For a job that has ended,
-// Jobs reads only the job's own row: OAR has archived the others (LOG), and their history may span years.
+// Jobs reads the jobs that match a condition, and returns them by ID. Strings in the condition are passed as arguments. For a job that has
+// ended, Jobs reads only the row in OAR's table of jobs: the job's rows in other tables are in OAR's archive (LOG), which may span years.
 func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, args ...any) ([]*Job, error) {
 	var all []*Job
 	byID := map[int64]*Job{}
@@ -105,11 +105,11 @@ func (o *Reader) readHolds(ctx context.Context, from database.Querier, byID map[
 	})
 }
 
-// freesSuspended reports whether OAR gives the hosts of a suspended job to other jobs. An evolving job keeps its hosts:
-// they are promised to it.
+// freesSuspended reports whether OAR gives the hosts of a suspended job to other jobs. Evolving jobs are an exception, because they have a
+// promise for their hosts.
 func (o *Reader) freesSuspended() bool { return slices.Contains(o.db.Conf.SuspendedFree, "default") }
 
-// readPlaces reads the hosts that released jobs are to have.
+// readPlaces reads the hosts on which released jobs will start.
 func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, r.network_address FROM jobs j JOIN accordion_places p ON p.job_id = j.job_id
 		JOIN resources r ON r.resource_id = p.resource_id WHERE ` + database.OnHost + " AND (" + where + ") GROUP BY j.job_id, r.network_address"
@@ -128,8 +128,8 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 	return err
 }
 
-// readRequested reads the sizes and limits that jobs asked for. A waiting job has the size and limit of the
-// configuration that OAR has planned for it, or of its first.
+// readRequested reads the sizes and limits that jobs request. A waiting job gets the size and limit of the configuration that OAR has
+// planned for it, or else of its first configuration.
 func (o *Reader) readRequested(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
@@ -146,7 +146,7 @@ func (o *Reader) readRequested(ctx context.Context, from database.Querier, byID 
 		if r != nil && r.Want == 0 && r.queued() {
 			r.Want, r.Limit = max(nodes, 1), walltime
 		}
-		if r != nil && !r.evolving() { // a pass plans with the pause between two jobs
+		if r != nil && !r.evolving() { // a pass adds the pause between two jobs to the limit
 			r.Choices = append(r.Choices, core.EP{{Duration: walltime + o.db.Conf.SecurityTime, Nodes: nodes}})
 		}
 		return err
@@ -155,7 +155,7 @@ func (o *Reader) readRequested(ctx context.Context, from database.Querier, byID 
 		return err
 	}
 	for _, r := range byID {
-		if slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep[0].Nodes < 1 }) { // not in hosts
+		if slices.ContainsFunc(r.Choices, func(ep core.EP) bool { return ep[0].Nodes < 1 }) { // the request is not for whole hosts
 			r.Choices = nil
 		}
 	}
@@ -195,8 +195,7 @@ func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID m
 	return err
 }
 
-// readSuspended adds to the limits of jobs the time for which they have been suspended: OAR lets them run that much
-// longer.
+// readSuspended adds the time for which a job was suspended to its limit, because OAR lets the job run longer by that time.
 func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := fmt.Sprintf("SELECT j.job_id, SUM(CASE WHEN l.date_stop = 0 THEN %d ELSE l.date_stop END - l.date_start)", time.Now().Unix()) +
 		" FROM jobs j JOIN job_state_logs l ON l.job_id = j.job_id WHERE j.suspended = 'YES' AND l.job_state IN ('Suspended', 'Resuming') AND " +
@@ -212,8 +211,7 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 	})
 }
 
-// readKindsOf parses the types of a job that restrict when it may run. It ignores types that only other schedulers
-// support.
+// readKindsOf parses the types that restrict when a job may run. It ignores types that only OAR's own schedulers support.
 func readKindsOf(r *Job) (scheduler.Kinds, error) {
 	return scheduler.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
 		return slices.Contains(scheduler.Unsupported, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"

@@ -33,8 +33,7 @@ func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*
 	return nodes, err
 }
 
-// Others reads what excludes us from nodes for a time: advance reservations, and the plans of queues with a higher
-// priority.
+// Others reads what excludes managed jobs from nodes for a time: advance reservations, and the plans of queues with a higher priority.
 func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.Reservation, error) {
 	query := `SELECT j.job_id, j.job_user, p.start_time, m.moldable_walltime, r.network_address
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
@@ -61,8 +60,8 @@ func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.R
 	return all, err
 }
 
-// QueuesBefore returns a warning that names the queues whose jobs OAR plans before ours: they may take nodes that were
-// promised to a running job for its growth. It returns "" where no queue does that.
+// QueuesBefore returns a warning that names the queues that OAR plans before our queue. Their jobs may take nodes that are promised to a
+// running job for its growth. It returns "" if there is no such queue.
 func (o *Reader) QueuesBefore(ctx context.Context) (string, error) {
 	ours, there, err := o.db.Queue(ctx, o.queue)
 	if err != nil || !there {

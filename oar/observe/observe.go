@@ -1,5 +1,5 @@
-// Package observe reads OAR's jobs, each with its companions, its nodes, and what other queues have planned. It changes
-// nothing and decides nothing.
+// Package observe reads OAR's jobs with their companions, OAR's nodes, and the plans of other queues. It changes nothing and decides
+// nothing.
 //
 //	read := observe.New(tables, "evolve")
 //	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, yielding, err = read.Snapshot(ctx, tx); return err })
@@ -31,7 +31,7 @@ type Reader struct {
 // New returns a reader for a queue.
 func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
 
-// Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes after a while.
+// Snapshot reads the pool. It returns the snapshot, its jobs, and the besteffort jobs that release their nodes only after a checkpoint.
 func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []BesteffortJob, error) {
 	snapshot := &adapter.Snapshot{At: time.Now(), OwnSizing: adapter.OwnSizing{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.PrepareManyJobs(ctx, tx); err != nil {

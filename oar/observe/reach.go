@@ -15,12 +15,12 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// reach holds the conditions that waiting jobs set on resources by their properties. The union of the hosts that meet
-// them is the machine that a pass divides among moldable jobs.
+// reach has the conditions on resources (properties) that waiting jobs request. The union of the hosts that meet these conditions is the
+// machine that a pass divides among moldable jobs.
 type reach struct {
-	budget scheduler.Budget   // of each user, while the sidecar runs
-	wanted []want             // of the last snapshot, those of most jobs first; nil: not needed
-	meant  map[string]meaning // by condition
+	budget scheduler.Budget   // evaluation time that each user has used, while the sidecar runs
+	wanted []want             // conditions of the last snapshot, ordered by the number of jobs with that condition; nil if not needed
+	meant  map[string]meaning // results of evaluation, by condition
 }
 
 // want is a condition in SQL that users wrote, the jobs that set it, and the user of one of them.
@@ -30,22 +30,22 @@ type want struct {
 	user string
 }
 
-// meaning is the result of evaluating a condition: its hosts, none where that took too long.
+// meaning is the result of evaluating a condition. It has the hosts that meet the condition, or no hosts if the evaluation took too long.
 type meaning struct {
 	hosts []string
 	asked time.Time
 }
 
-// For how long a result is used, how long one condition may take (as in a pass), and how long all conditions of one
-// reading may take together.
+// These constants are how long a result is used, how long the evaluation of one condition may take (as in a pass), and how long the
+// evaluation of all conditions of one reading may take.
 const (
 	meansFor = time.Minute
 	patience = time.Second
 	asking   = time.Second
 )
 
-// plannedByPass reports whether a pass plans the job: the last pass did not refuse it, and the next will not refuse its
-// types.
+// plannedByPass reports whether a pass plans the job. The last pass must not have refused the job, and the next pass must not refuse the
+// job's types.
 func (o *Reader) plannedByPass(r *Job) bool {
 	if r.queue != o.queue || r.OARState != database.StateWaiting || r.advance || r.evolving() || r.BaseJob != 0 || strings.Contains(r.message, scheduler.Said) {
 		return false
@@ -54,7 +54,7 @@ func (o *Reader) plannedByPass(r *Job) bool {
 	return err == nil
 }
 
-// readWanted reads the conditions of the jobs that a pass plans, where one of these is moldable.
+// readWanted reads the conditions of the jobs that a pass plans, if at least one of these jobs is moldable.
 func (o *Reader) readWanted(ctx context.Context, from database.Querier, records []*Job) error {
 	o.wanted = nil
 	planned, molds := map[int64]bool{}, false
@@ -89,9 +89,8 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 	return err
 }
 
-// EligibleNodes returns the hosts that the jobs of the last snapshot may have by their properties, as of a minute ago or less.
-// It returns nil where that is not known. It asks with the account that may only read, so call it outside of
-// transactions.
+// EligibleNodes returns the hosts that meet the conditions of the last snapshot's jobs. Its information is at most a minute old. It returns
+// nil if the hosts are unknown. It uses the read-only account, so call it outside of transactions.
 func (o *Reader) EligibleNodes(ctx context.Context) (all []adapter.EligibleNodes) {
 	now, known, complete := time.Now(), map[string]meaning{}, true
 	if o.budget == nil {
@@ -101,7 +100,7 @@ func (o *Reader) EligibleNodes(ctx context.Context) (all []adapter.EligibleNodes
 		m, is := o.meant[w.text]
 		if !is || now.Sub(m.asked) >= meansFor || m.asked.After(now) {
 			if o.budget.Spent(w.user, now.Unix()) {
-				continue // as if it took too long
+				continue // treated as if the evaluation took too long
 			}
 			if complete = time.Since(now) < asking; !complete {
 				break
@@ -110,7 +109,7 @@ func (o *Reader) EligibleNodes(ctx context.Context) (all []adapter.EligibleNodes
 			hosts, err := database.Eligible[string](ctx, o.db.DB, "DISTINCT network_address", w.text, patience)
 			o.budget.Charge(w.user, time.Since(begin), now.Unix())
 			if err != nil && !errors.Is(err, database.ErrSlow) {
-				continue // it is not valid SQL, and the pass refuses the job
+				continue // the condition is not valid SQL, so the pass refuses the job
 			}
 			m = meaning{hosts, now}
 		}
@@ -120,7 +119,7 @@ func (o *Reader) EligibleNodes(ctx context.Context) (all []adapter.EligibleNodes
 		}
 	}
 	o.meant = known
-	if !complete { // the next reading continues
+	if !complete { // the next reading continues the evaluation
 		return nil
 	}
 	return all

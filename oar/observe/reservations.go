@@ -8,13 +8,13 @@ import (
 	"accordion/oar/database"
 )
 
-// Reservation is a reservation of ours, with the job that shows it in OAR's plan.
+// Reservation is a reservation of Accordion's, with the job that represents it in OAR's plan (its holder).
 type Reservation struct {
 	adapter.Reservation
 	Holder int64
 }
 
-// Reservations reads our reservations: the one with the name, or all where it is "".
+// Reservations reads Accordion's reservation with the given name, or all of its reservations if the name is "".
 func (o *Reader) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
 	rows, err := o.db.Reservations(ctx, from, name)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"accordion/oar/database"
 )
 
-// OAR itself does not describe its hosts; only properties do, which each site defines as it likes. The first name that
-// a site has is used. core and mem come from OAR's oar_resources_init (mem in GiB, rounded up). memnode (MiB), cpuarch
-// and cputype are Grid'5000's. No site has a property for a host's disk, so scratch is Accordion's own name.
-// (Grid'5000's disks are resources of their own, and no property has their sizes.)
+// In OAR, hosts are described only by properties, which each site defines as it likes. Of each list below, the first property that the site
+// has is used. core and mem come from OAR's oar_resources_init (mem in GiB, rounded up). memnode (MiB), cpuarch and cputype are
+// Grid'5000's. There is no usual property for the size of a host's disk, so scratch is Accordion's own name. (Grid'5000's disks are
+// separate resources, and no property has their sizes.)
 var (
-	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // of a host
+	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // properties with the memory of a host
 	scratches = []amount{{"scratch", 1}}
 	kinds     = []string{"arch", "cpuarch", "cputype"}
 )
 
-// An amount is a property that holds how much a host has, in units of `unit` MiB. In a query, property is a column, or
-// "NULL" where the site has no such property.
+// An amount is a property with an amount of memory or disk of a host, in units of `unit` MiB. Its name is a column in queries, or "NULL" if
+// the site has no such property.
 type amount struct {
 	property string
 	unit     int64
@@ -51,7 +51,7 @@ func (a amount) of(said string) int64 {
 	return n * a.unit
 }
 
-// strength is the part of a query that reads what hosts have.
+// strength has the parts of a query that read the properties of hosts.
 type strength struct {
 	cores, arch     string // columns of a query; arch is "NULL" where the site has no such property
 	memory, scratch amount
@@ -62,7 +62,7 @@ type strength struct {
 func strengthOf(properties []string) strength {
 	has := func(name string) bool { return slices.Contains(properties, name) }
 	s := strength{cores: "COUNT(*)", arch: "NULL", memory: first(memories, properties), scratch: first(scratches, properties)}
-	if has("core") { // numbered across all hosts
+	if has("core") { // cores are numbered across all hosts
 		s.cores = "COUNT(DISTINCT r.core)"
 	}
 	if i := slices.IndexFunc(kinds, has); i >= 0 {
@@ -71,7 +71,7 @@ func strengthOf(properties []string) strength {
 	return s
 }
 
-// readStrengths sets in each node what launchers can ask about it.
+// readStrengths sets the fields of each node that launchers can filter by.
 func (o *Reader) readStrengths(ctx context.Context, from database.Querier, nodes map[string]*adapter.Node) error {
 	properties, err := database.Properties(ctx, from)
 	if err != nil {

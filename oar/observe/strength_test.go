@@ -11,7 +11,7 @@ import (
 
 func TestNodeStrengthIsReadFromTheSitesProperties(t *testing.T) {
 	for name, test := range map[string]struct {
-		properties string // of a site, in addition to OAR's own
+		properties string // the site's properties, in addition to OAR's own
 		resources  []string
 		want       adapter.HostResources
 	}{

@@ -11,12 +11,12 @@ import (
 	"accordion/core/sched"
 )
 
-// PlanAlike plans a queue in which every job asks only for a number of hosts of one tree, and depends on no other job.
-// core/sched decides how many hosts each job has and when, and core/place decides afterwards which hosts these are: a
-// plan that names hosts at once leaves holes that no job fits. ok is false for any other queue. It is also false when
-// no names can be given, because later claims cut the time of too many hosts. Then Plan has to do it.
+// PlanAlike plans a queue in which every job requests only a number of hosts of the same tree, and depends on no other job. core/sched
+// first decides how many hosts each job gets and when. core/place then decides which hosts. (A plan that assigns hosts job by job leaves
+// gaps that no job fits.) ok is false for any other queue. It is also false if no hosts can be assigned because later claims interrupt the
+// time of too many hosts. In both cases the caller uses Plan.
 //
-// A rule may plan the jobs in another order than their own.
+// A rule may plan the jobs in an order that differs from their order in the queue.
 func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
 	tree := sharedTree(jobs)
 	if tree == nil {
@@ -66,7 +66,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	return plan, true
 }
 
-// without returns why a job has no place, on a machine with this many hosts.
+// without returns the reason why a job has no place on a machine with `machine` hosts.
 func (r Rule) without(j Job, machine int) string {
 	_, few := policy.Patient(r.Policy)
 	if few && slices.ContainsFunc(j.Choices, func(c Choice) bool { return c.Groups[0].Counts[0] <= machine }) {
@@ -75,8 +75,8 @@ func (r Rule) without(j Job, machine int) string {
 	return NeverFits
 }
 
-// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if no
-// tree fits.
+// sharedTree returns the tree from which every job requests a number of hosts (parts of the first level), or nil if the jobs have no tree
+// in common.
 func sharedTree(jobs []Job) *Tree {
 	var tree *Tree
 	for _, j := range jobs {
@@ -104,8 +104,7 @@ func sharedTree(jobs []Job) *Tree {
 	return tree
 }
 
-// counted returns the job in core/sched's form. count returns the number of nodes of each choice; a profile's steps
-// keep their own sizes.
+// counted converts the job for core/sched. `count` returns the number of nodes of a choice. The steps of a profile keep their sizes.
 func (j Job) counted(count func(Choice) int) core.Job {
 	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin, Pause: j.Pause}
 	counted.Choices = append(counted.Choices, j.Profiles...)
@@ -117,16 +116,16 @@ func (j Job) counted(count func(Choice) int) core.Job {
 
 // hosts holds the claims on the parts of a tree's first level.
 type hosts struct {
-	claims []place.Claim // one host each; the parts on one host do not overlap
+	claims []place.Claim // claims on one host each; the claims on the same host do not overlap in time
 	parts  int           // number of hosts
 	lost   []int         // hosts that cannot be used
-	busy   []place.Claim // claims on the other hosts, added up: Node is the number of hosts
-	of     []int         // the host of each resource, from 1; 0: it has none
+	busy   []place.Claim // claims on the other hosts, added up; their field Node is a number of hosts
+	of     []int         // number of the host of each resource, counted from 1; 0 if the resource has no host
 }
 
 // counter returns a function that counts the usable hosts to which some resources belong.
 func (h hosts) counter() func(Set) int {
-	seen := make([]int, h.parts+1) // the call that saw each host last
+	seen := make([]int, h.parts+1) // for each host, the number of the last call that counted it
 	for _, host := range h.lost {
 		seen[host+1] = math.MaxInt
 	}
@@ -143,8 +142,8 @@ func (h hosts) counter() func(Set) int {
 	}
 }
 
-// newHosts computes the claims on each host. A host with an unusable resource is claimed forever, and a host that is
-// claimed partly is claimed whole.
+// newHosts computes the claims on each host. A host with an unusable resource counts as claimed forever. A host with any claimed resource
+// counts as claimed entirely.
 func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	h := hosts{parts: len(tree.children), of: make([]int, 64*len(usable))}
 	own := make([][]place.Claim, len(tree.children))

@@ -11,9 +11,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// BenchmarkPlan plans waiting jobs with two configurations each on hosts of which half are in use: counted where hosts
-// are alike, otherwise resource by resource. A pass may take half a second for 2,000 jobs on 1,000 hosts, including its
-// SQL.
+// BenchmarkPlan plans waiting jobs with two configurations each, on hosts half of which are in use. It plans by numbers of hosts (hosts are
+// alike), and resource by resource (hosts differ). A pass may take half a second for 2,000 jobs on 1,000 hosts, including its SQL.
 func BenchmarkPlan(b *testing.B) {
 	for _, hosts := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("hosts-%d", hosts), func(b *testing.B) { planOn(b, hosts) })

@@ -9,7 +9,7 @@ import (
 
 // Calendar records which resources are free at every instant.
 type Calendar struct {
-	slots []slot // in order of time; each lasts to the start of the next one, the last to core.Forever. Never empty
+	slots []slot // in order of time, never empty; each slot lasts until the start of the next one, the last until core.Forever
 }
 
 type slot struct {
@@ -17,12 +17,12 @@ type slot struct {
 	free Set // not shared with other slots
 }
 
-// NewCalendar returns a calendar in which the usable resources are always free, and the others never.
+// NewCalendar returns a calendar in which the usable resources are always free, and the other resources are never free.
 func NewCalendar(usable Set) *Calendar {
 	return &Calendar{slots: []slot{{from: -core.Forever, free: slices.Clone(usable)}}}
 }
 
-// Take marks resources as taken from one instant to another, whether they were free or not.
+// Take marks resources as taken in the interval [`from`, `to`), whether they were free or not.
 func (c *Calendar) Take(what Set, from, to core.Time) {
 	if from >= to {
 		return
@@ -53,15 +53,15 @@ func (c *Calendar) cut(t core.Time) int {
 	return i + 1
 }
 
-// search looks for a choice's earliest place in a calendar. It reuses its memory.
+// search finds the earliest place of a choice in a calendar. It reuses its memory for the next choice.
 type search struct {
 	cal         *Calendar
 	free, taken Set
 	eligible    Set
 }
 
-// earliest returns the first instant, not before from, at which the choice has its resources for its duration. They are
-// in s.taken. ok is false when there is none.
+// earliest returns the first instant at or after `from` from which on the choice's resources are free for its duration. It leaves the
+// resources in s.taken. ok is false if there is no such instant.
 func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
 	s.reset(c)
 	least := 0
@@ -94,9 +94,8 @@ func (s *search) reset(c Choice) {
 	}
 }
 
-// throughout sets s.free to the resources that are free from start for the duration; slot i contains start. When there
-// are fewer than least, it returns the index of a slot such that no start up to the end of that slot succeeds;
-// otherwise −1.
+// throughout sets s.free to the resources that are free from `start` on for the duration; slot i contains `start`. If at least `least`
+// resources are free, it returns −1. Otherwise it returns the index of a slot, and no start before the end of that slot can succeed.
 func (s *search) throughout(start, duration core.Time, i, least int) int {
 	slots := s.cal.slots
 	copy(s.free, s.eligible)

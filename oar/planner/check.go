@@ -7,15 +7,15 @@ import (
 	"accordion/core"
 )
 
-// Claim is a use of resources outside the plan: by running jobs, and by other queues' plans.
+// Claim is a use of resources outside the plan, by a running job or by another queue's plan.
 type Claim struct {
 	Resources Set
 	From, To  core.Time
 }
 
-// Check returns what is wrong with a plan: a resource that is used twice at an instant or cannot be used, a job with
-// other resources than it asked for, a start before its time. It compares the plan with the jobs and does not depend on
-// how the plan was made. It returns nil when the plan is valid.
+// Check returns an error if a plan is not valid. It detects a resource that two jobs use at the same time or that is not usable, a job
+// whose resources differ from its request, and a start before the permitted time. Check compares the plan with the jobs, and does not
+// depend on how the plan was made.
 func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed) error {
 	wanted := map[int64]Job{}
 	for _, j := range jobs {
@@ -44,14 +44,14 @@ func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed)
 	return disjoint(len(usable), claims, plan)
 }
 
-// disjoint returns an error where two jobs, or a job and a claim, have the same resource at the same time. It goes
-// through all starts and ends in order of time. words is the length of the sets.
+// disjoint returns an error if two jobs, or a job and a claim, have the same resource at the same time. It goes through all starts and ends
+// in order of time. `words` is the length of the sets.
 func disjoint(words int, claims []Claim, plan []Placed) error {
 	type event struct {
 		at     core.Time
 		begins bool
 		what   Set
-		job    int64 // 0: a claim, which may overlap others
+		job    int64 // 0 if this is a claim, which may overlap others
 	}
 	var events []event
 	for _, c := range claims {
@@ -104,8 +104,8 @@ func disjoint(words int, claims []Claim, plan []Placed) error {
 	return nil
 }
 
-// Exactly returns an error unless the resources are exactly what the choice asks for: its groups, one after the other,
-// and nothing else.
+// Exactly returns an error unless the resources are exactly those that the choice requests: the resources of its groups, in order, and no
+// others.
 func (c Choice) Exactly(has Set) error {
 	rest := slices.Clone(has)
 	for _, g := range c.Groups {

@@ -1,8 +1,8 @@
 // Package planner plans jobs on resources that differ. It decides when each job starts and which resources it gets, as OAR's own
 // schedulers do.
 //
-// It is pure: it knows neither OAR's database nor the clock. It does not count nodes: where a queue asks only for numbers of like
-// hosts, core/sched plans it, and this package gives the names.
+// It is pure: it uses neither OAR's database nor the clock. It plans individual resources, not numbers of nodes. If all jobs of a queue
+// request only numbers of hosts that are alike, core/sched plans the queue, and this package only assigns the hosts.
 //
 //	hosts := planner.Property{0, 0, 1, 1} // four cores on two hosts
 //	tree := planner.NewTree(cores, hosts) // cores is a planner.Set with all four in it
@@ -12,5 +12,5 @@
 //	placed := planner.Plan(cal, 100, []planner.Job{job}, nil)
 //	// placed[0].Start is 400, its resources are 0, 1, 2, 3
 //
-// A resource is a number from 0, in the order in which resources are taken.
+// A resource is a number, counted from 0. Resources with smaller numbers are used first.
 package planner

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that completes
-// first. Of the others, as many of the first due jobs as there are reservations get the place in which they complete
-// first. No other job gets a place.
+// The test compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that completes first. Of
+// the other jobs, those that are due first get reservations where they complete earliest, as many as the policy allows. The remaining jobs
+// get no place.
 func TestFittingJobsStartAndAFewOthersGetAPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)

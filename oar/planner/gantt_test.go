@@ -12,7 +12,7 @@ import (
 	"accordion/oar/planner"
 )
 
-// earliest is a rule without sizing: a job may have all configurations that it listed.
+// earliest is a rule without sizing, so a job may get any configuration that it requests.
 var earliest = planner.Rule{Policy: sched.Repeated{}}
 
 // world is a small cluster: two switches of two hosts with two cores each, except the last host, which has one.
@@ -88,12 +88,12 @@ func onHosts(id int64, hosts int, duration core.Time, tree *planner.Tree) planne
 	return planner.Choice{ID: id, Duration: duration, Groups: []planner.Group{{Tree: tree, Counts: []int{hosts}}}}
 }
 
-// Both planners: the one that counts hosts, and the one that names resources at once.
+// The test uses both planners: the one that counts hosts and assigns them afterwards, and the one that plans individual resources.
 func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	for _, test := range []struct {
 		name    string
-		busy    core.Time // until then two hosts are in use
+		busy    core.Time // second until which two hosts are in use
 		choices []planner.Choice
 		choice  int
 		start   core.Time
@@ -120,7 +120,7 @@ func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
 	}
 }
 
-// named plans with the planner that names resources at once.
+// named plans with the planner that plans individual resources.
 func named(w world, claims []planner.Claim, now core.Time, jobs []planner.Job) []planner.Placed {
 	cal := planner.NewCalendar(all(w))
 	for _, c := range claims {
@@ -129,7 +129,7 @@ func named(w world, claims []planner.Claim, now core.Time, jobs []planner.Job) [
 	return planner.Plan(cal, now, jobs, nil)
 }
 
-// Later claims can interrupt every host's time, though at each second enough hosts are free.
+// Claims in the future can interrupt the free time of every host, although at each second enough hosts are free.
 func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	tree := planner.NewTree(planner.AllOf(2), planner.Property{0, 1})
 	claims := []planner.Claim{{Resources: planner.SetOf(2, 0), From: 50, To: 100}, {Resources: planner.SetOf(2, 1), From: 0, To: 50}}
@@ -143,7 +143,7 @@ func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	}
 }
 
-// A pass reuses what it learned about one request for others like it.
+// A pass reuses what it has found out about one request for similar requests.
 func TestAShortJobStartsInAHoleThatWasTooShortForALongOne(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	claims := []planner.Claim{{Resources: all(small), From: 50, To: 60}}
@@ -211,7 +211,7 @@ type drawn struct {
 	jobs    []planner.Job
 }
 
-// passes draws a policy of a pass.
+// passes draws a policy by which a pass may plan.
 func passes(t *rapid.T) sched.Policy {
 	p, err := policy.Pass(rapid.SampledFrom([]string{"repeated", "repeated+share", "repeated+least", "repeated+load", "easy+share", "easy+reference",
 		"traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "share", "share:20s", "easy-evolving", "patient:20s+share"}).Draw(t, "policy"))
@@ -221,7 +221,7 @@ func passes(t *rapid.T) sched.Policy {
 	return p.Policy
 }
 
-// draw draws a problem whose requests have up to `parts` parts. Where alike is set, requests are for whole hosts only.
+// draw draws a problem whose requests have up to `parts` parts. If `alike` is set, requests are for whole hosts only.
 func draw(t *rapid.T, alike bool, parts int) drawn {
 	d := drawn{usable: planner.NewSet(small.n)}
 	for r := range small.n {
@@ -319,7 +319,7 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 	})
 }
 
-// bySecond checks every second and every resource.
+// bySecond checks a plan second by second and resource by resource. It returns what is wrong, or "".
 func bySecond(d drawn, plan []planner.Placed) string {
 	const seconds = 400
 	var used [seconds][7]bool
@@ -359,8 +359,8 @@ func TestNoJobDelaysAnEarlierOne(t *testing.T) {
 	})
 }
 
-// Compares the plan with a search that tries every second. Requests with several parts are left out: the first part may
-// take what the second needs, and with fewer free resources it would have taken others.
+// The test compares the plan with a search that tries every second. It leaves out requests with several parts, because for them more free
+// resources may be worse: the first part may then take resources that the second part needs.
 func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)
@@ -393,8 +393,8 @@ func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	})
 }
 
-// fitsAt reports whether a choice has its resources at a second, next to what was planned before. The resources that
-// are free throughout form a calendar with one slot.
+// fitsAt reports whether the resources of a choice are free from a second on, given the jobs that were planned before. It puts the
+// resources that are free for the whole duration into a calendar with one slot.
 func fitsAt(d drawn, before []planner.Placed, c planner.Choice, at core.Time) bool {
 	free := slices.Clone(d.usable)
 	for _, claim := range d.claims {

@@ -9,36 +9,35 @@ import (
 	"accordion/core/sched"
 )
 
-// Choice is one of the configurations of a job: what it wants, all at once, and for how long. Its groups are served one
-// after the other, each with the first resources that fit. A group never releases resources that a later group needs,
-// as in OAR's schedulers.
+// Choice is one of the configurations of a job: the resources that it requests, simultaneously, and for how long. Each group in turn gets
+// the first free resources that fit. A group never releases resources that a later group needs, as in OAR's schedulers.
 type Choice struct {
 	ID       int64     // the configuration's ID, for the caller
 	Duration core.Time // seconds, above 0
 	Groups   []Group
 }
 
-// Job is a waiting job. Of its choices the planner takes the one that completes first; among equals the one with the
-// fewest resources, then the one listed first.
+// Job is a waiting job. Of a job's choices, the planner takes the one that completes first. If several complete at the same time, it takes
+// the one with the fewest resources, then the one that comes first in the request.
 type Job struct {
 	ID       int64
-	Submit   core.Time // when it was submitted: some policies rank by it
+	Submit   core.Time // when the job was submitted; some policies rank jobs by it
 	Begin    core.Time // it does not start before this instant
-	Deadline core.Time // it completes by this instant or is not planned; 0: no deadline
+	Deadline core.Time // it completes by this instant or is not planned; 0 if there is no deadline
 	Choices  []Choice
-	Pause    core.Time // seconds at the end of each choice in which it no longer runs and no other job may
+	Pause    core.Time // seconds at the end of each choice in which the job has ended, but no other job may use its resources
 
-	// Uncounted marks a job that has no claim on a share of the machine: other jobs end it when they need its resources
-	// (besteffort).
+	// Uncounted marks a besteffort job. It has no claim on a share of the machine, because it is ended when other jobs need its resources.
 	Uncounted bool
 
-	// Profiles are the profiles of an evolving job, which has no Choices. Their sizes count parts of the first level of
-	// Hosts. The sidecar starts such a job. PlanFew gives it its turn, so that no job behind it gets the resources that it
-	// is about to get. Plan ignores it.
+	// Profiles are the profiles of an evolving job, which has no Choices. The sizes in them are numbers of parts of the first level of
+	// Hosts. The sidecar, not the pass, starts evolving jobs. PlanFew places evolving jobs too, so that no job behind one gets the
+	// resources that it is about to get. Plan ignores evolving jobs.
 	Profiles []core.EP
 	Hosts    *Tree
 
-	// After lists jobs of the same plan, before it in the queue, that must have completed Gap seconds before it starts.
+	// After lists jobs that must have completed Gap seconds before this job starts. They are in the same plan, before this job in the
+	// queue.
 	After []int64
 	Gap   core.Time
 }
@@ -46,13 +45,13 @@ type Job struct {
 // Placed is the result of planning one job.
 type Placed struct {
 	Job       int64
-	Choice    int // index
+	Choice    int // index in the job's Choices
 	Start     core.Time
 	Duration  core.Time
 	Resources Set
 	Why       string // why no place was found, in one line; then the other fields are zero
 
-	parts []Claim // of an evolving job: the resources that it has, and when
+	parts []Claim // of an evolving job: its resources in each step of the profile
 }
 
 // End returns the instant at which the job's resources are free again.
@@ -68,10 +67,9 @@ const (
 	StartsLater = "it starts when there is room for all of it, and has no reservation yet"
 )
 
-// Plan places the jobs, in their order, next to what is taken in the calendar. Each job gets its earliest completion in
-// what those before it leave (repeated back-filling, RR-7389, Figure 5, on resources that differ). The calendar
-// contains the places afterwards. over is called before each job; when it returns true, the remaining jobs get no
-// place.
+// Plan places the jobs, in their order, on resources that are free in the calendar. Each job completes as early as the jobs before it allow
+// (repeated back-filling, RR-7389, Figure 5, on resources that differ). Afterwards the calendar contains the places. Plan calls `over`
+// before each job; once `over` returns true, the remaining jobs get no place.
 func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed := make([]Placed, 0, len(jobs))
@@ -89,10 +87,10 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	return placed
 }
 
-// PlanFew plans like Plan, by a policy under which few jobs have a reservation (core/sched). In the order of their
-// turns, each job that fits now starts. The first due jobs that do not fit get their earliest completion, and the
-// others no place. listed contains the jobs with all configurations that they listed, from which the policy computes
-// when they are due. The place of an evolving job contains all resources that it has at any time.
+// PlanFew plans like Plan, but by a policy that gives few jobs a reservation (core/sched). It goes through the jobs in the policy's order.
+// Each job that fits now starts now. Of the jobs that do not fit, those that are due first get the place where they complete earliest, and
+// the others get no place. `listed` contains the jobs with all configurations that they request; the policy uses them to compute when jobs
+// are due. The place of an evolving job contains all resources that the job has at any time.
 func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))
@@ -120,7 +118,7 @@ func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job,
 	return placed
 }
 
-// take enters a job's place, if it has one.
+// take marks a job's place as taken in the calendar, if the job has a place.
 func (p *planner) take(one Placed) {
 	if one.Why != "" {
 		return
@@ -134,19 +132,19 @@ func (p *planner) take(one Placed) {
 	}
 }
 
-// planner plans jobs one after the other.
+// planner plans jobs one after another.
 type planner struct {
 	search
 	now  core.Time
 	seen map[string][]bound  // lower bounds of the earliest start, for each kind of request
-	ends map[int64]core.Time // of the jobs with a place
+	ends map[int64]core.Time // ends of the jobs with a place
 }
 
-// bound states that a request for this duration starts no earlier. It stays true because a plan only fills up.
+// bound says that a request with this duration cannot start before this start. That remains true, because planning only takes more
+// resources.
 type bound struct{ duration, start core.Time }
 
-// place returns a job's place and does not take it: the one where it completes first. Where begins is set, only places
-// that start now count.
+// place returns the place where a job completes first, without taking it. If `begins` is set, only places that start now count.
 func (p *planner) place(j Job, begins bool) Placed {
 	if j.Profiles != nil {
 		return p.evolving(j, begins)
@@ -186,7 +184,7 @@ func sooner(end core.Time, taken Set, best Placed) bool {
 	return end < best.End() || end == best.End() && taken.Len() < best.Resources.Len()
 }
 
-// start returns the earliest start of a choice, and uses and extends what is known of requests like this one.
+// start returns the earliest start of a choice. It uses the known bounds of similar requests, and adds a new one.
 func (p *planner) start(c Choice, begin core.Time) (core.Time, bool) {
 	kind := c.kind()
 	from := begin
@@ -216,7 +214,7 @@ func (p *planner) learn(kind string, b bound) {
 	}), b)
 }
 
-// kind returns the same string for choices that want the same resources, for whatever duration.
+// kind returns a string that is the same for all choices that request the same resources, whatever their durations.
 func (c Choice) kind() string {
 	var b strings.Builder
 	for _, g := range c.Groups {

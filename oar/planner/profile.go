@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// evolving does what place does, for an evolving job. It returns the place of the profile that completes first.
+// evolving does what place does, for an evolving job. Of the job's profiles, it uses the one that completes first.
 func (p *planner) evolving(j Job, begins bool) Placed {
 	begin := max(p.now, j.Begin)
 	best := Placed{Job: j.ID, Why: NeverFits}
@@ -37,7 +37,7 @@ func (p *planner) evolving(j Job, begins bool) Placed {
 	return best
 }
 
-// instants returns the instants from begin on at which a profile may fit first: those at which one of its steps starts
+// instants returns the possible earliest starts of a profile from `begin` on. At each of them, one of the profile's steps starts exactly
 // when resources become free.
 func (p *planner) instants(ep core.EP, begin core.Time) []core.Time {
 	all := []core.Time{begin}
@@ -54,7 +54,7 @@ func (p *planner) instants(ep core.EP, begin core.Time) []core.Time {
 	return slices.Compact(all)
 }
 
-// fits returns a profile's hosts from an instant on, and takes nothing.
+// fits returns the hosts for a profile that starts at an instant, without taking them.
 func (p *planner) fits(hosts *Tree, ep core.EP, at core.Time) (parts []Claim, fits bool) {
 	for _, l := range place.Layers(at, ep) {
 		c := Choice{Duration: l.To - l.From, Groups: []Group{{Tree: hosts, Counts: []int{l.Count}}}}

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Compares the plan with a search that tries every second. The first job of the queue evolves. It has the first place
-// where hosts are free for each part of its profile, and no job behind it has any of these hosts meanwhile.
+// The test compares the plan with a search that tries every second. The first job of the queue is evolving. It gets the earliest place
+// where hosts are free for each step of its profile, and no job behind it gets any of these hosts at that time.
 func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 	hosts := planner.NewTree(all(small), small.hosts)
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,8 +52,8 @@ func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 	})
 }
 
-// partsAt returns the hosts of a profile from a second on, the first that are free for each part of it, or nil where
-// there are none.
+// partsAt returns the hosts for a profile that starts at a second: for each step the first hosts that are free. It returns nil if too few
+// are free.
 func (d drawn) partsAt(ep core.EP, at core.Time) (parts []planner.Claim) {
 	for _, l := range place.Layers(at, ep) {
 		left := l.Count

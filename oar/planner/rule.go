@@ -7,13 +7,13 @@ import (
 	"accordion/core/sizing"
 )
 
-// Rule is how the jobs of a queue are planned: by which policy, and next to which other jobs.
+// Rule has the policy by which the jobs of a queue are planned, and the other jobs with which they share the machine.
 type Rule struct {
 	Policy sched.Policy
-	// Running are the jobs that have resources now. A sizing rule counts these resources and the jobs' references (package
+	// Running are the jobs that have resources now. A sizing rule uses these resources and the reference sizes of the jobs (package
 	// sizing).
 	Running []Running
-	// Beside are waiting jobs that are planned by others, with sizes in hosts. They claim their share of the machine.
+	// Beside are waiting jobs that another program (the sidecar) plans, with sizes in hosts. They also claim a share of the machine.
 	Beside []core.Job
 }
 
@@ -21,11 +21,11 @@ type Rule struct {
 type Running struct {
 	Job       int64
 	Resources Set
-	Until     core.Time // by its request
-	Listed    []core.EP // the sizes that it listed, in resources; nil: not known, and what it has counts as its reference
+	Until     core.Time // the latest end, according to its request
+	Listed    []core.EP // the sizes that it requests, in resources; nil if unknown, and then the resources that it has count as its reference size
 }
 
-// sizes returns the sizes that the job listed. They are scaled to the unit in which the job has `has`.
+// sizes returns the sizes that the job requests, converted to the unit of `has`, which is the size that the job has.
 func (r Running) sizes(has int) *sizing.Sizes {
 	of := r.Resources.Len()
 	listed := make([]core.EP, len(r.Listed))
@@ -35,7 +35,7 @@ func (r Running) sizes(has int) *sizing.Sizes {
 	return sizing.New(core.Job{Choices: listed}, sizing.HalfReference)
 }
 
-// addRunning adds the running jobs to the load. has converts their resources to a number.
+// addRunning adds the running jobs to the load. `has` converts the resources of a job to a number.
 func (r Rule) addRunning(all *sched.SystemLoad, now core.Time, has func(Set) int) {
 	for _, one := range r.Running {
 		n := has(one.Resources)
@@ -48,8 +48,7 @@ func (r Rule) addRunning(all *sched.SystemLoad, now core.Time, has func(Set) int
 	}
 }
 
-// count corrects the load of a policy that sizes jobs: it removes the claims, which stand for running jobs, and adds
-// these jobs themselves.
+// count corrects the load that a sizing policy uses: it replaces the claims of running jobs by the running jobs themselves.
 func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	if all == nil {
 		return
@@ -63,8 +62,8 @@ func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	}
 }
 
-// submit enters a waiting job. count returns the size of each choice. The rule knows the sizes of an uncounted job, but
-// the job claims no share.
+// submit adds a waiting job to the policy's state. `count` returns the size of a choice. An uncounted job is added with its sizes, but
+// claims no share of the machine.
 func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice) int) {
 	counted := j.counted(count)
 	state.Submit(now, counted)
@@ -76,9 +75,8 @@ func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice)
 	sizer.Load().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
 }
 
-// Capped returns the jobs with only those choices that the sizing rule allows now, counted in resources, for Plan,
-// which knows no rule. The jobs keep their order. As in PlanAlike, the machine is the resources that some of the jobs
-// may have.
+// Capped returns the jobs with only those choices that the sizing rule allows now. Sizes count resources. It is for Plan, which applies no
+// rule. The jobs keep their order. As in PlanAlike, the machine consists of the resources that at least one of the jobs may have.
 func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
 	machine := within(usable, jobs)
 	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
@@ -101,11 +99,11 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	}
 	for _, j := range jobs {
 		if j.Profiles != nil {
-			all.Submit(now, times(j.counted(nil), hosts)) // others decide its size
+			all.Submit(now, times(j.counted(nil), hosts)) // the sidecar decides its size
 			continue
 		}
 		if len(j.After) > 0 {
-			j.Begin = max(j.Begin, now+1) // it could not start now
+			j.Begin = max(j.Begin, now+1) // the job could not start now
 		}
 		r.submit(state, now, j, Choice.resources)
 	}
@@ -139,7 +137,7 @@ func within(usable Set, jobs []Job) Set {
 	return some
 }
 
-// between is a range of sizes, in resources.
+// between is a range of sizes in resources, both ends included.
 type between struct{ least, most int }
 
 // allowed returns the range of sizes that the policy's state gives each job.
@@ -170,8 +168,8 @@ type possibility struct {
 	known  map[string]bool // by kind of choice
 }
 
-// within returns the choices with the sizes from lo to hi. Where none of them can ever be placed, because there are too
-// few resources or they are apart, it returns the largest smaller choice that can.
+// within returns the choices with sizes from `lo` to `hi`. If none of them can be placed even on an empty machine, it returns the largest
+// smaller choice that can. (A choice cannot be placed if resources are too few or are not close enough together.)
 func (p possibility) within(choices []Choice, s *sizing.Sizes, lo, hi int) (some []Choice) {
 	possible := false
 	for k := lo; k <= hi; k++ {
@@ -197,7 +195,7 @@ func (p possibility) holds(c Choice) bool {
 	return can
 }
 
-// resources returns the least number of resources that a choice needs.
+// resources returns the minimum number of resources that a choice needs.
 func (c Choice) resources() int {
 	n := 0
 	for _, g := range c.Groups {

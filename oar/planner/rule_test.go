@@ -11,9 +11,9 @@ import (
 	"accordion/oar/planner"
 )
 
-// Sixteen hosts of two cores each. A job's reference is 4 hosts unless the case says otherwise. By the rule share it
-// may have 4·min(s·√(M/8), max(1, s/3)) of them; the same in cores. Hosts that no job in the queue may have, by their
-// properties, do not belong to the machine, and jobs that run there do not count.
+// The cluster has sixteen hosts of two cores each. The reference size of a job is 4 hosts, unless a case says otherwise. By the rule
+// `share` the job may have 4·min(s·√(M/8), max(1, s/3)) hosts; counting cores gives the same share. Hosts whose properties match no job in
+// the queue do not belong to the machine, and jobs that run on them do not count.
 func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	const hosts = 16
 	of := make(planner.Property, 4*hosts)
@@ -28,7 +28,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	others.Drop(mine)
 	elsewhere := planner.Running{Job: 6, Resources: others, Until: 900}
 	list := planner.Job{ID: 7, Choices: []planner.Choice{onHosts(70, 2, 1000, tree), onHosts(71, 4, 650, tree), onHosts(72, 8, 520, tree)}}
-	// taken claims the first n hosts until second 400. runs has job 5 run on them, with the listed sizes in cores.
+	// taken claims the first n hosts until second 400. runs lets job 5 run on them, with the given sizes in cores.
 	taken := func(n int) []planner.Claim {
 		set := planner.NewSet(4 * hosts)
 		for i := range 2 * n {
@@ -73,7 +73,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	}
 }
 
-// sameSize fails the test unless the last job gets the choice, both counted and resource by resource.
+// sameSize fails the test unless the last job gets the choice, both when hosts are counted and when individual resources are planned.
 func sameSize(t *testing.T, rule planner.Rule, usable planner.Set, claims []planner.Claim, jobs []planner.Job, want int64) {
 	t.Helper()
 	last := len(jobs) - 1
@@ -95,18 +95,19 @@ func sameSize(t *testing.T, rule planner.Rule, usable planner.Set, claims []plan
 	}
 }
 
-// Unusual lists of sizes and lost hosts, on eight free hosts of two switches: a job gets one of the sizes, or a reason.
+// With unusual lists of sizes, or with lost hosts, a job gets one of the expected sizes or a reason. The cluster has eight free hosts on
+// two switches.
 func TestUnusualSizesAndLostHostsGetASizeOrAReason(t *testing.T) {
 	each, switches := planner.Property{0, 1, 2, 3, 4, 5, 6, 7}, planner.Property{0, 0, 0, 0, 1, 1, 1, 1}
 	flat, deep := planner.NewTree(planner.AllOf(8), each), planner.NewTree(planner.AllOf(8), switches, each)
-	few := planner.NewTree(planner.SetOf(8, 0, 1, 2), each) // hosts that the job may have by its properties
+	few := planner.NewTree(planner.SetOf(8, 0, 1, 2), each) // hosts that match the job's properties
 	type list []core.Step
 	for _, c := range []struct {
 		name  string
-		lost  int // number of hosts, from the last
+		lost  int // number of lost hosts, counted from the last host
 		tree  *planner.Tree
 		list  list
-		sizes []int // it gets one of these; nil: it never fits
+		sizes []int // the job gets one of these sizes; nil if the job never fits
 	}{
 		{"one size twice", 0, flat, list{{Duration: 650, Nodes: 4}, {Duration: 650, Nodes: 4}, {Duration: 1000, Nodes: 2}}, []int{2, 4}},
 		{"a size twice, one of them slower", 0, flat, list{{Duration: 900, Nodes: 4}, {Duration: 650, Nodes: 4}}, []int{4}},

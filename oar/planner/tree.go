@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Counts of a level other than a number.
+// Special values in place of a number, in the counts of a level.
 const (
-	AllOfThem = -1 // every one, whether usable now or not: the request waits for all
-	Best      = -2 // as many as are free at the job's start, at least one
-	BestHalf  = -3 // at least half of all (rounded up), and all that are free at the job's start
+	AllOfThem = -1 // all of them, whether usable now or not: the request waits until all are free
+	Best      = -2 // as many as are free when the job starts, but at least one
+	BestHalf  = -3 // as many as are free when the job starts, but at least half of all (rounded up)
 )
 
 // Property holds one column of OAR's table of resources: resources with the same number belong to the same host, switch
@@ -23,18 +23,18 @@ type Tree struct {
 	stretch  // the resources below it
 	children []*Tree
 	size     int  // number of resources below it
-	smallest int  // number of resources below the smallest child; 1 where there is none
-	singles  bool // each child is one resource, and they are in the order of the resources
+	smallest int  // number of resources below the smallest child; 1 if there is no child
+	singles  bool // each child is one resource, and the children are ordered by resource number
 }
 
-// stretch is a set of resources that are close together, such as the resources of a host. Operations on it touch only
-// these words of the sets of a large cluster.
+// stretch is a set of resources with close numbers, such as the resources of a host. It stores only the words of the bit set that contain
+// resources, so that operations on it touch few words of a large cluster's sets.
 type stretch struct {
 	first int // number of the first word
 	words Set
 }
 
-// of returns the same words of another set.
+// of returns the words of another set that this stretch covers.
 func (p *stretch) of(s Set) Set { return s[p.first : p.first+len(p.words)] }
 
 // all iterates over the resources, in order.
@@ -59,8 +59,8 @@ func (p *stretch) add(r int) {
 	p.words.Add(r - 64*p.first)
 }
 
-// NewTree arranges the eligible resources in levels, the outermost first. It leaves out resources that lack one of the
-// properties. Parts are in the order of their first resources.
+// NewTree arranges the eligible resources in levels, the outermost level first. It leaves out resources that lack one of the properties.
+// The parts of a level are ordered by their first resources.
 func NewTree(eligible Set, levels ...Property) *Tree {
 	t := new(Tree)
 	for r := range eligible.All() {
@@ -97,14 +97,15 @@ func (t *Tree) divide(levels []Property) {
 	t.singles = len(levels) == 1 && len(t.children) == t.size
 }
 
-// Group is one part of a request: a count for each level of a tree, and all resources of those in the last level.
+// Group is one part of a request. It has a count for each level of a tree, and gets all resources of the parts that are chosen in the last
+// level.
 type Group struct {
 	Tree   *Tree
 	Counts []int // a number from 1, or AllOfThem, Best, BestHalf, for each level
 }
 
-// pick adds to taken, which is empty, the resources for the group from the free ones: the first that fit, in order. It
-// reports whether there are enough; if not, taken is empty again.
+// pick adds to `taken`, which is empty, the first of the free resources that fit the group. It reports whether there are enough; if not,
+// `taken` stays empty.
 func (g Group) pick(free, taken Set) bool { return pick(g.Tree, g.Counts, free, taken) }
 
 func pick(t *Tree, counts []int, free, taken Set) bool {
@@ -138,8 +139,8 @@ func pick(t *Tree, counts []int, free, taken Set) bool {
 	return false
 }
 
-// pickSingles does what pick does, for a tree whose children are single resources. free and taken contain only the
-// tree's own words.
+// pickSingles does what pick does, for a tree whose children are single resources. `free` and `taken` contain only the words that the
+// tree's stretch covers.
 func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
 	found := 0
 	for i, w := range t.words {
@@ -157,7 +158,7 @@ func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
 	return false
 }
 
-// wanted returns how many of `parts` parts a count needs, and how many it takes at most.
+// wanted returns how many of `parts` parts a count needs at least, and how many it takes at most.
 func wanted(count, parts int) (need, most int) {
 	switch count {
 	case AllOfThem:
@@ -170,7 +171,7 @@ func wanted(count, parts int) (need, most int) {
 	return count, count
 }
 
-// least returns a number of resources without which the group cannot be satisfied.
+// least returns a lower bound for the number of resources that the group needs.
 func (g Group) least() int { return least(g.Tree, g.Counts) }
 
 func least(t *Tree, counts []int) int {

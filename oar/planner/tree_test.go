@@ -41,7 +41,7 @@ func TestResourcesAreThoseOfAPlainSearch(t *testing.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "resources")
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		hosts := rapid.IntRange(1, n).Draw(t, "hosts")
-		spread := rapid.Bool().Draw(t, "spread") // resources of a host are not next to each other
+		spread := rapid.Bool().Draw(t, "spread") // the resources of a host have no consecutive numbers
 		eligible, free, isFree := NewSet(n), NewSet(n), map[int]bool{}
 		host, each := make(Property, n), make(Property, n)
 		for r := range n {

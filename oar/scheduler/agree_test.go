@@ -21,7 +21,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// spy is the rule share, and records what it was given.
+// spy is the sizing rule share. It records the load that it gets.
 type spy struct {
 	sizing.Share
 	seen sizing.World
@@ -32,7 +32,7 @@ func (s *spy) Factor(w *sizing.World, one *sizing.Sizes) float64 {
 	return s.Share.Factor(w, one)
 }
 
-// counts describes what the rule was given. `one` is how many resources count as one host.
+// counts describes the load that the rule got. `one` is how many resources count as one host.
 func (s *spy) counts(one int) string {
 	n := int64(one)
 	return fmt.Sprintf("of %d hosts %d are held, %d are wanted; %d jobs have references of %d in all",
@@ -41,12 +41,12 @@ func (s *spy) counts(one int) string {
 
 const forgedNow core.Time = 1000
 
-// mixture is a queue with all kinds of jobs, on hosts of several cores each.
+// mixture is a random queue with all kinds of jobs, on hosts with several cores each.
 type mixture struct {
 	*forged
 	draws *rapid.T
 	cores int
-	free  []int64                // hosts that no job has
+	free  []int64                // resources of the hosts that no job has
 	began map[core.JobID]core.EP // evolving jobs that run, with the profile in which they started
 	mixed bool                   // a pass plans resource by resource
 
@@ -58,7 +58,7 @@ func (m *mixture) pick(name string, least, most int) int {
 }
 func (m *mixture) chance(name string) bool { return rapid.Bool().Draw(m.draws, name) }
 
-// take returns the resources of n free hosts, or nil when there are not so many.
+// take returns the resources of n free hosts, or nil if fewer than n hosts are free.
 func (m *mixture) take(n int) (resources []int64) {
 	if n > len(m.free) {
 		return nil
@@ -72,7 +72,7 @@ func (m *mixture) take(n int) (resources []int64) {
 	return resources
 }
 
-// list draws sizes, each larger and mostly faster than the one before.
+// list draws the sizes of a moldable job. Each is larger than the size before, and mostly faster.
 func (m *mixture) list() []size {
 	var all []size
 	hosts, walltime := m.pick("hosts", 1, 4), m.pick("walltime", 100, 900)
@@ -117,7 +117,8 @@ func draw(t *rapid.T) *mixture {
 	return m
 }
 
-// narrow lets waiting jobs have only a part of the hosts: all of them the same part, or each one of two.
+// narrow sets properties so that waiting jobs may have only a part of the hosts. Either all jobs may have the same part, or each job may
+// have one of two parts.
 func (m *mixture) narrow() {
 	hosts := []int64{int64(m.pick("last host", 1, 24))}
 	if m.chance("of two kinds") {
@@ -132,8 +133,8 @@ func (m *mixture) narrow() {
 	}
 }
 
-// hopeless reports whether a moldable job has no place in the pass's plan: it counts there, though no size of it can be
-// placed.
+// hopeless reports whether a moldable job has no place in the pass's plan because none of its sizes can be placed. The pass's load still
+// includes such a job.
 func (m *mixture) hopeless(planned map[core.JobID]int) bool {
 	return slices.ContainsFunc(m.read().Jobs, func(j adapter.Job) bool {
 		_, has := planned[j.ID]
@@ -141,7 +142,7 @@ func (m *mixture) hopeless(planned map[core.JobID]int) bool {
 	})
 }
 
-// upTo returns properties that match the hosts up to one.
+// upTo returns properties that match the hosts up to the given host.
 func upTo(host int64) string { return fmt.Sprintf("resource_id < %d", host*10+10) }
 
 // run adds a running job.
@@ -168,7 +169,7 @@ func (m *mixture) run() {
 		job, configurations := m.submit("evolve", "Running", nil, listed...)
 		m.wasSuspended(job, since, core.Time(m.pick("suspended", 1, int(forgedNow-since))))
 		m.runs(job, configurations[at], since, has)
-	case "suspended": // its hosts may be used by others
+	case "suspended": // other jobs may use its hosts
 		job, configurations := m.submit("evolve", "Suspended", nil, listed...)
 		m.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
 		m.runs(job, configurations[at], since, has)
@@ -247,7 +248,7 @@ func (m *mixture) reserve() {
 	}
 }
 
-// read returns the sidecar's reading of the queue evolve.
+// read returns the sidecar's snapshot of the queue evolve.
 func (f *forged) read() *adapter.Snapshot {
 	var snapshot *adapter.Snapshot
 	read := observe.New(tables.Tables{DB: f.DB}, "evolve")
@@ -262,7 +263,7 @@ func (f *forged) read() *adapter.Snapshot {
 	return snapshot
 }
 
-// sidecar plans as the sidecar does, by a rule, where OAR's passes plan by a policy.
+// sidecar plans as the sidecar does, by a sizing rule, while OAR's passes plan by a policy.
 func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 	snapshot := m.read()
 	in := plan.Input{Now: forgedNow, Instant: time.Unix(forgedNow, 0), Snapshot: snapshot, Settled: true,
@@ -290,7 +291,7 @@ func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 	return v
 }
 
-// The sidecar counts for evolving jobs what OAR's pass counts: it reads the same tables with queries of its own.
+// To size evolving jobs, the sidecar computes the same load as OAR's pass, although it reads the tables with queries of its own.
 func TestPassAndSidecarAgree(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -304,13 +305,13 @@ func TestPassAndSidecarAgree(t *testing.T) {
 		m.sidecar(sidecar, sched.Repeated{Sizing: told})
 		for _, other := range []*spy{sidecar, told} {
 			if m.narrowed && (other == sidecar || m.mixed && (m.cores > 1 || m.hopeless(hosts))) {
-				continue // it divides the whole cluster among evolving jobs; parts of references are rounded to cores
+				continue // such rules divide the whole cluster among evolving jobs, and the pass rounds parts of reference sizes to cores
 			}
 			if passes.seen.Machine == 0 || other.seen.Machine == 0 {
-				continue // no waiting job is sized by both
+				continue // no waiting job is sized by both the pass and the sidecar
 			}
 			compared++
-			one := max(1, passes.seen.Machine/other.seen.Machine) // where the pass could not count hosts it counts cores
+			one := max(1, passes.seen.Machine/other.seen.Machine) // if the pass could not count hosts, it counts cores
 			if a, b := passes.counts(one), other.counts(1); a != b || one != 1 && one != m.cores {
 				t.Fatalf("the pass finds that %s; the sidecar that %s", a, b)
 			}
@@ -321,7 +322,7 @@ func TestPassAndSidecarAgree(t *testing.T) {
 	}
 }
 
-// OAR lets a job that was suspended run longer by that time.
+// OAR lets a job run longer by the time for which it was suspended.
 func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
 	f := forge(t)
 	defer f.Sql.Close()
@@ -335,8 +336,8 @@ func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
 	}
 }
 
-// pass plans as OAR's pass does, and writes the plan to the tables that OAR shows. It returns the number of hosts of
-// each planned job.
+// pass plans as OAR's pass does, and writes the plan to the tables from which OAR displays it. It returns the number of hosts of each
+// planned job.
 func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	chosen, has, err := scheduler.PlanBy(m.t.Context(), m.DB, "evolve", forgedNow, by)
 	hosts := map[core.JobID]int{}
@@ -347,8 +348,8 @@ func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	return hosts, err
 }
 
-// What explain says about a job that OAR sizes is what OAR's pass gives it, for every policy: also where all jobs
-// behind the head of the queue have the head's factor, and where others start earlier.
+// For a job that OAR's pass sizes, accordion explain shows the size that the pass gives it, for every policy. That includes policies that
+// give all jobs behind the head of the queue the head's factor, and policies under which other jobs start earlier.
 func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional", "patient:100s+share"} {
 		t.Run(name, func(t *testing.T) {
@@ -366,7 +367,7 @@ func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 				}
 				for id, x := range m.sidecar(policy.SizingOf(by), by).Sizes {
 					n, planned := hosts[id]
-					if !planned || m.cores > 1 && m.mixed { // parts are rounded to cores there
+					if !planned || m.cores > 1 && m.mixed { // the pass rounds parts to cores here
 						continue
 					}
 					compared++

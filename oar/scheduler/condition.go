@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// A condition is SQL that compares columns of resources with words and numbers, joined by AND and OR. Admission rules
-// add such conditions to each job, and most of what users write is of this kind. A pass evaluates it from the resources
-// that it has read, without asking the database.
+// A condition is SQL that compares columns of resources with words and numbers, joined by AND and set for OR, not for AND. Admission rules
+// add such conditions to each job, and most SQL of users has this form. A pass evaluates a condition itself, on the resources that it has
+// read, without a query of the database.
 type condition struct {
-	parts []condition // of an AND or an OR
+	parts []condition // operands of an AND or an OR
 	any   bool        // OR
 
 	column, operator string // a comparison; where column is "", always is the result
 	words            []string
-	numbers          bool // the words are numbers
+	numbers          bool // the values are numbers
 	always           bool
 }
 
-// Bounds of a condition. The database evaluates what is longer or deeper.
+// Limits of a condition. The database evaluates SQL that exceeds them.
 const (
 	mostConditionText = 4096
 	mostConditionDeep = 20
@@ -55,7 +55,7 @@ func conditionTokens(text string) (tokens []string, ok bool) {
 
 type conditionParser struct{ tokens []string }
 
-// take removes and returns the next token where it is one of the words.
+// take removes and returns the next token if it is one of the words.
 func (p *conditionParser) take(words ...string) (string, bool) {
 	if len(p.tokens) == 0 {
 		return "", false
@@ -177,7 +177,7 @@ func (c condition) columns() (all []string) {
 	return all
 }
 
-// columnKind is how a column of resources compares.
+// columnKind is how values of a column of resources are compared.
 type columnKind int
 
 const (
@@ -186,7 +186,7 @@ const (
 	numberColumn
 )
 
-// columnKindOf returns the kind of a column by its type in the database's words.
+// columnKindOf returns the kind of a column, given the database's name of the column's type.
 func columnKindOf(databaseType string) columnKind {
 	switch t := strings.ToUpper(databaseType); {
 	case slices.Contains([]string{"VARCHAR", "TEXT", "ENUM", "CHAR"}, t):
@@ -197,14 +197,14 @@ func columnKindOf(databaseType string) columnKind {
 	return otherColumn
 }
 
-// columnValues holds the values of a column, in the order of the resources: "" for NULL.
+// columnValues holds the values of a column, in the order of the resources. "" stands for NULL.
 type columnValues struct {
 	kind   columnKind
 	values []string
 }
 
-// meets reports for each resource, in order, whether it meets the condition. exact is false where the database might
-// find others: it alone knows how it compares.
+// meets reports for each resource, in order, whether it meets the condition. `exact` is false if the database might find other resources,
+// because only the database knows how it compares these values.
 func (c condition) meets(n int, columns map[string]columnValues) (met []bool, exact bool) {
 	met = make([]bool, n)
 	switch {
@@ -248,8 +248,7 @@ func (c condition) meets(n int, columns map[string]columnValues) (met []bool, ex
 	return met, true
 }
 
-// comparison returns a function that compares a column's value with a word; nil: only the database compares them
-// correctly.
+// comparison returns a function that compares a column's value with a word. It returns nil if only the database can compare them correctly.
 func comparison(of columnValues, operator, word string, number bool) func(string) bool {
 	switch of.kind {
 	case numberColumn:
@@ -265,7 +264,7 @@ func comparison(of columnValues, operator, word string, number bool) func(string
 		if number || word == "" || operator != "=" && operator != "<>" && operator != "!=" {
 			return nil
 		}
-		for _, v := range of.values { // some databases ignore case, and NULL is not unequal
+		for _, v := range of.values { // some databases ignore case, and NULL is not unequal to any value
 			if v != word && (strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(word)) || !ascii(v)) || v == "" && operator != "=" {
 				return nil
 			}

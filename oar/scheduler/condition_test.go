@@ -27,7 +27,7 @@ func TestAConditionIsWhatADatabaseWouldFind(t *testing.T) {
 		{"type <> 'default'", "0 0 1"},
 		{"TYPE = 'licence'", "0 0 1"},
 		{"switch = 's1'", "1 0 0"},
-		{"switch = 's2'", "ask"},  // MariaDB matches both
+		{"switch = 's2'", "ask"},  // MariaDB ignores case, and so matches both
 		{"cluster <> 'a'", "ask"}, // the value may be NULL or empty
 		{"cluster = ''", "ask"},
 		{"cluster = 'A'", "ask"},

@@ -1,15 +1,14 @@
 // Package scheduler is the scheduler that OAR calls for a queue.
 //
-// OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after another. It then reads from the
-// database what the executable planned. OAR checks neither sizes nor overlaps, and waits without a limit. So a pass has
-// a deadline of its own. It reads everything in a few flat queries and plans, with core/sched where hosts are alike,
-// else with package planner. It checks the plan without trusting it, and writes it in one transaction.
+// OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after another. It then reads the executable's plan from the
+// database. OAR checks neither sizes nor overlaps, and has no timeout. So a pass has a deadline of its own. A pass reads everything in a
+// few flat queries. It plans with core/sched if hosts are alike, and with package planner otherwise. Independent code checks the plan,
+// which is then written in one transaction.
 //
-// The sidecar plans evolving jobs, and both meet in Accordion's tables (package tables). A pass lets a released job
-// start on exactly the places that the sidecar gave it, with all of its first companions or not at all. It keeps other
-// jobs out of the sidecar's reservations, and shows these to the queues below. Under some policies few jobs have a
-// reservation. Then jobs that wait for the sidecar have their turn in the pass, and no job behind them gets their
-// nodes.
+// The sidecar plans evolving jobs, and communicates with the pass through Accordion's tables (package tables). A pass lets a released job
+// start on exactly the places that the sidecar gave it, with all companions of its first step or not at all. It keeps other jobs out of the
+// sidecar's reservations, and shows the reservations to queues with a lower priority. Under policies that give few jobs a reservation, a
+// pass also considers the evolving jobs that wait for the sidecar, so that no job behind them gets their nodes.
 //
 //	report, err := scheduler.Schedule(ctx, conf, scheduler.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second, Statistics: read})
 //	for _, l := range report.Launches {
@@ -18,6 +17,6 @@
 //	fmt.Println(report) // queue evolve: 12 planned, 3 of them now; 1 without a place; 0.08 s
 //	time.Sleep(report.Rest)
 //
-// Schedule starts no job: OAR does, when it reads these lines. It ignores running besteffort jobs, unless its queue
-// holds such jobs: OAR ends them where a plan needs their resources.
+// Schedule starts no job: OAR does, when it reads these lines. Schedule ignores running besteffort jobs, because OAR ends them if a plan
+// needs their resources. It counts them only when it plans the queue of besteffort jobs.
 package scheduler

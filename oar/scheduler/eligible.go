@@ -11,14 +11,14 @@ import (
 	"accordion/oar/tables"
 )
 
-// eligibility finds the resources that a user's SQL selects, where the SQL is not a condition. Each text is evaluated
-// once a pass, with the account that may only read, and stopped when it takes long. After that no other text of its
-// user is evaluated in this pass. When a user has spent the budget, no text of the user is evaluated until some of the
-// budget has come back. When the time for all texts has ended, no text is evaluated.
+// eligibility finds the resources that a user's SQL selects, if the SQL is not a condition. The database evaluates each text once in a
+// pass, with the read-only account and a timeout. After a timeout, no other text of the same user is evaluated in this pass. If a user has
+// spent the budget, none of the user's texts is evaluated until the budget is refilled. When the time for all texts has passed, no further
+// text is evaluated.
 type eligibility struct {
 	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
-	patience time.Duration // of one text
-	over     func() bool   // reports whether the time for all of them has ended
+	patience time.Duration // timeout of one text
+	over     func() bool   // reports whether the time for all texts has passed
 	now      core.Time
 	budget   Budget
 	found    map[string]eligible
@@ -40,7 +40,7 @@ func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, e
 	return &eligibility{ask: ask, patience: patience, over: over, budget: Budget{}, found: map[string]eligible{}, slow: map[string]bool{}}
 }
 
-// wish is SQL that selects resources, and the user who wrote it.
+// wish is SQL that selects resources, with the user who wrote it.
 type wish struct{ user, text string }
 
 // wishOf returns the condition that a job and a part of its request together set on resources.
@@ -48,13 +48,13 @@ func wishOf(w *waiting, g *group) wish {
 	return wish{w.user, database.ResourceCondition(w.properties, g.properties)}
 }
 
-// all evaluates the jobs' texts. The next text is always of the user whose texts have taken least time so far, so that
-// a user whose texts take long does not use up the time of others. Among such users, the text that most users share
-// comes first, then the one that most jobs share.
+// all evaluates the jobs' texts. The next text is always of the user whose texts have taken least time so far, so that a user with slow
+// texts does not use up the time of others. If several users are equal, the text that most users have comes first, then the text that most
+// jobs have.
 func (e *eligibility) all(ctx context.Context, wishes []wish) {
 	users, jobs := map[string]map[string]bool{}, map[string]int{}
 	var names []string
-	texts := map[string][]string{} // of each user
+	texts := map[string][]string{} // texts of each user
 	for _, one := range wishes {
 		if jobs[one.text]++; users[one.text] == nil {
 			users[one.text] = map[string]bool{}
@@ -83,7 +83,7 @@ func (e *eligibility) all(ctx context.Context, wishes []wish) {
 			}
 			return first(texts[a][0], texts[b][0])
 		})
-		_, _ = e.of(ctx, wish{next, texts[next][0]}) // the error is kept in e.found
+		_, _ = e.of(ctx, wish{next, texts[next][0]}) // e.found stores the error
 		if texts[next] = texts[next][1:]; len(texts[next]) == 0 {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == next })
 		}
@@ -113,12 +113,12 @@ func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
 	return ids, err
 }
 
-// eligible asks the database.
+// eligible evaluates a text in the database.
 func (d store) eligible(ctx context.Context, text string, patience time.Duration) ([]int64, error) {
 	return database.Eligible[int64](ctx, d.DB, "resource_id", text, patience)
 }
 
-// remembered returns the budget of all users as the last pass left it.
+// remembered returns the budgets of all users that the last pass has stored.
 func (d store) remembered(ctx context.Context) (Budget, error) {
 	rows, err := d.ReadQueryTimes(ctx)
 	b := Budget{}

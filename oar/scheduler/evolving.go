@@ -15,26 +15,24 @@ import (
 	"accordion/oar/tables"
 )
 
-// Under a policy by which few jobs have a reservation, most evolving jobs that wait have no place in OAR's tables. A
-// pass still gives them their turn while a sidecar is alive. The sidecar will start them, some seconds after nodes have
-// become free. By then a pass would have given these nodes to jobs further behind. A pass gives other jobs the nodes
-// that the sidecar could have taken in that time and did not take: the sidecar knows more about such a job than a pass
-// does.
+// Under a policy that gives few jobs a reservation, most waiting evolving jobs have no place in OAR's tables. The sidecar starts such a job
+// some seconds after enough nodes have become free. By then a pass could have given these nodes to jobs further behind. So, while a sidecar
+// is alive, a pass keeps nodes for these jobs in their turn. If the sidecar does not use the nodes in time, a pass gives them to other
+// jobs: the sidecar has more information, and may have had a reason not to start the job.
 
-// sidecarLead is for how many seconds a pass reserves for the sidecar what has become free. The sidecar is notified of
-// a job's end at once, reads OAR at most a second later ([plan] interval), and launches without a pass. A longer lead
-// would leave nodes idle after each job's end, for jobs that the sidecar does not start: it expects ordinary jobs to
-// end later than a pass does.
+// sidecarLead is how many seconds a pass keeps newly free nodes for the sidecar. The sidecar is notified of a job's end immediately, reads
+// OAR at most a second later ([plan] interval), and launches without a pass. A longer lead would leave nodes idle after each job's end for
+// jobs that the sidecar does not start yet: the sidecar expects ordinary jobs to end later than a pass does.
 const sidecarLead core.Time = 3
 
-// sidecar is what a pass knows about the sidecar.
+// sidecar is what a pass knows about the sidecar and its evolving jobs.
 type sidecar struct {
 	lives         bool
-	second        core.Time // when this was read, by the database's clock: the second of a pass may be two ahead of it
+	second        core.Time // the time of reading by the database's clock; the second of a pass may be up to two seconds later
 	recentlyFreed []int64   // resources that became free within sidecarLead
 }
 
-// readSidecar reads s.sidecar, where evolving jobs wait and the policy gives them their turn.
+// readSidecar reads s.sidecar, if evolving jobs wait and the policy gives few jobs a reservation.
 func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) error {
 	_, few := policy.Patient(by)
 	if !few || s.orders == nil || !slices.ContainsFunc(s.waiting, func(w *waiting) bool { return profiles(w.types) != nil }) {
@@ -48,7 +46,8 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	if s.sidecar.lives, err = d.Leased(ctx, s.queue, now); err != nil || !s.sidecar.lives {
 		return err
 	}
-	// There is no index of ends. Jobs older than the latest 20,000 are left out: any job may have their nodes at once.
+	// The table has no index on end times, so only the latest 20,000 jobs are searched. The nodes of an older job that has just ended are
+	// not kept for the sidecar.
 	const latest = 20_000
 	query := fmt.Sprintf(`SELECT DISTINCT a.resource_id FROM jobs j JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job
 		WHERE j.job_id > (SELECT MAX(k.job_id) - %d FROM jobs k) AND j.stop_time >= %d AND j.state IN ('Terminated', 'Error')`, latest, now-sidecarLead)
@@ -60,7 +59,7 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	})
 }
 
-// turns returns the evolving jobs that wait for the sidecar and for whose start it has no reservation yet.
+// turns returns the evolving jobs that wait for the sidecar, and for whose start the sidecar has made no reservation yet.
 func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	_, few := policy.Patient(t.planner)
 	each, known := t.properties["network_address"]
@@ -84,9 +83,9 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	return all
 }
 
-// early returns the profiles with growths that are `by` seconds earlier; shrinks keep their time. For a growth, the
-// sidecar does not count on another job's nodes until `by` seconds after that job's walltime. A pass that did would
-// keep nodes for a job that the sidecar cannot start.
+// early returns the profiles with growths that are `by` seconds earlier; shrinks keep their times. For a growth, the sidecar counts on
+// another job's nodes only from `by` seconds after the end of that job's walltime. Otherwise a pass would keep nodes for a job that the
+// sidecar cannot start yet.
 func early(choices []core.EP, by core.Time) []core.EP {
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
@@ -109,8 +108,7 @@ func begins(ep core.EP) (all []core.Time) {
 	return all
 }
 
-// stepped returns a profile of the given length with a step from each of the changes on. nodes returns the size at a
-// second.
+// stepped returns a profile of length `total` in which a step begins at each of `changes`. `nodes` returns the size at a second.
 func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int) (ep core.EP) {
 	changes = slices.DeleteFunc(append(changes, 0), func(at core.Time) bool { return at < 0 || at >= total })
 	slices.Sort(changes)
@@ -121,9 +119,9 @@ func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int)
 	return ep
 }
 
-// withoutReserved returns what the profiles need from now on in addition to the hosts that the sidecar has reserved for
-// the job's later steps. The sidecar reserves these before the hosts of the start. A pass between the two must not take
-// the job's own reservation for another's. Each step asks for at least one node.
+// withoutReserved returns the profiles without the hosts that the sidecar has already reserved for the job's later steps. The sidecar
+// reserves these before it reserves the hosts for the start. A pass between the two reservations would otherwise count the job's hosts
+// twice. Each step keeps at least one node.
 func (t *translator) withoutReserved(job int64, choices []core.EP) []core.EP {
 	var own []tables.Reservation
 	for _, r := range t.state.orders.Reservations {
@@ -158,7 +156,7 @@ func (t *translator) keptAt(reservations []tables.Reservation, at core.Time) int
 	return len(hosts)
 }
 
-// mostNodes returns how many nodes a profile has at most between two of its seconds, both included.
+// mostNodes returns the maximum size of a profile between two of its seconds, both included.
 func mostNodes(ep core.EP, from, to core.Time) (nodes int) {
 	begin := core.Time(0)
 	for _, step := range ep {
@@ -173,7 +171,7 @@ func mostNodes(ep core.EP, from, to core.Time) (nodes int) {
 // mayBeUnseen reports whether a job was submitted so recently that the sidecar may not have seen it.
 func (s sidecar) mayBeUnseen(submitted core.Time) bool { return submitted >= s.second-sidecarLead }
 
-// mustWait reports whether a job must not start now, or asks for something that this code does not know.
+// mustWait reports whether a job must not start now, or has a type that this scheduler does not support.
 func (t *translator) mustWait(w *waiting) bool {
 	others := slices.DeleteFunc(slices.Clone(w.types), isSidecarType)
 	kind, err := ReadTypes(others)
@@ -181,7 +179,7 @@ func (t *translator) mustWait(w *waiting) bool {
 		slices.ContainsFunc(w.after, func(on dependency) bool { return on.state != "Terminated" && on.state != "Error" })
 }
 
-// recentlyFreed returns the resources that became free within sidecarLead, as a set for n resources.
+// recentlyFreed returns the resources that became free less than sidecarLead ago, as a set for n resources.
 func (t *translator) recentlyFreed(n int) planner.Set {
 	set := planner.NewSet(n)
 	for _, id := range t.state.sidecar.recentlyFreed {
@@ -192,15 +190,15 @@ func (t *translator) recentlyFreed(n int) planner.Set {
 	return set
 }
 
-// queue returns the jobs that a pass plans and those that have their turn among them, by ID.
+// queue returns, by ID, the jobs that a pass plans and the evolving jobs for which it only keeps nodes.
 func (p *problem) queue() []planner.Job {
 	all := slices.Concat(p.jobs, p.turns)
 	slices.SortStableFunc(all, func(a, b planner.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
-// withoutTurns returns the places of the jobs that a pass plans. The places of the jobs that only have their turn are
-// not written. missed contains the ones for which everything was free earlier, and that the sidecar has not started.
+// withoutTurns returns the places of the jobs that a pass plans. It leaves out the places of evolving jobs, which are not written. `missed`
+// contains the evolving jobs that the sidecar could have started earlier but has not started.
 func (p *problem) withoutTurns(now core.Time, plan []planner.Placed) (own []planner.Placed, missed map[int64]bool) {
 	missed = map[int64]bool{}
 	its, lately := map[int64]bool{}, map[int64]bool{}

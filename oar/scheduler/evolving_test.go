@@ -12,8 +12,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// Two hosts of two cores, and one of which a core is not alive. It is second 100000. Job 1 evolves, and was submitted
-// before the others.
+// The cluster has two hosts of two cores, and a host with a core that is not Alive. It is second 100000. Job 1 is evolving, and was
+// submitted before the other jobs.
 func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	const now = 100000
 	whole := func(id int64, walltime core.Time, hosts int) *waiting {
@@ -22,13 +22,13 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	cores := func(id int64, walltime core.Time, n int) *waiting {
 		return request(id, walltime, level{"resource_id", n})
 	}
-	young := func(tr *translator) { // no job is due
+	young := func(tr *translator) { // no job is due for a reservation
 		tr.state.waiting[0].submitted, tr.state.waiting[1].submitted = now-500, now-450
 	}
-	until := func(at core.Time) claim { // with the seconds between two jobs
+	until := func(at core.Time) claim { // includes the pause between two jobs
 		return claim{job: 9, state: "Running", from: now - 100, walltime: at - now + 95, resources: []int64{10, 20}}
 	}
-	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // n1, until 100300 with the seconds between two jobs
+	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // holds n1 until 100300, including the pause between two jobs
 	for _, c := range []struct {
 		name          string
 		policy        string
@@ -37,7 +37,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		claims        []claim
 		recentlyFreed []int64
 		change        func(*translator)
-		want          string // where the others are planned
+		want          string // where the other jobs are planned
 	}{
 		{name: "who came behind it leaves it what has just become free", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 at 600 on [10 20]"},
 		{name: "… also by cores", profile: "2x600s", others: []*waiting{cores(2, 60, 1), cores(3, 60, 4)}, recentlyFreed: []int64{20}, want: "2 now on [50], 3 at 600 on [10 20 30 40]"},
@@ -135,7 +135,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 func TestAJobAsksForNothingThatIsKeptForItAlready(t *testing.T) {
 	for _, c := range []struct {
 		profile  string
-		from, to core.Time // of the reservation over n1 and n2, from now on
+		from, to core.Time // of the reservation of n1 and n2, relative to now
 		want     string
 	}{
 		{"3x8s,4x6s,1x10s", -1, 100, "1x8s,2x6s,1x10s"},

@@ -11,8 +11,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// PlanBy reads a queue and plans it by a policy, as Schedule does, and writes nothing. It returns the configuration of
-// each planned job and the resources that it gets.
+// PlanBy reads a queue and plans it by a policy, as Schedule does, but writes nothing. It returns the configuration and the resources of
+// each planned job.
 func PlanBy(ctx context.Context, db *database.DB, queue string, now core.Time, by sched.Policy) (map[int64]int64, map[int64][]int64, error) {
 	d := store{tables.Tables{DB: db}}
 	s, err := d.read(ctx, queue, now)

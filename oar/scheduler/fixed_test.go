@@ -11,8 +11,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// hosts8 draws a cluster of eight hosts of one core each, some of which are not Alive, with running jobs, reservations,
-// decisions of the sidecar, and jobs that only the pass plans.
+// hosts8 draws a cluster of eight hosts of one core each. Some hosts are not Alive. It has running jobs, reservations, decisions of the
+// sidecar, and jobs that only the pass plans.
 func hosts8(t *rapid.T) *translator {
 	const hosts = 8
 	tr := cluster()
@@ -84,7 +84,7 @@ type use struct {
 
 func (a use) meets(b use) bool { return a.resource == b.resource && a.from < b.to && b.from < a.to }
 
-// Checks what is written, second by second and host by host, and does not depend on how the plan was made.
+// The test checks the written plan second by second and host by host, independently of how it was made.
 func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := hosts8(t)
@@ -147,8 +147,8 @@ func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 	})
 }
 
-// lasts returns for how long a job has its hosts to itself: with the seconds between two jobs, except for a released
-// job, which may start late. A companion does not last longer than its job.
+// lasts returns how long a job has its hosts for itself. That includes the pause between two jobs, except for a released job, which may
+// start late. A companion does not last longer than its job.
 func lasts(tr *translator, w *waiting, started map[int64]bool) core.Time {
 	one := tr.state.orders.Jobs[w.id]
 	length := w.choices[0].walltime
@@ -184,8 +184,8 @@ func wholeOrNot(t *rapid.T, tr *translator, started map[int64]bool) {
 	}
 }
 
-// reservationsKept checks that no job which the pass plans is on a reserved host meanwhile. Other queues must see all
-// reserved hosts as taken for the whole time, by a job that OAR cannot start.
+// reservationsKept checks that the pass plans no job on a host while the host is reserved. Other queues must see all reserved hosts as
+// taken for the whole time, by a job that OAR cannot start.
 func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 	o := tr.state.orders
 	shownAs := map[int64]shown{}
@@ -277,11 +277,11 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 	}
 }
 
-// A companion's walltime is longer than its job's, but it ends with its job. Another queue's plan between these times
-// does not prevent its start.
+// A companion's walltime is longer than its job's, but the companion ends together with its job. A plan of another queue between these two
+// times does not prevent the start.
 func TestCompanionBlocksNobodyAfterItsJob(t *testing.T) {
 	for _, test := range []struct {
-		other core.Time // when the other queue's plan begins on the companion's host; the job ends at 1100
+		other core.Time // the start of the other queue's plan on the companion's host; the job ends at 1100
 		begun bool
 	}{{1100, true}, {1099, false}, {5000, true}} {
 		tr := cluster(request(2, 3600, level{"network_address", 1}))

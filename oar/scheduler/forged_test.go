@@ -15,15 +15,14 @@ import (
 	"accordion/oar/database"
 )
 
-// forged is OAR's and Accordion's tables with invented rows, in a database with MariaDB's dialect. OAR's columns have
-// their real names.
+// forged is a database with MariaDB's dialect and with invented rows in OAR's and Accordion's tables. OAR's columns have their real names.
 type forged struct {
 	*database.DB
 	t    tester
 	rows int64 // number of rows so far, for IDs
 }
 
-// plain is MariaDB's dialect, except for what only a server supports.
+// plain is MariaDB's dialect without the features that only a real server supports.
 type plain struct{ database.Dialect }
 
 func (plain) OwnSchema() string                   { return "'here'" }
@@ -64,7 +63,7 @@ type tester interface {
 
 // forge makes empty tables.
 func forge(t tester) *forged {
-	// One connection: each connection has its own in-memory tables.
+	// The database has one connection, because each connection would have its own in-memory tables.
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +89,7 @@ func (f *forged) number() int64 {
 	return f.rows
 }
 
-// size is what one -l of a job asks for.
+// size is what one -l option of a job requests.
 type size struct {
 	hosts    int
 	walltime core.Time
@@ -120,8 +119,8 @@ func (f *forged) wasSuspended(job int64, since, lasted core.Time) {
 	f.do("INSERT INTO job_state_logs VALUES (?, 'Suspended', ?, ?)", job, since, since+lasted)
 }
 
-// planned puts a configuration into OAR's plan, from a second on: into the tables that OAR's tools show, or into those
-// of the schedulers.
+// planned puts a configuration into OAR's plan, from a second on. If `shown` is set, it writes to the tables that OAR's tools display, and
+// otherwise to the tables of the schedulers.
 func (f *forged) planned(configuration int64, from core.Time, resources []int64, shown bool) {
 	kind := ""
 	if shown {

@@ -9,8 +9,8 @@ import (
 	"accordion/oar/database"
 )
 
-// Launch is a job that starts in the second of a pass. Its String is the line with which a scheduler asks OAR to launch
-// the job while the pass still runs.
+// Launch is a job that starts in the second of a pass. Its String is the line by which a scheduler asks OAR to launch the job even before
+// the pass has ended.
 type Launch struct {
 	Job       int64
 	Choice    int64 // the configuration's ID: its moldable_id
@@ -31,18 +31,18 @@ func (l Launch) String() string {
 }
 
 const (
-	// nextLook is less than the time from the end of a scheduler until the next pass reads the clock. OAR starts two Perl
-	// programs meanwhile, which takes a quarter of a second on the machines of 2026.
+	// nextLook is a lower bound for the time between the end of a scheduler and the moment when the next pass reads the clock. OAR starts
+	// two Perl programs meanwhile, which takes a quarter of a second on the machines of 2026.
 	nextLook = 100 * time.Millisecond
-	// longestRest bounds the rest: with correct clocks, OAR's seconds are never more than two ahead. A pass for a second
-	// an hour ahead does not wait.
+	// longestRest is the longest wait. With correct clocks, the second of a pass is never more than two seconds ahead of the clock. For a
+	// pass that is an hour ahead, the scheduler does not wait.
 	longestRest = time.Second
 )
 
-// waitAfter returns how long the scheduler of second now must wait, once it has finished at the time at, so that OAR
-// does not sleep. OAR never plans two passes for the same second: when passes come faster than one a second, their
-// seconds run ahead of the clock. A pass that begins two seconds or more before the second of the previous pass sleeps
-// for that time, and holds the locks on tables without which no job is launched and none ends.
+// waitAfter returns how long a scheduler must wait so that OAR does not sleep in its next pass. `now` is the second of the pass, and `at`
+// is the time at which the scheduler has finished. OAR never plans two passes for the same second, so if passes come faster than one a
+// second, their seconds run ahead of the clock. If a pass begins two or more seconds before the second of the previous pass, OAR sleeps for
+// that time, while it holds locks on tables without which no job is launched or ends.
 func waitAfter(now core.Time, at time.Time) time.Duration {
 	stay := time.Unix(now-1, 0).Sub(at) - nextLook
 	if stay < 0 || stay > longestRest {
@@ -51,7 +51,7 @@ func waitAfter(now core.Time, at time.Time) time.Duration {
 	return stay
 }
 
-// early returns the written starts that OAR can launch at once, and the time by the database's clock.
+// early returns those of the written starts that OAR can launch immediately, and the time by the database's clock.
 func (d store) early(ctx context.Context, now core.Time, starts []start) (launches []Launch, at time.Time, err error) {
 	resources := map[int64][]int64{}
 	var choices []int64
@@ -73,9 +73,8 @@ func (d store) early(ctx context.Context, now core.Time, starts []start) (launch
 	return launches, time.UnixMicro(int64(microseconds)), err
 }
 
-// launchable returns the jobs that start in the given configurations, under the conditions that OAR checks after a
-// pass: they still wait (a user may have held one meanwhile), their resources are unchanged, and the plan is still the
-// current one.
+// launchable returns the jobs that start in the given configurations and meet the conditions that OAR checks after a pass. They must still
+// wait (a user may have held a job meanwhile), their resources must be unchanged, and the plan must still be the current one.
 func (d store) launchable(ctx context.Context, now core.Time, choices []int64) ([]Launch, error) {
 	query := `SELECT j.job_id, m.moldable_id FROM moldable_job_descriptions m JOIN jobs j ON j.job_id = m.moldable_job_id
 		WHERE m.moldable_id IN (` + database.List(choices) + `) AND j.state = 'Waiting' AND NOT EXISTS (

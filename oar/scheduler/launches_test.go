@@ -24,7 +24,7 @@ func TestASchedulerStaysUntilOARNeedNotSleep(t *testing.T) {
 		if got := waitAfter(test.now, test.at); got != test.want {
 			t.Errorf("%s stays for %s, want %s", test.of, got, test.want)
 		}
-		// The meta-scheduler's own computation, in whole seconds.
+		// This is the meta-scheduler's own computation, in whole seconds.
 		if looks := test.at.Add(waitAfter(test.now, test.at) + nextLook); test.now < second+3600 && test.now-looks.Unix() > 1 {
 			t.Errorf("after %s the next pass sleeps: it looks at %s, and the pass before it was for second %d", test.of, looks, test.now)
 		}

@@ -9,8 +9,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// evolvingWaiting returns the evolving jobs that wait, do not start now, and have no turn in the pass. The sidecar
-// plans them, and they claim their share of the machine.
+// evolvingWaiting returns the waiting evolving jobs that do not start now and that the pass does not consider. The sidecar plans them, and
+// they also claim a share of the machine.
 func (t *translator) evolvingWaiting(p *problem) []core.Job {
 	var all []core.Job
 	for _, w := range t.state.waiting {
@@ -38,11 +38,11 @@ func profiles(types []string) []core.EP {
 	return choices
 }
 
-// ending are OAR's states of jobs whose resources will be free in a moment. They no longer count.
+// ending are OAR's states of jobs whose resources will be free in a moment. Such jobs no longer count.
 var ending = []string{"Finishing", "toError"}
 
-// running returns the jobs that have resources now, an evolving one together with its companions, and the sizes that
-// they listed.
+// running returns the jobs that have resources now, with the sizes that they request. An evolving job and its companions are returned as
+// one job.
 func (t *translator) running(p *problem) []planner.Running {
 	var all []planner.Running
 	index := map[int64]int{}
@@ -75,7 +75,7 @@ func (t *translator) running(p *problem) []planner.Running {
 	return all
 }
 
-// listed returns the sizes that the job of a claim listed, in resources like those that it has; nil where they are
+// listed returns the sizes that the job of a claim requests, in the same kind of resources that the job has. It returns nil if they are
 // unknown.
 func (t *translator) listed(c claim) (sizes []core.EP) {
 	asked := t.state.running[c.job]
@@ -86,14 +86,14 @@ func (t *translator) listed(c claim) (sizes []core.EP) {
 	if at < 0 || asked.choices[at].size() == 0 {
 		return nil
 	}
-	own := asked.choices[at].size() // it has all of its resources for this size
+	own := asked.choices[at].size() // the size of the configuration in which the job runs
 	add := func(lasts core.Time, size int) {
 		sizes = append(sizes, core.EP{{Duration: lasts, Nodes: size * len(c.resources) / own}})
 	}
 	if evolving := profiles(asked.types); evolving != nil {
 		for _, ep := range evolving {
 			if len(ep) > 1 {
-				return nil // what it has now counts
+				return nil // then the size that the job has now counts
 			}
 			add(ep[0].Duration, ep[0].Nodes)
 		}
@@ -108,7 +108,7 @@ func (t *translator) listed(c claim) (sizes []core.EP) {
 	return sizes
 }
 
-// size returns how many units of its last level a configuration wants; 0: as many as there are.
+// size returns how many units of its last level a configuration requests; 0 means as many as there are.
 func (c *choice) size() int {
 	sum := 0
 	for _, g := range c.groups {

@@ -10,7 +10,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// inWords describes running jobs: job, resources, and the listed sizes in resources.
+// inWords describes running jobs as text: the job, its resources, and the sizes that it requests, in resources.
 func inWords(all []planner.Running) string {
 	var words []string
 	for _, r := range all {
@@ -23,7 +23,7 @@ func inWords(all []planner.Running) string {
 	return strings.Join(words, "; ")
 }
 
-// On three hosts of two cores (10 to 60). It is second 1000, and OAR wants 5 s between two jobs.
+// The cluster has three hosts of two cores (resources 10 to 60). It is second 1000, and the pause between two jobs is 5 s.
 func TestRunningJobCountsWithTheConfigurationsThatItListed(t *testing.T) {
 	hosts := func(id int64, walltime core.Time, n int) *choice {
 		return &choice{id: id, walltime: walltime, groups: []*group{{levels: []level{{"network_address", n}}}}}

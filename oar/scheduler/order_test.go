@@ -11,8 +11,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// full returns two hosts, both in use until second 100050, and jobs that each want both of them. So the jobs are
-// planned one after the other. It is second 100000, and OAR wants 60 s between two jobs, its default.
+// full returns a cluster of two hosts, both in use until second 100050. Each job requests both hosts, so that the jobs are planned one
+// after another. It is second 100000, and the pause between two jobs is 60 s, OAR's default.
 func full(by string, claims ...claim) (*translator, error) {
 	ask := func(id int64, submitted, walltime core.Time) *waiting {
 		w := request(id, walltime, level{"network_address", 2})
@@ -20,11 +20,11 @@ func full(by string, claims ...claim) (*translator, error) {
 		return w
 	}
 	tr := cluster(
-		ask(1, 96000, 620),  // medium, and has waited more than five times as long as it runs
-		ask(2, 99000, 7200), // long
-		ask(3, 99100, 600),  // medium
-		ask(4, 99900, 30),   // short: not medium, though its hosts stay idle for another minute
-		ask(5, 99950, 300),  // medium, with less work than job 3
+		ask(1, 96000, 620),  // a medium job, which has waited more than five times its walltime
+		ask(2, 99000, 7200), // a long job
+		ask(3, 99100, 600),  // a medium job
+		ask(4, 99900, 30),   // a short job, and not a medium one although the pause adds a minute
+		ask(5, 99950, 300),  // a medium job, with less work than job 3
 	)
 	p, err := policy.Pass(by)
 	tr.planner, tr.now, tr.conf.SecurityTime = p, 100000, 60
@@ -47,7 +47,7 @@ func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
 	for by, want := range map[string]string{
 		"repeated+share":        "[1 2 3 4 5]",
 		"easy+least":            "[1 2 3 4 5]",
-		"traditional":           "[1 4 3 5 2]", // the first has become a short one
+		"traditional":           "[1 4 3 5 2]", // job 1 counts as short because of its long wait
 		"traditional:top":       "[1 4 3 5 2]",
 		"scojo-p":               "[1 4 3 5 2]",
 		"scojo-p:nonpredictive": "[1 4 3 5 2]",
@@ -72,8 +72,8 @@ func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
 	}
 }
 
-// From second 100200 to 100700 a queue with a higher priority has planned its own jobs. The short job fits before it,
-// in any order.
+// From second 100200 to 100700 the hosts belong to the plan of a queue with a higher priority. Only the short job fits before that plan, in
+// any order.
 func TestPlansOfAQueueWithAHigherPriorityStay(t *testing.T) {
 	for _, by := range []string{"repeated+share", "easy+least", "traditional", "scojo-p", "share", "share:900s"} {
 		tr, err := full(by, claim{job: 8, state: "Waiting", from: 100200, walltime: 440, resources: []int64{10, 20, 30, 40}})

@@ -19,8 +19,8 @@ import (
 // Pass is one call of the scheduler.
 type Pass struct {
 	Queue    string
-	Now      core.Time     // as OAR passes it: a little ahead of the clock
-	Patience time.Duration // for the whole pass; after it, what is planned so far is written
+	Now      core.Time     // the second that OAR passes, which may be ahead of the clock
+	Patience time.Duration // time limit of the pass; when it has passed, the plan so far is written
 
 	Statistics func(path string) (sizing.File, error) // reads the file that oar.conf names
 }
@@ -29,16 +29,15 @@ type Pass struct {
 type Report struct {
 	Queue   string
 	Planned int // jobs that have a place in OAR's plan now
-	Now     int // of these, those that start at once
-	Waiting int // jobs without a place: refused, too large, the sidecar's, or not reached in time
+	Now     int // the jobs among them that start now
+	Waiting int // jobs without a place: refused, too large, left to the sidecar, or not planned in time
 	Took    time.Duration
 
-	// Launches are the jobs that start now, each a line for OAR. Rest is for how long the scheduler must wait after
-	// printing them.
+	// Launches are the jobs that start now, each a line for OAR. Rest is how long the scheduler must wait after it has printed these lines.
 	Launches []Launch
 	Rest     time.Duration
 
-	Forgot error // why the budgets of users' SQL were not stored for the next pass; nil: they were
+	Forgot error // why the budgets of users' SQL were not stored for the next pass; nil if they were
 }
 
 func (r Report) String() string {
@@ -49,22 +48,21 @@ func (r Report) String() string {
 	return text
 }
 
-// Parts of a pass's patience after which no more SQL of users is evaluated, no more jobs are planned, and no more is
-// written. The rest is for the commit.
+// Fractions of a pass's Patience after which no further SQL of users is evaluated, no further jobs are planned, and no further rows are
+// written. The remaining time is for the commit.
 const (
 	askingPart   = 0.25
 	planningPart = 0.5
 	writingPart  = 0.8
 )
 
-// ErrInvalidPlan reports that a plan failed the check. Nothing was written.
+// ErrInvalidPlan means that a plan failed the check. Nothing was written.
 var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
 
-// ErrOverrun reports a pass for which OAR no longer waits. Nothing was written.
+// ErrOverrun means that OAR no longer waits for the pass. Nothing was written.
 var ErrOverrun = errors.New("OAR no longer waits for this pass: nothing was written")
 
-// Schedule does one pass over a queue: it reads, plans, checks and writes. When it returns an error, nothing was
-// written.
+// Schedule does one pass over a queue: it reads, plans, checks and writes. If it returns an error, nothing was written.
 func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	begin := time.Now()
 	report := Report{Queue: pass.Queue}
@@ -121,7 +119,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	report.Took = time.Since(begin)
 	if conf.EarlyLaunch {
 		launches, at, err := db.early(ctx, pass.Now, slices.Concat(o.released, o.starts[:written]))
-		if err == nil { // otherwise OAR finds them after the pass
+		if err == nil { // after an error, OAR launches the jobs after the pass
 			report.Launches, report.Rest = launches, waitAfter(pass.Now, at)
 		}
 	}
@@ -131,11 +129,11 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 // store is what a pass reads and writes.
 type store struct{ tables.Tables }
 
-// plan plans by numbers of hosts where hosts are alike, otherwise resource by resource, in the order of the jobs' IDs.
-// Where only a few jobs have a reservation it goes by their turns. Jobs get the sizes that the policy allows.
+// plan plans numbers of hosts if hosts are alike, and individual resources otherwise. It plans jobs in the order of their IDs, or in the
+// policy's order if the policy gives few jobs a reservation. Jobs get the sizes that the policy allows.
 //
-// The sidecar's jobs have their turn, but only the others get places. A job of the sidecar's that missed its turn is
-// removed, and plan starts again.
+// plan keeps nodes for the sidecar's jobs, but returns no places for them. If the sidecar did not start a job that it could have started,
+// plan removes the job and plans again.
 func (p *problem) plan(now core.Time, over func() bool) []planner.Placed {
 	listed := p.jobs
 	for {
@@ -148,7 +146,7 @@ func (p *problem) plan(now core.Time, over func() bool) []planner.Placed {
 	}
 }
 
-// planAll plans all jobs that have a turn.
+// planAll plans all jobs, including those of the sidecar for which nodes are kept.
 func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
 	closed, listed := p.closed(), p.queue()
 	if plan, ok := planner.PlanAlike(p.rule, p.usable, now, closed, listed); ok {
@@ -166,8 +164,8 @@ func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
 	return planner.Plan(cal, now, jobs, over)
 }
 
-// check checks the released jobs against OAR's plan, and the other jobs against that plan, the released jobs and the
-// reservations. (A released job is inside a reservation.)
+// check checks that released jobs do not conflict with OAR's plan, and that the other jobs conflict with neither OAR's plan, the released
+// jobs nor the reservations. (A released job is inside a reservation.)
 func (p *problem) check(now core.Time, plan []planner.Placed) error {
 	if err := planner.Check(p.usable, now, p.claims, p.fixed.jobs, p.fixed.plan); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"accordion/oar/conf"
 )
 
-// Planner returns the policy by which a pass plans. read reads a file with statistics of arrivals, which count from
-// midnight UTC as OAR's clock does. The error is a *conf.Error; a caller that plans nothing may ignore it.
+// Planner returns the policy by which a pass plans. `read` reads a file with statistics of arrivals; times in the file count from midnight
+// UTC, as OAR's clock does. The error is a *conf.Error, which a caller that plans nothing may ignore.
 func Planner(p conf.Policy, read func(path string) (sizing.File, error)) (policy.Policy, error) {
 	wrong := func(name string, at conf.Setting, err error) (policy.Policy, error) {
 		return policy.Policy{}, &conf.Error{File: p.File, Line: at.Line, Why: name + ": " + err.Error()}

@@ -11,7 +11,7 @@ import (
 	"accordion/oar/conf"
 )
 
-// counted reads a file of statistics at one path and fails for all others.
+// counted returns statistics for one path, and fails for all other paths.
 func counted(path string) (sizing.File, error) {
 	if path != "/etc/counted.json" {
 		return sizing.File{}, errors.New(path + ": no such file or directory")
@@ -21,7 +21,7 @@ func counted(path string) (sizing.File, error) {
 	return f, nil
 }
 
-// A wrong policy is an error only for a caller that plans by it: OAR's server runs epilogues that read oar.conf, too.
+// A wrong policy in oar.conf is an error only for a caller that plans, and not for epilogues, which also read oar.conf.
 func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 	const statistics = "\nACCORDION_STATISTICS=/etc/counted.json"
 	for line, want := range map[string]string{

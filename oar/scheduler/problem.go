@@ -22,8 +22,8 @@ type problem struct {
 	usable        planner.Set
 	claims        []planner.Claim // OAR's plan
 	jobs          []planner.Job
-	refuse        map[int64]string // jobs that are not planned, and why: one line
-	turns         []planner.Job    // the sidecar's jobs, which have their turn in the plan but get no place from the pass
+	refuse        map[int64]string // reasons, in one line, why jobs are not planned
+	turns         []planner.Job    // the sidecar's jobs, for which the pass keeps nodes but writes no place
 	recentlyFreed planner.Set      // resources that became free within sidecarLead
 
 	sidecar   sidecar
@@ -40,7 +40,7 @@ type translator struct {
 	now        core.Time
 	state      *state
 	eligible   *eligibility
-	index      map[int64]int // of a resource, by ID
+	index      map[int64]int // index of a resource, by ID
 	properties map[string]planner.Property
 	trees      map[string]*planner.Tree
 	sets       map[string]planner.Set
@@ -130,8 +130,7 @@ func (t *translator) claim(c claim) planner.Claim {
 	return planner.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
 }
 
-// keepsResources reports whether a job keeps its resources while it is suspended, because the sidecar has promised them
-// to it.
+// keepsResources reports whether a job keeps its resources while it is suspended, because it has the sidecar's promise for them.
 func (t *translator) keepsResources(job int64) bool {
 	if t.state.orders == nil {
 		return false
@@ -140,7 +139,7 @@ func (t *translator) keepsResources(job int64) bool {
 	return adopted
 }
 
-// job reads one request. mine contains the earlier jobs that will be planned.
+// job reads one request. `mine` contains the earlier jobs that will be planned.
 func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (planner.Job, error) {
 	j := planner.Job{ID: w.id, Submit: w.submitted, Gap: 2 * t.conf.SecurityTime}
 	kind, err := ReadTypes(w.types)
@@ -196,7 +195,7 @@ func (t *translator) depend(j *planner.Job, w *waiting, mine map[int64]bool) err
 	return nil
 }
 
-// choice reads a configuration of a request. tree returns the resources that a part of it may have, by its levels.
+// choice reads a configuration of a request. The function `tree` returns the tree of resources that a part of the configuration may have.
 func (t *translator) choice(c *choice, tree func(*group, []planner.Property) (*planner.Tree, error)) (made planner.Choice, err error) {
 	if c.walltime < 1 || c.walltime > core.MaxTotal {
 		return made, fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
@@ -220,7 +219,7 @@ func (t *translator) choice(c *choice, tree func(*group, []planner.Property) (*p
 	return made, nil
 }
 
-// tree returns the tree of the resources that a job and a part of its request may have by their properties.
+// tree returns the tree of the resources that match the properties of a job and of a part of its request.
 func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []planner.Property) (*planner.Tree, error) {
 	one := wishOf(w, g)
 	key := one.text
@@ -250,7 +249,7 @@ func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []pl
 	return t.trees[key], nil
 }
 
-// knownResources returns the resources that a text selects, where that is known without the database.
+// knownResources returns the resources that a text selects. The second result is false if only the database can evaluate the text.
 func (t *translator) knownResources(text string) (planner.Set, bool) {
 	if set, known := t.sets[text]; known {
 		return set, true
@@ -273,7 +272,7 @@ func (t *translator) knownResources(text string) (planner.Set, bool) {
 	return set, true
 }
 
-// wishes returns what the database is asked for jobs: nothing for jobs that start later, or never.
+// wishes returns the SQL of jobs that the database has to evaluate. It leaves out jobs that cannot start now.
 func (t *translator) wishes(jobs []*waiting) (all []wish) {
 	for _, w := range jobs {
 		if t.later(w) {
@@ -309,14 +308,14 @@ func (t *translator) level(l level) (planner.Property, error) {
 	return of, nil
 }
 
-// Kinds is what the types of a job mean to a scheduler.
+// Kinds is the meaning of a job's types for a scheduler.
 type Kinds struct {
 	besteffort                 bool
-	Postpone, expire, deadline core.Time // 0: none
+	Postpone, expire, deadline core.Time // 0 if there is none
 }
 
-// Unsupported lists the types that OAR's own schedulers support and this one does not. It refuses such jobs rather than
-// run them in another way than they were meant.
+// Unsupported lists the types that OAR's own schedulers support and this scheduler does not. It refuses jobs with such types, because it
+// would otherwise run them in a way that the user did not intend.
 var Unsupported = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 
 // profile matches the type of an evolving job; a number selects the configuration. launch matches the type of a part of

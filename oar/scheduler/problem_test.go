@@ -32,7 +32,7 @@ func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
 	if want := (Kinds{besteffort: true, Postpone: at, deadline: at + 3600}); err != nil || k != want {
 		t.Errorf("%+v, %v; want %+v", k, err, want)
 	}
-	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // rule 16 accepts them
+	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // OAR's rule 16 accepts these forms
 		if k, err := ReadTypes([]string{"postpone=" + text}); err != nil || k.Postpone != want {
 			t.Errorf("postpone=%s is second %d (%v), want %d", text, k.Postpone, err, want)
 		}
@@ -86,8 +86,8 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 	}
 }
 
-// cluster returns three hosts with two cores each. One core of the last host is not alive. The properties of the
-// requests are known without a database.
+// cluster returns a cluster of three hosts with two cores each. One core of the last host is not Alive. The properties of the requests can
+// be evaluated without a database.
 func cluster(jobs ...*waiting) *translator {
 	s := &state{levels: []string{"network_address"}, waiting: jobs}
 	e := newEligibility(nil, time.Second, func() bool { return false })
@@ -119,7 +119,7 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 	o := decided(tr.state, p, plan)
 	want := []start{ // in the order of their starts
 		{moldable: 102, at: 1000, resources: []int64{20}},
-		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 is not whole, n1 is claimed until 1100 and 5 s more
+		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 lacks a core, and n1 is claimed until 1100 plus the pause of 5 s
 	}
 	if len(o.starts) != len(want) {
 		t.Fatalf("%+v, want %+v", o.starts, want)
@@ -163,7 +163,7 @@ func TestOnlyTooLargeRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// Mallory submits much SQL that takes long, before all others.
+// User mallory submits much slow SQL, before all other users submit theirs.
 func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin, asked := time.Now(), []string{}
@@ -194,8 +194,8 @@ func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 	})
 }
 
-// asks runs passes at some seconds, each with 2.5 s for SQL of users. It returns, for each pass, the users whose texts
-// were all evaluated.
+// asks runs passes at the given seconds. Each pass has 2.5 s for the SQL of users. It returns, for each pass, the users whose texts were
+// all evaluated.
 func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, seconds ...core.Time) string {
 	t.Helper()
 	budget, lines := Budget{}, []string{}

@@ -9,12 +9,12 @@ import (
 	"accordion/oar/database"
 )
 
-// lookAtQueue is how often the queue's state is read: OAR does not notify when it switches a queue off.
+// lookAtQueue is the interval at which the queue's state is polled, because OAR sends no notification when it switches a queue off.
 const lookAtQueue = 100 * time.Millisecond
 
-// Reactivate switches a queue on again that OAR is about to switch off because its scheduler died by a signal. goOn
-// lets OAR continue. Then Reactivate polls until OAR has switched the queue off, or ctx ends. It does nothing for a
-// queue that is already off: someone did that on purpose.
+// Reactivate switches a queue on again after OAR has switched it off because the queue's scheduler was killed by a signal. It first calls
+// `goOn`, which lets OAR continue. Then it polls until OAR has switched the queue off, or ctx ends. If the queue is already off at the
+// beginning, Reactivate does nothing, because an administrator has switched it off.
 func Reactivate(ctx context.Context, conf conf.Conf, queue string, goOn func() error) error {
 	db, err := database.Open(conf)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 // state is what a pass read: the waiting jobs of its queue, and everything that occupies resources.
 type state struct {
 	queue     string
-	resources []resource // in the order in which they are taken; without the dead ones
+	resources []resource // in the order in which jobs get them; without Dead resources
 	levels    []string   // the columns that requests name, except resource_id
 
-	conditions map[string]condition  // the parsed SQL of users, where it is a condition
-	kinds      map[string]columnKind // of the columns of resources
+	conditions map[string]condition  // the parsed SQL of users, if it is a condition
+	kinds      map[string]columnKind // kinds of the columns of resources
 	waiting    []*waiting            // by ID
 	claims     []claim
-	running    map[int64]*runs // of the jobs that have resources
-	orders     *tables.Orders  // nil: Accordion's tables are not installed
+	running    map[int64]*runs // requests of the jobs that have resources
+	orders     *tables.Orders  // nil if Accordion's tables are not installed
 	sidecar    sidecar
 }
 
@@ -84,12 +84,12 @@ type claim struct {
 	state     string
 	from      core.Time
 	walltime  core.Time
-	suspended core.Time // how long it was suspended so far
+	suspended core.Time // total time for which the job was suspended so far
 	resources []int64
 }
 
-// read reads everything in a few flat queries as of one instant, so that it sees all changes of one transaction of the
-// sidecar together.
+// read reads everything in a few flat queries as of one instant, so that it sees either all or none of the changes in a transaction of the
+// sidecar.
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {
@@ -122,7 +122,7 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 	return s, nil
 }
 
-// besteffort is OAR's queue of jobs that only compete with each other.
+// besteffort is the name of OAR's queue of besteffort jobs, which compete only with each other for resources.
 const besteffort = "besteffort"
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
@@ -138,7 +138,7 @@ func (d store) readJobs(ctx context.Context, tx database.Querier, queue string, 
 	})
 }
 
-// runs returns where the types and configurations of a job with resources are stored.
+// runs returns pointers to the types and configurations of a job that has resources.
 func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	if s.running[id] == nil {
 		s.running[id] = &runs{}
@@ -146,8 +146,8 @@ func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	return &s.running[id].types, &s.running[id].choices
 }
 
-// readRequests reads the types and configurations of all jobs that match a condition. into returns where those of a job
-// are stored, nil to ignore them.
+// readRequests reads the types and configurations of all jobs that match a condition. The function `into` returns pointers to where they
+// are stored for a job, or nil to ignore the job.
 func (d store) readRequests(ctx context.Context, tx database.Querier, into func(job int64) (*[]string, *[]*choice), where string, args ...any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
 	err := database.Rows(ctx, tx, "the jobs' types", query, args, func(r *sql.Rows) error {
@@ -193,7 +193,7 @@ func (d store) readRequests(ctx context.Context, tx database.Querier, into func(
 	})
 }
 
-// readConditions finds which SQL of users is a condition.
+// readConditions parses the SQL of users, and stores the SQL that is a condition.
 func (s *state) readConditions() {
 	s.conditions = map[string]condition{}
 	seen := map[string]bool{}

@@ -11,19 +11,19 @@ import (
 	"accordion/oar/tables"
 )
 
-// fixed is the part of a pass that the sidecar has decided. Released jobs start now, on their places or not at all, and
-// the reservations are shown in OAR's plan.
+// fixed is the part of a plan that the sidecar has decided. Released jobs start now, on their places or not at all. Reservations are shown
+// in OAR's plan.
 type fixed struct {
 	jobs     []planner.Job
 	plan     []planner.Placed
-	reserved []planner.Claim // resources that the jobs which a pass plans must not use
+	reserved []planner.Claim // claims that the jobs which the pass plans must not overlap
 	shown    []shown
 }
 
 // shown is a reservation in OAR's plan.
 type shown struct {
 	start
-	walltime core.Time // of its holder from now on: it ends with the reservation, however late it is shown to start
+	walltime core.Time // walltime of the holder, chosen so that the holder ends with the reservation, however late it is shown to start
 	was      core.Time
 }
 
@@ -71,8 +71,8 @@ func (t *translator) fix(p *problem) []*waiting {
 	return others
 }
 
-// release starts a job with its first companions, all or none. Of a job that has started, it starts each companion on
-// its own.
+// release starts a job together with the companions of its first step, or none of them. If the job has already started, it starts each
+// companion separately.
 func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	begins := slices.ContainsFunc(parts, func(w *waiting) bool { return w.id == whole })
 	if !begins && !t.state.orders.Jobs[whole].Begun() {
@@ -98,8 +98,8 @@ func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	}
 }
 
-// placeNow gives a released job its places, in the first of its configurations that has their size. It does not need
-// the seconds that OAR wants between two jobs to be free: a job that starts a little late uses them.
+// placeNow gives a released job its places, in the first of its configurations that has this size. The pause between two jobs need not be
+// free: it is there for jobs that start a little late.
 func (t *translator) placeNow(p *problem, w *waiting) error {
 	places, err := t.places(p, w.id)
 	if err != nil {
@@ -130,7 +130,8 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 	return err
 }
 
-// lasts returns for how long a companion is needed at most: it ends with its job, whatever its walltime.
+// lasts returns the longest time for which a companion is needed. A companion ends together with its job, whatever the companion's
+// walltime.
 func (t *translator) lasts(p *problem, job int64) core.Time {
 	base := t.state.orders.Jobs[job].Base
 	for _, c := range t.state.claims {
@@ -162,7 +163,7 @@ func (t *translator) places(p *problem, job int64) (planner.Set, error) {
 	return set, nil
 }
 
-// inTheWay returns what overlaps a placed job: jobs that run, other queues' plans, advance reservations, released jobs.
+// inTheWay returns an error if a running job, another queue's plan, an advance reservation or a released job overlaps a placed job.
 func (p *problem) inTheWay(one planner.Placed) error {
 	meets := func(from, to core.Time, what planner.Set) bool {
 		return from < one.End() && to > one.Start && what.Meets(one.Resources)
@@ -180,9 +181,8 @@ func (p *problem) inTheWay(one planner.Placed) error {
 	return nil
 }
 
-// reserve keeps a reservation's resources from the jobs that the pass plans, and shows it to other queues. It is shown
-// never in the past or now, so that OAR does not start its holder, and without resources that one job has for the whole
-// time.
+// reserve keeps a reservation's resources from the jobs that the pass plans, and shows the reservation to other queues. The shown start is
+// always in the future, so that OAR does not start the holder. Resources that a single job has for the whole time are not shown.
 func (t *translator) reserve(p *problem, r tables.Reservation) {
 	if t.state.orders.Over(r, t.now) {
 		return
@@ -211,7 +211,7 @@ func (t *translator) reserve(p *problem, r tables.Reservation) {
 	}
 }
 
-// taken returns what is in OAR's plan, and the released jobs that start now.
+// taken returns the claims of OAR's plan and of the released jobs that start now.
 func (p *problem) taken() []planner.Claim {
 	all := slices.Clip(p.claims)
 	for _, one := range p.fixed.plan {
@@ -220,7 +220,7 @@ func (p *problem) taken() []planner.Claim {
 	return all
 }
 
-// closed returns everything that the jobs which a pass plans must not overlap.
+// closed returns all claims that the jobs which the pass plans must not overlap.
 func (p *problem) closed() []planner.Claim { return append(p.taken(), p.fixed.reserved...) }
 
 // evolves reports whether the sidecar plans a waiting job.

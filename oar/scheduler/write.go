@@ -17,7 +17,7 @@ import (
 
 // outcome is what a pass decided, in OAR's terms.
 type outcome struct {
-	released []start // jobs that the sidecar has released: they start now
+	released []start // jobs that the sidecar has released, and that start now
 	shown    []shown // reservations
 	starts   []start // in the order of their starts
 	messages []jobMessage
@@ -36,15 +36,14 @@ type start struct {
 	resources []int64
 }
 
-// Said begins the text that we append to a job's message; the rest of the message is OAR's.
+// Said begins the text that Accordion appends to a job's message. The rest of the message is OAR's.
 const (
 	Said = " (Accordion: "
 
 	messagesAtOnce = 200
 )
 
-// latest is the last second that fits into OAR's tables, in 2038. A later one would make the database refuse the whole
-// plan.
+// latest is the last second that fits into OAR's tables, in 2038. With a later one the database would refuse the whole plan.
 const latest core.Time = math.MaxInt32
 
 const afterLatest = "it would start after January 2038, and OAR counts no further"
@@ -68,7 +67,7 @@ func decided(s *state, p *problem, plan []planner.Placed) outcome {
 	return o
 }
 
-// starts returns the rows of a plan. It adds to whys the reasons of the jobs that have none.
+// starts returns the rows of a plan. For the jobs without a place, it adds the reasons to `whys`.
 func (p *problem) starts(jobs []planner.Job, plan []planner.Placed, whys map[int64]string) []start {
 	choices := map[int64][]planner.Choice{}
 	for _, j := range jobs {
@@ -98,7 +97,7 @@ func (p *problem) names(of planner.Set) []int64 {
 	return ids
 }
 
-// message returns a job's message with the reason why it is not planned, without one where why is "".
+// message returns a job's message with the reason why the job is not planned, or without a reason if `why` is "".
 func message(now, why string) string {
 	text, _, _ := strings.Cut(now, Said)
 	if why == "" {
@@ -111,9 +110,9 @@ func message(now, why string) string {
 	return string(whole)
 }
 
-// write writes a plan in one transaction: first everything that the sidecar has decided, then the other jobs in the
-// order of their starts. After stop it leaves out the remaining jobs: a part of a plan is still a valid plan. It
-// returns how many of the other jobs it wrote.
+// write writes a plan in one transaction: first everything that the sidecar has decided, then the other jobs in the order of their starts.
+// After the time `stop` it leaves out the remaining jobs, because a part of a plan is still a valid plan. It returns how many of the other
+// jobs it has written.
 func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Time) (int, error) {
 	tx, err := d.Sql.BeginTx(ctx, nil)
 	if err != nil {
@@ -163,9 +162,9 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 	return written, nil
 }
 
-// checkCurrent returns an error unless OAR still waits for the pass of this second: OAR records for which second it
-// plans. What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
-// restarted; otherwise the next pass waits until this one has written.
+// checkCurrent returns an error unless OAR still waits for the pass of this second. OAR records for which second it plans. Normally the
+// next pass begins only after this one has written. But if OAR's server was killed and restarted, the next pass may already have used
+// resources that this pass found free.
 func checkCurrent(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	at := core.Time(-1)
 	err := database.Rows(ctx, tx, "which pass this is", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil, func(r *sql.Rows) error {
@@ -190,8 +189,8 @@ func (d store) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
 	return err
 }
 
-// insert writes the first of the starts: as many as have RowsAtOnce resources together, but at least one. It returns
-// their number.
+// insert writes as many of the first starts as have at most RowsAtOnce resources together, but at least one start. It returns the number of
+// starts that it has written.
 func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
 	predictions := database.PairInsert{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
 	resources := database.PairInsert{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}

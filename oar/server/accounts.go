@@ -13,8 +13,7 @@ import (
 	"accordion/adapter"
 )
 
-// Accounts looks up users' numeric IDs, which OAR does not store. An application that asks for its next step is
-// identified by them.
+// Accounts looks up users' numeric IDs, which OAR does not store. The sidecar identifies a job that calls accordion step by its user ID.
 type Accounts struct {
 	Look  func(ctx context.Context, name string) (uid, gid uint32, err error)
 	mu    sync.Mutex
@@ -23,7 +22,7 @@ type Accounts struct {
 
 type account struct {
 	uid, gid uint32
-	Until    time.Time // when to look again
+	Until    time.Time // when to look the user up again
 }
 
 // Users' IDs hardly change. A user that is unknown now may be created at any time.
@@ -33,14 +32,13 @@ const (
 	accountsWithin = 5 * time.Second
 )
 
-// UnknownID is the ID for a name that the machine does not know. No process has it.
+// UnknownID is the ID of a user whose name the machine does not know. No process has this ID.
 const UnknownID = math.MaxUint32
 
 // NewAccounts returns accounts that ask this machine's directory of users.
 func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
 
-// Of returns a user's ID and group ID. Where the directory of users does not answer, it returns those that it found
-// before.
+// Of returns a user's ID and group ID. If the directory of users does not answer, it returns the IDs that it found before.
 func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
 	a.mu.Lock()
 	last, ok := a.Known[name]

@@ -1,6 +1,6 @@
-// Package server talks to OAR's server and nodes. A Notifier sends commands to the server, which does not answer: the
-// sender polls the database for the result. A ChangeWatcher reports changes in the database. A Remote runs programs on
-// nodes as OAR's account, with the command that OAR uses itself (OPENSSH_CMD), and from there as a user.
+// Package server communicates with OAR's server and nodes. A Notifier sends commands to the server, which does not answer, so the sender
+// polls the database for the result. A ChangeWatcher reports changes in the database. A Remote runs programs on nodes as OAR's account, or
+// as a user, with the command that OAR itself uses to reach nodes (OPENSSH_CMD).
 //
 //	notifier := server.NewNotifier(conf.Server, conf.ServerPort, log)
 //	notifier.Notify(server.Starts)
@@ -20,22 +20,22 @@ import (
 	"accordion/core"
 )
 
-// Commands to OAR's server, one a line. After it has ended jobs it schedules by itself.
+// Commands to OAR's server, one on each line. After it has ended jobs, OAR's server runs a pass without being asked.
 const (
-	Ends   = "Qdel"       // end the jobs that were asked to end
-	Starts = "Scheduling" // plan, and start what is due
-	Checks = "ChState"    // check the events, and suspect the nodes that they name
+	Ends   = "Qdel"       // end the jobs for which an end was requested
+	Starts = "Scheduling" // run a pass, and start the jobs that are due
+	Checks = "ChState"    // check the events, and make the nodes that they name Suspected
 )
 
 // Begins returns the command to start a job that has its resources (state toLaunch). It needs no pass.
 func Begins(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
 
-// notifyEvery is the least time between two commands that make OAR schedule. OAR's clock advances by at least a second
-// with each pass, and a pass that finds it two seconds ahead sleeps for that time.
+// notifyEvery is the minimum time between two commands that make OAR run a pass. The second for which OAR plans advances by at least one
+// with each pass. If it is two seconds ahead of the clock, the pass sleeps for that time.
 const notifyEvery = time.Second
 
-// Notifier sends commands to OAR's server. A command that is requested several times within a second is sent once.
-// Commands that launch jobs are sent at once. OAR does not answer: the caller polls the database.
+// Notifier sends commands to OAR's server. A command that is requested several times within a second is sent once. Commands that launch
+// jobs are sent without delay. OAR does not answer, so the caller polls the database.
 type Notifier struct {
 	Address string
 	log     hclog.Logger
@@ -45,8 +45,8 @@ type Notifier struct {
 
 	mu       sync.Mutex
 	launches []string
-	wanted   []string  // Ends, Starts
-	alarm    time.Time // when to ask OAR for a pass; zero: no such time is known
+	wanted   []string  // Ends and Starts
+	alarm    time.Time // when to ask OAR for a pass; zero if no such time is known
 }
 
 // NewNotifier returns a Notifier for the server at host and port. It works in the background until Close.
@@ -77,7 +77,7 @@ func (p *Notifier) Notify(word string) {
 	p.awake()
 }
 
-// awake wakes run.
+// awake wakes the goroutine that runs run.
 func (p *Notifier) awake() {
 	select {
 	case p.kick <- struct{}{}:
@@ -85,13 +85,13 @@ func (p *Notifier) awake() {
 	}
 }
 
-// notifyEarlier is how long before a second OAR is asked to plan for it. A pass plans for the second after the one in
-// which it begins, and on a busy machine it may begin almost a second after the request. A reserved job that starts
-// late loses the seconds between.
+// notifyEarlier is how long before a second OAR is asked to run a pass for that second. A pass plans for the second after the one in which
+// it begins, and on a busy machine it may begin almost a second after the request. If the job of an advance reservation starts late, its
+// walltime is shortened by the delay.
 const notifyEarlier = 950 * time.Millisecond
 
-// NotifyAt requests a pass for a future second in which something starts. It replaces the previous request; 0 cancels
-// it.
+// NotifyAt requests a pass for a future second in which a job starts. It replaces the previous request of NotifyAt; second 0 cancels that
+// request.
 func (p *Notifier) NotifyAt(second core.Time) {
 	alarm := time.Time{}
 	if second > 0 {
@@ -106,8 +106,7 @@ func (p *Notifier) NotifyAt(second core.Time) {
 	}
 }
 
-// ring requests a pass where the alarm is due. Otherwise it returns the time until it is due, 0 where there is no
-// alarm.
+// ring requests a pass if the alarm is due. Otherwise it returns the time until the alarm is due, or 0 if there is no alarm.
 func (p *Notifier) ring(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,9 +123,9 @@ func (p *Notifier) ring(now time.Time) time.Duration {
 	return 0
 }
 
-// run sends what is requested, until ctx ends.
+// run sends the requested commands, until ctx ends.
 func (p *Notifier) run(ctx context.Context) {
-	var rest <-chan time.Time // until OAR may be asked to schedule again; nil: now
+	var rest <-chan time.Time // until OAR may be asked to schedule again; nil if it may be asked now
 	for {
 		var alarm <-chan time.Time
 		if left := p.ring(time.Now()); left > 0 {
@@ -152,7 +151,8 @@ func (p *Notifier) run(ctx context.Context) {
 	}
 }
 
-// take returns what to send now: all launches and, where schedule is set, one command that covers all others.
+// take returns the commands to send now. These are all launches and, if `schedule` is set, one command that covers all the other requested
+// commands.
 func (p *Notifier) take(schedule bool) (launches []string, word string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *Notifier) take(schedule bool) (launches []string, word string) {
 	return launches, word
 }
 
-// Tell sends a line to OAR's server at an address. The server does not answer. An empty line is not sent.
+// Tell sends a line to OAR's server at an address, unless the line is empty. The server does not answer.
 func Tell(ctx context.Context, address, line string) error {
 	if line == "" {
 		return nil
@@ -187,5 +187,5 @@ func Tell(ctx context.Context, address, line string) error {
 	return err
 }
 
-// LookEvery is how often the database is polled while something is awaited.
+// LookEvery is the interval at which the database is polled for a result.
 const LookEvery = 40 * time.Millisecond

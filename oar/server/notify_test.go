@@ -15,15 +15,15 @@ func TestNotificationsWithinASecondAreSentOnce(t *testing.T) {
 	p := &Notifier{kick: make(chan struct{}, 1)}
 	for _, c := range []struct {
 		pokes    string
-		schedule bool // a second has passed
+		schedule bool // set if a second has passed since the last command
 		launches string
 		word     string
 	}{
 		{"", true, "", ""},
 		{"Scheduling Scheduling", true, "", "Scheduling"},
 		{"", true, "", ""},
-		{"Scheduling OARRUNJOB_7 Qdel OARRUNJOB_8 OARRUNJOB_7", false, "OARRUNJOB_7 OARRUNJOB_8", ""}, // launches do not wait
-		{"Scheduling", true, "", "Qdel"}, // OAR schedules after it
+		{"Scheduling OARRUNJOB_7 Qdel OARRUNJOB_8 OARRUNJOB_7", false, "OARRUNJOB_7 OARRUNJOB_8", ""}, // launches are sent without delay
+		{"Scheduling", true, "", "Qdel"}, // OAR runs a pass after Qdel
 		{"", true, "", ""},
 	} {
 		for _, word := range strings.Fields(c.pokes) {
@@ -40,7 +40,7 @@ func TestNotificationIsSentAgainWhenThePassIsOfTheStartsSecond(t *testing.T) {
 	p := &Notifier{kick: make(chan struct{}, 1)}
 	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
 	p.NotifyAt(1000)
-	p.NotifyAt(1010) // it replaces that of 1000
+	p.NotifyAt(1010) // replaces the request for second 1000
 	if left := p.ring(at(1001)); left != 9*time.Second-notifyEarlier {
 		t.Errorf("it gets a notification in %s", left)
 	}

@@ -52,8 +52,8 @@ func (r Remote) Script(ctx context.Context, host, text, input string, args ...st
 	return r.Run(ctx, host, strings.Join(words, " "), input)
 }
 
-// Program returns a command that ends with ctx, together with all its child processes. A child that keeps our pipe
-// open, for example because it writes to a user's pipe that no process reads, would otherwise make us wait.
+// Program returns a command that is killed when ctx ends, together with all its child processes. Otherwise a child that keeps our pipe open
+// would make the caller wait, for example a child that writes to a user's pipe which no process reads.
 func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -65,5 +65,5 @@ func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 // Quote quotes a word for a shell.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// AsUser is the start of a script that continues as the user named by its first argument.
+// AsUser is the beginning of a script that continues as the user whose name is the script's first argument.
 const AsUser = `PATH=$PATH:/usr/lib/oar/oardodo:/usr/local/lib/oar/oardodo; export PATH; OARDO_BECOME_USER=$1; export OARDO_BECOME_USER; shift; `

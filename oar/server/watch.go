@@ -11,11 +11,11 @@ import (
 	"accordion/oar/database"
 )
 
-// reconnectAfter is after how long watch tries again when a connection broke.
+// reconnectAfter is the pause before watch connects again after a connection broke.
 const reconnectAfter = 2 * time.Second
 
-// watch calls `call` soon after the state of a job or a node has changed, until ctx ends. It also calls it after a time
-// in which it could not watch.
+// watch calls `call` soon after the state of a job or a node has changed, until ctx ends. It also calls `call` after each interruption of
+// the connection, because it may have missed changes.
 func watch(ctx context.Context, conf conf.Conf, log hclog.Logger, call func()) {
 	told := ""
 	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) {

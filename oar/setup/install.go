@@ -20,20 +20,19 @@ import (
 	"accordion/oar/tables"
 )
 
-// SchedulerName is the program's name when OAR calls it as the scheduler of a queue: OAR passes arguments and no
-// subcommand.
+// SchedulerName is the file name under which OAR calls this program as the scheduler of a queue, because OAR cannot pass a subcommand.
 const SchedulerName = "accordion_oar"
 
-// Setup is what `accordion oar install` makes in an OAR and `accordion oar uninstall` removes. Both can be repeated,
-// and continue where they were interrupted.
+// Setup has the settings of `accordion oar install` and `accordion oar uninstall`. Both commands can be repeated, and continue after an
+// interruption.
 type Setup struct {
 	Conf     conf.Conf
 	Queue    string // the queue whose jobs Accordion plans; see NewQueue
-	Priority int    // of the queue; AsItIs: not changed, and DefaultPriority for a new queue
-	Program  string // path of this program, which OAR is to call
+	Priority int    // priority of the queue; AsItIs leaves it unchanged, and gives a new queue DefaultPriority
+	Program  string // path of this program, which OAR will call
 	OARDir   string // directory of OAR's own programs, with the folder schedulers
-	File     string // oar.conf; the server's epilogue is next to it
-	Epilogue bool   // oar.conf may be edited to add or remove the server's epilogue; a copy of the old file is left next to it
+	File     string // path of oar.conf; the server's epilogue is in the same folder
+	Epilogue bool   // oar.conf may be edited to add or remove the server's epilogue; a copy of the old file is left in the same folder
 
 	// Tell receives a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
 	Tell func(line string)
@@ -56,13 +55,13 @@ func NewQueue(name string) error {
 	return nil
 }
 
-// part is one thing that Setup makes (put) and removes (take). Both return a line about what was done.
+// part is one part of an installation. put makes it and take removes it; both return a line about what was done.
 type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }
 
-// first returns the parts that need exclusive access to OAR's tables, and so wait for each reader of these. They are
-// made, and removed, before anything else is changed.
+// first returns the parts that need exclusive access to OAR's tables, and so have to wait for every reader of these tables. They are made,
+// and removed, before anything else is changed.
 func (s Setup) first() []part {
 	if !database.DialectOf(s.Conf).NotifiesChanges() {
 		return nil
@@ -70,8 +69,8 @@ func (s Setup) first() []part {
 	return []part{{s.makeTriggers, s.removeTriggers}}
 }
 
-// parts returns the other parts, in the order in which they are made. Users can submit evolving jobs when the last one
-// exists, so the rules are last. They are removed in the reverse order.
+// parts returns the other parts, in the order in which they are made. The admission rules are last, because users can submit evolving jobs
+// as soon as these exist. The parts are removed in reverse order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}}
 	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
@@ -81,11 +80,10 @@ func (s Setup) parts() []part {
 	return all
 }
 
-// setupStore is what is set up in OAR's database.
+// setupStore is OAR's database, with the functions that install and remove parts in it.
 type setupStore struct{ tables.Tables }
 
-// Install makes what is missing and repairs what is wrong. It stops at the first part that cannot be made, and the
-// error names it.
+// Install makes missing parts and repairs wrong ones. It stops at the first part that cannot be made, and the error names that part.
 func (s Setup) Install(ctx context.Context) error {
 	opened, err := database.Open(s.Conf)
 	if err != nil {
@@ -105,11 +103,11 @@ func (s Setup) Install(ctx context.Context) error {
 	})
 }
 
-// ErrJobs reports that jobs are in the queue.
+// ErrJobs means that jobs are in the queue.
 var ErrJobs = errors.New("jobs are in the queue")
 
-// Uninstall removes everything. It changes nothing while jobs are in the queue (ErrJobs), or while oar.conf names the
-// epilogue and may not be edited (ErrNamed).
+// Uninstall removes all parts. It changes nothing if jobs are in the queue (ErrJobs), or if oar.conf names the epilogue and may not be
+// edited (ErrNamed).
 func (s Setup) Uninstall(ctx context.Context) error {
 	opened, err := database.Open(s.Conf)
 	if err != nil {
@@ -143,7 +141,7 @@ func (s Setup) uninstall(ctx context.Context, d setupStore) error {
 	return nil
 }
 
-// empty returns ErrJobs when a job is in the queue, other than the holders of reservations.
+// empty returns ErrJobs if the queue contains a job that is not the holder of a reservation.
 func (s Setup) empty(ctx context.Context, d setupStore) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {

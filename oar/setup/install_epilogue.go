@@ -13,15 +13,15 @@ import (
 	"accordion/oar/conf"
 )
 
-// epilogueSetting names the program that OAR's server runs, with a job's ID, when the job has ended. When it fails, OAR
-// switches all of its queues off. So it is a script that never fails, even where Accordion's own program does.
+// epilogueSetting is the setting with the program that OAR's server runs, with a job's ID, after the job has ended. If this program fails,
+// OAR switches all of its queues off. So the program is a script that never fails, even if accordion itself fails.
 const epilogueSetting = "SERVER_EPILOGUE_EXEC_FILE"
 
-// epilogueFile is the script's name, next to oar.conf.
+// epilogueFile is the file name of the script, in the folder of oar.conf.
 const epilogueFile = "accordion_epilogue"
 
-// wrapper returns the script. site is the epilogue that OAR had before: the script runs it at the end and returns its
-// exit status.
+// wrapper returns the text of the script. `site` is the epilogue that OAR had before. The script runs it at the end and returns its exit
+// status.
 func (s Setup) wrapper(site string) string {
 	last := "exit 0"
 	if site != "" {
@@ -40,8 +40,7 @@ func (s Setup) wrapperPath() string { return filepath.Join(filepath.Dir(s.File),
 // chained matches the site's own epilogue in the text of a wrapper.
 var chained = regexp.MustCompile(`(?m)^exec (.+) "\$@"$`)
 
-// makeEpilogue makes the script, and adds it to oar.conf where that may be edited. Otherwise it returns the line to
-// add.
+// makeEpilogue makes the script, and adds it to oar.conf if that file may be edited. Otherwise it returns the line to add.
 func (s Setup) makeEpilogue(context.Context, setupStore) (string, error) {
 	const doing = "making the server's epilogue"
 	text, err := os.ReadFile(s.File)
@@ -105,10 +104,10 @@ func replaceScript(path, text string) error {
 	return nil
 }
 
-// ErrNamed reports that oar.conf names our epilogue and may not be edited.
+// ErrNamed means that oar.conf names Accordion's epilogue and may not be edited.
 var ErrNamed = errors.New("oar.conf names the server epilogue")
 
-// checkUnnamed returns ErrNamed unless the script can be removed: oar.conf does not name it, or may be edited.
+// checkUnnamed returns ErrNamed if the script cannot be removed because oar.conf names it and may not be edited.
 func (s Setup) checkUnnamed() error {
 	text, err := os.ReadFile(s.File)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s Setup) removeEpilogue(ctx context.Context, _ setupStore) (string, error)
 			return "", fmt.Errorf("%s: %s stays as it is: %w", doing, s.File, err)
 		}
 		edited = fmt.Sprintf(", and taken out of %s (as it was: %s)", s.File, backup)
-		// OAR's programs that have read the old oar.conf will still run the script, and must find it.
+		// Programs of OAR that have read the old oar.conf may still run the script, so the script must exist until they have ended.
 		if err := awaitReaders(ctx, s.OARDir); err != nil {
 			return "", fmt.Errorf("%s: %s is left: %w", doing, path, err)
 		}

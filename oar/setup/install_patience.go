@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// lockPatience bounds one attempt to lock a table of OAR's. All later sessions that want the table wait behind it.
+	// lockPatience limits one attempt to lock one of OAR's tables. During an attempt, all later sessions that use the table have to wait.
 	lockPatience = "SET LOCAL lock_timeout = '2s'"
 
-	lockPause = 3 * time.Second // until the next attempt: OAR works meanwhile
-	lockFor   = 2 * time.Minute // for all attempts
+	lockPause = 3 * time.Second // pause until the next attempt, in which OAR can work
+	lockFor   = 2 * time.Minute // time limit for all attempts together
 )
 
-// waitForTable runs do, which needs a table for itself, again and again while others use the table. The error tells
-// which users do, and how to go on.
+// waitForTable runs `do`, which needs exclusive access to a table. While other sessions use the table, it repeats `do`. The error names the
+// users of the table, and says what to do.
 func (s Setup) waitForTable(ctx context.Context, d setupStore, table string, do func() error) error {
 	return retry(ctx, s.Tell, do, d.IsConflict, func() string { return d.users(ctx, table) })
 }
 
-// retry runs do until it does not conflict with others, or lockFor has passed. users returns their names.
+// retry runs `do` until it does not conflict with other sessions, or lockFor has passed. `users` returns the names of these sessions'
+// users.
 func retry(ctx context.Context, tell func(string), do func() error, isConflict func(error) bool, users func() string) error {
 	begin := time.Now()
 	who := ""

@@ -11,7 +11,7 @@ import (
 func TestATableThatOthersUseIsWaitedForTwoMinutes(t *testing.T) {
 	inTheWay := errors.New("another is in the way")
 	for name, c := range map[string]struct {
-		fails int // attempts; then the others have finished
+		fails int // number of attempts that fail; then the other sessions have finished
 		err   error
 		tries int
 		told  string

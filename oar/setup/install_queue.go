@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// makeLink links the program to where OAR looks for schedulers.
+// makeLink creates a link to the program in the folder where OAR looks for schedulers.
 func (s Setup) makeLink(context.Context, setupStore) (string, error) {
 	link := filepath.Join(s.OARDir, "schedulers", SchedulerName)
 	to, err := os.Readlink(link)
@@ -87,7 +87,7 @@ func (s Setup) removeQueue(ctx context.Context, d setupStore) (string, error) {
 	if q.Policy != SchedulerName {
 		return fmt.Sprintf("not there: queue %s with this scheduler: it has %s, and was left alone", s.Queue, q.Policy), nil
 	}
-	if err := s.empty(ctx, d); err != nil { // jobs submitted since then would be in no queue
+	if err := s.empty(ctx, d); err != nil { // jobs that were submitted meanwhile would be in no queue
 		return "", fmt.Errorf("removing the queue %s: %w", s.Queue, err)
 	}
 	if _, err := d.Sql.ExecContext(ctx, "DELETE FROM queues WHERE queue_name = "+d.Arg(1), s.Queue); err != nil {

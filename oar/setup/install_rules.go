@@ -11,9 +11,8 @@ import (
 	"accordion/oar/database"
 )
 
-// The admission rules of evolving jobs, in Perl. OAR joins all rules in the order of their priorities and runs them in
-// each oarsub. The first rule takes the types -t ep=… out before OAR's own rule (16) refuses them as unknown. The
-// second rule puts them back.
+// The admission rules for evolving jobs, in Perl. OAR concatenates all rules in the order of their priorities and runs them in each oarsub.
+// The first rule removes the types -t ep=… before OAR's own rule 16 would refuse them as unknown. The second rule adds them again.
 var (
 	//go:embed rules/take.pl
 	takeRule string
@@ -21,7 +20,7 @@ var (
 	restoreRule string
 )
 
-// rule is one of these rules, as it is in OAR's database.
+// rule is one of these admission rules, as OAR's database stores it.
 type rule struct {
 	name     string // for messages
 	title    string // a line that identifies the rule in every version
@@ -29,8 +28,8 @@ type rule struct {
 	Text     string
 }
 
-// MostProfile is how many characters the profiles of a job may have together. OAR writes all types of a job into its
-// message, which has room for 255 characters.
+// MostProfile is the maximum number of characters of a job's profiles together. OAR writes all types of a job into the job's message, which
+// has at most 255 characters.
 const MostProfile = 190
 
 // Rules returns the rules for a queue.
@@ -48,7 +47,7 @@ func Rules(queue string) []rule {
 // queueName matches names that are safe in a rule, in a query and on a command line.
 var queueName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,30}$`)
 
-// known is a rule of ours that is in the database.
+// known is a copy of one of Accordion's rules in the database.
 type known struct {
 	id       int64
 	priority int
@@ -56,7 +55,7 @@ type known struct {
 	text     string
 }
 
-// find reads the copies of a rule in the database: none, one or several.
+// find reads the copies of a rule in the database. There may be none, one or several.
 func (r rule) find(ctx context.Context, d setupStore) ([]known, error) {
 	var all []known
 	query := "SELECT id, priority, enabled, rule FROM admission_rules WHERE rule LIKE " + d.Arg(1) + " ORDER BY id"
@@ -71,7 +70,7 @@ func (r rule) find(ctx context.Context, d setupStore) ([]known, error) {
 	return all, err
 }
 
-// as returns how a rule in the database differs from the right one, "" when it does not.
+// as returns how a rule in the database differs from the right rule, or "" if it does not differ.
 func (r rule) as(k known) string {
 	switch {
 	case k.text != r.Text:

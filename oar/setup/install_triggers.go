@@ -10,9 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// triggers notify listeners (LISTEN accordion) of each changed state of a job or a node when OAR's transaction commits.
-// PostgreSQL only. A job's payload is {"job":7,"old":"Waiting","new":"toLaunch","queue":"evolve"}, where old is null
-// for a new job. A node's payload is {"node":"n3","old":"Alive","new":"Absent"}, once for each of its resources.
+// triggers are PostgreSQL triggers. They notify listeners (LISTEN accordion) of each changed state of a job or a node when OAR's
+// transaction commits. The payload for a job is {"job":7,"old":"Waiting","new":"toLaunch","queue":"evolve"}; old is null for a new job. The
+// payload for a node is {"node":"n3","old":"Alive","new":"Absent"}, sent once for each of the node's resources.
 var triggers = []struct{ name, table, when, payload string }{
 	{"accordion_job_submitted", "jobs", "AFTER INSERT ON jobs FOR EACH ROW",
 		"json_build_object('job', NEW.job_id, 'old', NULL, 'new', NEW.state, 'queue', NEW.queue_name)"},
@@ -30,9 +30,9 @@ func source(payload string) string {
 				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END `, database.Channel, payload)
 }
 
-// makeTriggers creates the functions again, which locks nothing, and the triggers that are missing. It leaves an
-// existing trigger alone, because replacing it waits for each reader of the table. A version in which a trigger fires
-// at other times gives it another name.
+// makeTriggers replaces the functions, which needs no locks, and creates missing triggers. It does not replace existing triggers, because
+// that would have to wait for every reader of the table. So if a later version changes when a trigger fires, it must also change the
+// trigger's name.
 func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 	had, err := d.triggersThere(ctx)
 	if err != nil {
@@ -61,12 +61,12 @@ func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 	return fmt.Sprintf("mended: %s: of %d there were %d", triggersLine, len(triggers), len(had)), nil
 }
 
-// atOnce executes statements, all or none.
+// atOnce executes all of the statements or none, in one transaction.
 func (d setupStore) atOnce(ctx context.Context, doing string, statements ...string) error {
 	return d.Transaction(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, doing, statements...) })
 }
 
-// triggersThere returns the names of our triggers that exist and are switched on.
+// triggersThere returns the names of Accordion's triggers that exist and are enabled.
 func (d setupStore) triggersThere(ctx context.Context) ([]string, error) {
 	return d.triggersThat(ctx, "t.tgenabled = 'O'")
 }

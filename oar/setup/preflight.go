@@ -19,11 +19,11 @@ type check struct {
 	name     string // what was checked
 	severity adapter.Severity
 	wrong    bool
-	says     string // the finding, and its consequence
+	says     string // the finding and its consequence; "" if nothing is wrong
 	fix      string // what to do; "" for a note
 }
 
-// again is the remedy for most findings.
+// again is the hint for most findings.
 const again = "Run `accordion oar install` on OAR's server as root"
 
 // Preflight checks everything in an OAR on which the sidecar depends, and changes nothing. It returns what is wrong and
@@ -69,7 +69,7 @@ func (s Setup) checkTables(ctx context.Context, d setupStore) ([]check, error) {
 		"OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places)", again}}, err
 }
 
-// checkQueue checks our queue, and which queues OAR plans before it.
+// checkQueue checks Accordion's queue, and reports the queues that OAR plans before it.
 func (s Setup) checkQueue(ctx context.Context, d setupStore) ([]check, error) {
 	queue, there, err := d.Queue(ctx, s.Queue)
 	ours := there && queue.Policy == SchedulerName
@@ -125,12 +125,11 @@ func (s Setup) checkClock(ctx context.Context, d setupStore) ([]check, error) {
 		fmt.Sprintf("the clock of OAR's database is %d s %s this machine's: steps and ends of jobs come at other seconds than planned", seconds, where), "Synchronise both clocks (chrony)"}}, err
 }
 
-// clocksApart is by how many seconds the two clocks may differ: what is planned for jobs is done a second or two later
-// anyway.
+// clocksApart is the number of seconds by which the two clocks may differ. Planned changes are carried out a second or two late anyway.
 const clocksApart core.Time = 2
 
-// Apart returns how far the clock that showed `at` is from another clock, which showed `before` and `after` around that
-// reading.
+// Apart returns the difference between two clocks. The first clock showed `at`. The second clock showed `before` just before that, and
+// `after` just after it.
 func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 	if at < before {
 		return before - at, "behind"
@@ -138,12 +137,10 @@ func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 	return max(at-after, 0), "ahead of"
 }
 
-// checkpointsLong is the longest time, in seconds, that OAR may wait for the checkpoint of a besteffort job before
-// preflight reports it.
+// checkpointsLong is the longest wait for a besteffort job's checkpoint, in seconds, that preflight does not report.
 const checkpointsLong core.Time = 60
 
-// checkBesteffort checks the besteffort jobs that run. For the checkpoints of some, OAR waits for as long as their
-// users say.
+// checkBesteffort checks for running besteffort jobs with checkpoints. OAR waits for a checkpoint as long as the job's user has requested.
 func (s Setup) checkBesteffort(ctx context.Context, d setupStore) ([]check, error) {
 	query := `SELECT COALESCE(MAX(j.checkpoint), 0) FROM jobs j WHERE ` + database.IsHolding + ` AND (j.queue_name = 'besteffort'
 		OR EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort'))`

@@ -13,8 +13,8 @@ import (
 	"accordion/oar/conf"
 )
 
-// Preflight reports the seconds that OAR leaves between two jobs on a node above slowPlans, and the seconds between two
-// passes above slowPasses.
+// Preflight reports if OAR keeps more than slowPlans seconds between two jobs on a node, or more than slowPasses seconds between two
+// passes.
 const (
 	slowPlans  = 5
 	slowPasses = 1
@@ -53,12 +53,12 @@ func (s Setup) checkConf(text string) []check {
 	}
 }
 
-// shared reports whether a folder is inside one to which every user of a machine can write.
+// shared reports whether a folder is inside a folder to which every user of a machine can write.
 func shared(folder string) bool {
 	return slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/shm/"}, func(all string) bool { return strings.HasPrefix(folder+"/", all) })
 }
 
-// runnable returns why OAR cannot run a file, "" when it can.
+// runnable returns why OAR cannot run a file, or "" if it can.
 func runnable(path string) string {
 	info, err := os.Stat(path)
 	switch {

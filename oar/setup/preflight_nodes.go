@@ -15,8 +15,8 @@ import (
 	"accordion/oar/server"
 )
 
-// checkManager checks OAR's job resource manager, which prepares nodes for jobs, and the property with the processors
-// of each resource. Nodes that join a job later are prepared in the same way.
+// checkManager checks OAR's job resource manager and the property with the processors of each resource. The manager prepares nodes for
+// jobs, including nodes that join a job later.
 func (s Setup) checkManager(ctx context.Context, d setupStore) ([]check, error) {
 	const growth = "a job that grows could not reach its new nodes"
 	m := s.Conf.Manager
@@ -56,13 +56,14 @@ func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool,
 	return true, without, err
 }
 
-// tried is how many nodes preflight tries to reach, one after the other; triedWithin is how long each may take.
+// tried is how many nodes preflight tries to reach, one after another. triedWithin is the timeout for each node.
 const (
 	tried       = 3
 	triedWithin = 10 * time.Second
 )
 
-// checkReach checks that a node can be reached as OAR reaches it. It tries several: one may be down before OAR notices.
+// checkReach checks that a node can be reached in the way in which OAR reaches nodes. It tries several nodes, because a node may be down
+// without OAR having noticed.
 func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 	query := fmt.Sprintf("SELECT r.network_address FROM resources r WHERE %s AND r.state = 'Alive' GROUP BY r.network_address ORDER BY r.network_address LIMIT %d", database.OnHost, tried)
 	hosts, err := database.Column[string](ctx, d.Sql, "the nodes", query)
@@ -83,8 +84,8 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 		"Do the nodes run, with their oar-node service? Does OAR's account get there from here?"}}, nil
 }
 
-// checkRelease reports a known fault of OAR 2.6 with MariaDB: it writes to tables that it has not locked while it holds
-// locks on others.
+// checkRelease reports a known fault of OAR 2.6 with MariaDB: while OAR holds locks on some tables, it writes to tables that it has not
+// locked.
 func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) {
 	if !d.OARLocksTables() {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"accordion/adapter"
 )
 
-// wrongOf returns the checks that find something, by severity and name.
+// wrongOf returns the severity and the name of each check that finds something.
 func wrongOf(all []check) (names []string) {
 	for _, c := range all {
 		if c.wrong {
@@ -63,7 +63,7 @@ func TestWrongConfigurationsOfOARAreFound(t *testing.T) {
 	}
 }
 
-// A reader of a finding that is more than a note must learn what to do.
+// Every finding that is more severe than a note must say what to do.
 func TestChecksHaveNamesAndSevereOnesAHint(t *testing.T) {
 	s := Setup{File: "/etc/oar/oar.conf"}
 	seen := map[string]bool{}

@@ -13,9 +13,8 @@ func Companions(ctx context.Context, from database.Querier, base int64) ([]int64
 	return database.Numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
-// CompanionsAndBase returns a job's companions, including those that have ended, or the base of a job that is a
-// companion. It reads only Accordion's own table: OAR locks its tables (with MariaDB) while it waits for the epilogue
-// of a companion.
+// CompanionsAndBase returns a job's companions, including those that have ended, or, for a companion, its base. It reads only Accordion's
+// own table, because OAR (with MariaDB) locks its own tables while it waits for the epilogue of a companion.
 func (d Tables) CompanionsAndBase(ctx context.Context, job int64) (companions []int64, base int64, err error) {
 	query := fmt.Sprintf("SELECT job_id, base FROM accordion_jobs WHERE base = %d OR job_id = %d AND base <> 0", job, job)
 	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {
@@ -31,7 +30,7 @@ func (d Tables) CompanionsAndBase(ctx context.Context, job int64) (companions []
 	return companions, base, err
 }
 
-// CompanionsToEnd returns the companions of a job that have not ended and were not asked to end yet.
+// CompanionsToEnd returns the companions of a job that have not ended, and for which no end was requested yet.
 func (d Tables) CompanionsToEnd(ctx context.Context, job int64) ([]int64, error) {
 	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
 		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')

@@ -10,18 +10,18 @@ import (
 	"accordion/oar/database"
 )
 
-// A Cpuset records that a job's cpuset and key are on a host, or will be.
+// A Cpuset records that a job's cpuset and key exist, or will exist, on a host.
 type Cpuset struct {
 	Host      string
-	Companion int64 // the job that holds the host; 0: none yet
+	Companion int64 // the job that holds the host; 0 if there is none yet
 	Made      int   // Noted, Begun or Made
 }
 
 // States of a cpuset.
 const (
-	Noted = iota // nothing was done yet
-	Begun        // it may exist
-	Made         // it exists
+	Noted = iota // nothing has been made yet
+	Begun        // the cpuset may exist
+	Made         // the cpuset exists
 )
 
 // Which selects cpusets of a job.
@@ -33,8 +33,7 @@ type Which struct {
 // AllCpusets selects all of a job's cpusets.
 var AllCpusets = Which{where: "1 = 1"}
 
-// LeftCpusets selects the cpusets whose companion has ended or, where they have no companion yet, whose job is not
-// about to start.
+// LeftCpusets selects the cpusets whose companion has ended. It also selects cpusets without a companion whose job is not about to start.
 var LeftCpusets = Which{where: `(c.companion <> 0 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.job_id = c.companion AND j.state NOT IN ('Terminated', 'Error'))
 	OR c.companion = 0 AND NOT EXISTS (SELECT 1 FROM jobs j JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time
 		WHERE j.job_id = c.base AND j.state IN ('Waiting', 'Hold') AND a.reservation <> ''))`}
@@ -50,9 +49,9 @@ func (d Tables) CpusetsOn(hosts []string) (w Which) {
 	return w
 }
 
-// NoteCpusets records that a job is to have its cpuset on the hosts. companion is the job that holds them, 0 while
-// there is none. A cpuset of an earlier start or growth that failed may still be there. Then the new record has the
-// state Begun, so that it is cleaned.
+// NoteCpusets records that a job is to have its cpuset on the hosts. `companion` is the job that holds the hosts, or 0 while no companion
+// does. If a cpuset of an earlier, failed start or growth may still exist, the new record gets the state Begun, so that the cpuset is
+// cleaned.
 func (d Tables) NoteCpusets(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	for _, host := range hosts {
 		if err := d.noteCpuset(ctx, tx, base, companion, host); err != nil {
@@ -105,8 +104,8 @@ func (d Tables) ForgetCpusets(ctx context.Context, base int64, rows []Cpuset) er
 	return d.changeCpusets(ctx, base, rows, "DELETE FROM accordion_cpusets")
 }
 
-// changeCpusets changes only rows that still have the companion that was read: the host may have passed to another
-// since. It runs even where ctx has ended, because a slow node may have used up the time.
+// changeCpusets changes only rows that still have the companion that was read, because the host may have passed to another companion since.
+// It runs even if ctx has ended, because a slow node may have used up the time.
 func (d Tables) changeCpusets(ctx context.Context, base int64, rows []Cpuset, change string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -122,10 +121,10 @@ func (d Tables) changeCpusets(ctx context.Context, base int64, rows []Cpuset, ch
 // Leftover is a job that has LeftCpusets on nodes that are up.
 type Leftover struct {
 	Job   int64
-	Alive bool // at least one of the nodes is Alive; OAR suspects the others
+	Alive bool // at least one of the nodes is Alive; the others are Suspected
 }
 
-// Leftovers reads which jobs have left cpusets, for example when a companion was deleted while no sidecar ran.
+// Leftovers reads which jobs have LeftCpusets. A job has some, for example, if a companion was deleted while no sidecar ran.
 func (d Tables) Leftovers(ctx context.Context, from database.Querier) ([]Leftover, error) {
 	query := `SELECT c.base, MAX(CASE WHEN r.state = 'Alive' THEN 1 ELSE 0 END) FROM accordion_cpusets c JOIN resources r ON r.network_address = c.host
 		WHERE r.state IN ('Alive', 'Suspected') AND (` + LeftCpusets.where + ") GROUP BY c.base"

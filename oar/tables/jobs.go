@@ -14,7 +14,7 @@ type Row struct {
 	Job         int64
 	Submitted   core.Time
 	Mark        string
-	Base        int64 // of a companion: the job that it makes larger
+	Base        int64 // of a companion: its base job
 	Released    bool
 	Reservation string
 }
@@ -39,7 +39,7 @@ func number(yes bool) int {
 	return 0
 }
 
-// Adopt adds the row of an evolving job, and removes what is left of an earlier job with the same ID.
+// Adopt adds the row of an evolving job, and removes the rows of an earlier job with the same ID.
 func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) error {
 	err := database.Run(ctx, tx, "adopting", fmt.Sprintf("DELETE FROM accordion_jobs WHERE job_id = %d OR base = %d", r.Job, r.Job))
 	if err == nil {
@@ -51,7 +51,7 @@ func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) err
 	return err
 }
 
-// remembered is for how many seconds Accordion's tables keep the rows of a job that has ended.
+// remembered is how many seconds Accordion's tables keep the rows of a job after its end.
 const remembered core.Time = 24 * 3600
 
 // deleteEnded removes the rows of jobs that have ended. A job keeps its places until its companions have ended.
@@ -63,7 +63,7 @@ func deleteEnded(ctx context.Context, tx *sql.Tx, now core.Time) error {
 		fmt.Sprintf("DELETE FROM accordion_jobs WHERE EXISTS (%saccordion_jobs.job_id AND j.stop_time < %d AND j.submission_time < %d)", over, now-remembered, now-remembered))
 }
 
-// SetReservation ties a job to a reservation, or to none where it is "".
+// SetReservation ties a job to a reservation. If `reservation` is "", it removes the tie.
 func (d Tables) SetReservation(ctx context.Context, to executor, job int64, reservation string) error {
 	query := fmt.Sprintf("UPDATE accordion_jobs SET reservation = %s WHERE job_id = %d", d.Arg(1), job)
 	_, err := to.ExecContext(ctx, query, reservation)
@@ -75,7 +75,7 @@ func (d Tables) Release(ctx context.Context, tx *sql.Tx, job int64) error {
 	return database.Run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", job))
 }
 
-// Withdraw takes back a released job and its companions that have not started: it removes their reservation, their
+// Withdraw takes back the release of a job, and of its companions, that have not started. It removes their ties to reservations, their
 // places, and their entries in OAR's plan.
 func (d Tables) Withdraw(ctx context.Context, tx *sql.Tx, job int64, companions []int64) error {
 	withdrawn := append([]int64{job}, companions...)

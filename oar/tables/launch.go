@@ -10,13 +10,13 @@ import (
 	"accordion/oar/database"
 )
 
-// imminent is for how many seconds no waiting job may be planned on nodes that are taken without the meta-scheduler: a
-// pass, whose second is ahead of the clock, may start that job.
+// imminent is a number of seconds. Nodes may be used without a pass only if no waiting job is planned on them for that time. The second of
+// a pass may be ahead of the clock, so a pass could start a job that is planned so soon.
 const imminent core.Time = 5
 
-// MayLaunch reports whether a job may be launched on nodes of its reservation without a pass. No pass may be able to
-// give these nodes to another job before this transaction ends, or have to free them first. The caller must check
-// afterwards which jobs hold the nodes.
+// MayLaunch reports whether a job may be launched on nodes of its reservation without a pass. It returns false if a pass could give these
+// nodes to another job before this transaction ends, or if a pass would first have to free them. The caller must check afterwards which
+// jobs hold the nodes.
 func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservation string, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
@@ -33,8 +33,8 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// MayLaunchWaiting does what MayLaunch does, for jobs that passes know, on nodes that are planned for them. No pass may
-// be under way, which could launch them a second time, and none of them may have been asked to end.
+// MayLaunchWaiting does what MayLaunch does, for jobs that passes know, on nodes that are planned for them. It returns false during a pass,
+// which could launch the jobs a second time, and if the end of one of the jobs was requested.
 func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
@@ -51,8 +51,7 @@ func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, 
 	return d.idle(ctx, tx)
 }
 
-// free reports whether OAR's plan cannot change before this transaction ends, and only the given jobs have the
-// resources.
+// free reports whether OAR's plan cannot change before this transaction ends, and no job except the given ones has the resources.
 func (d Tables) free(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
 	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
 		return false, err
@@ -60,9 +59,9 @@ func (d Tables) free(ctx context.Context, tx *sql.Tx, jobs, resources []int64, n
 	return d.unclaimed(ctx, tx, jobs, resources, now)
 }
 
-// unclaimed reports whether no job holds the resources, and no waiting job other than the given ones is planned on them
-// soon. Besteffort jobs count, too, because a pass would have to end them. Other jobs here belong to advance
-// reservations, or were planned before the reservation existed.
+// unclaimed reports whether no job holds the resources, and no waiting job except the given ones is planned on them soon. Besteffort jobs
+// also count as holders, because a pass would have to end them. Waiting jobs on these resources belong to advance reservations, or were
+// planned before the reservation existed.
 func (d Tables) unclaimed(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
 	query := fmt.Sprintf(`SELECT (SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id
 		WHERE a.assigned_resource_index = 'CURRENT' AND a.resource_id IN (%[1]s) AND %[2]s) + (SELECT COUNT(*) FROM gantt_jobs_predictions p
@@ -74,12 +73,12 @@ func (d Tables) unclaimed(ctx context.Context, tx *sql.Tx, jobs, resources []int
 	return others == 0, err
 }
 
-// Launch gives jobs their places and lets OAR start them without a pass of the meta-scheduler, writing what a pass
-// would write. A pass comes no sooner than SCHEDULER_MIN_TIME_BETWEEN_2_CALLS after the previous one, which has often
-// run just when the nodes became free.
+// Launch gives jobs their places and lets OAR start them without a pass of the meta-scheduler. It writes the rows that a pass would write.
+// Waiting for a pass would take long: OAR leaves SCHEDULER_MIN_TIME_BETWEEN_2_CALLS between two passes, and often a pass has run just when
+// the nodes became free.
 func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.Time) error {
-	// OAR's seconds run ahead of the clock when passes come quickly, and no job ends before the second in which it
-	// started. So on the same nodes the next job starts in OAR's second, too.
+	// The second of OAR's plan runs ahead of the clock when passes follow each other quickly, and the previous job on these nodes may have
+	// started, and so ended, in that second. So this job starts in the second of OAR's plan too.
 	seconds, err := database.Numbers(ctx, tx, "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id", []int64{0})
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.T
 			fmt.Sprintf("UPDATE job_state_logs SET date_stop = %d WHERE job_id = %d AND date_stop = 0", now, c),
 			fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, 'toLaunch', %d)", c, now),
 			fmt.Sprintf("INSERT INTO assigned_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places),
-			// For the schedulers that a pass under way has still to call.
+			// These rows are for the schedulers that a pass under way has not called yet.
 			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id = %d", choice),
 			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id = %d", choice),
 			fmt.Sprintf("INSERT INTO gantt_jobs_predictions (moldable_job_id, start_time) VALUES (%d, %d)", choice, now),
@@ -109,9 +108,8 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.T
 	return nil
 }
 
-// idle reports whether the meta-scheduler is not planning now. A pass begins by deleting OAR's plan, including the row
-// with its second. It ends, after it has launched what is due, by copying the new plan and its second into the tables
-// for display.
+// idle reports whether no pass is under way. A pass begins by deleting OAR's plan, including the row with the plan's second. It launches
+// the jobs that are due, and ends by copying the new plan and its second into the tables for display.
 func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 	const what, query = "the second of OAR's plan", "SELECT start_time FROM %s WHERE moldable_job_id = 0"
 	planned, err := database.Value[core.Time](ctx, tx, what, fmt.Sprintf(query, "gantt_jobs_predictions"))
@@ -125,8 +123,8 @@ func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return planned != 0 && planned == copied, nil
 }
 
-// kept reports whether the plan of a pass under way contains the reservation on all of the resources, so that every
-// scheduler which the pass still calls respects it.
+// kept reports whether the plan of a pass under way already contains the reservation on all of the resources. Then every scheduler that the
+// pass still calls respects the reservation.
 func (d Tables) kept(ctx context.Context, tx *sql.Tx, reservation string, resources []int64, now core.Time) (bool, error) {
 	query := `SELECT COUNT(DISTINCT g.resource_id) FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder
 		JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id JOIN gantt_jobs_resources g ON g.moldable_job_id = m.moldable_id

@@ -12,7 +12,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// launches adds job 7, which is to start on n1 and n2 in its reservation, while no pass is under way.
+// launches adds job 7, which will start on n1 and n2 in its reservation, while no pass is under way.
 func launches(t *testing.T) *bench {
 	b := newBench(t)
 	b.nodes("Alive", "Alive", "Alive")
@@ -25,7 +25,7 @@ func launches(t *testing.T) *bench {
 	return b
 }
 
-// may reports whether job 7 may be launched, as one that passes know of where waiting is set.
+// may reports whether job 7 may be launched. If `waiting` is set, it asks MayLaunchWaiting, otherwise MayLaunch.
 func (b *bench) may(waiting bool) bool {
 	b.Helper()
 	var may bool
@@ -48,7 +48,7 @@ func planned(b *bench, id int64, state string, resource int, from int64) {
 func TestNodesAreTakenWithoutAPassOnlyWhenNobodyElseCanGetThem(t *testing.T) {
 	pass := func(b *bench) {
 		b.Do("UPDATE gantt_jobs_predictions SET start_time = 999999 WHERE moldable_job_id = 0")
-	} // it plans, and has copied nothing yet
+	} // a pass is under way, and has copied nothing yet
 	keeps := func(b *bench) {
 		pass(b)
 		b.Do("INSERT INTO gantt_jobs_predictions VALUES (108, 1000005)")
@@ -143,7 +143,7 @@ func TestALaunchIsWrittenAsAPassWouldWriteIt(t *testing.T) {
 	for _, c := range []struct {
 		planned string
 		begins  string
-	}{{"999990", "1000000"}, {"1000003", "1000003"}} { // OAR's seconds may run ahead of the clock
+	}{{"999990", "1000000"}, {"1000003", "1000003"}} { // the second of OAR's plan may be ahead of the clock
 		b := launches(t)
 		b.job(9, "Waiting")
 		b.Do("UPDATE gantt_jobs_predictions SET start_time = "+c.planned+" WHERE moldable_job_id = 0",

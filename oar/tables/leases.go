@@ -10,8 +10,8 @@ import (
 	"accordion/oar/database"
 )
 
-// leases is the table of which sidecar may act on a queue's jobs, and until when by the database's clock. Sidecars
-// write it; a pass reads whether one is alive.
+// leases is the table that says which sidecar may act on a queue's jobs, and until when by the database's clock. Sidecars write the table.
+// A pass reads it to know whether a sidecar is alive.
 var leases = table{"accordion_leases", `
 	queue VARCHAR(120) NOT NULL PRIMARY KEY,
 	holder VARCHAR(255) NOT NULL,
@@ -25,16 +25,15 @@ var leases = table{"accordion_leases", `
 // Lease is a row of the table.
 type Lease struct {
 	Queue       string
-	Holder      string // ID of a sidecar, which it keeps when it restarts; "": the last one gave up the lease, and its reservations stay until Ends
+	Holder      string // ID of a sidecar, which it keeps when it restarts; "" if the last one gave up the lease, and its reservations stay until Ends
 	Host        string
 	PID         int
 	Journal     string
 	Began, Ends core.Time
 }
 
-// TakeLease gives the queue's lease to l for the length from now on, where no sidecar has it, l's own sidecar has it,
-// or it has expired. It returns the lease as it is then, which may be another sidecar's. It creates the table where an
-// older Accordion was installed.
+// TakeLease gives the queue's lease to the holder in `l`, for `length` from now on, unless another sidecar has an unexpired lease. It
+// returns the lease as it then is, which may be another sidecar's. If an older Accordion was installed, it creates the table.
 func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
@@ -42,7 +41,7 @@ func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (L
 	return d.lease(ctx, l, length, "holder = %[1]s OR holder = '' OR ends <= %[2]d")
 }
 
-// SeizeLease gives the lease to l even where another sidecar has it.
+// SeizeLease gives the lease to the holder in `l` even if another sidecar has it.
 func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
@@ -76,7 +75,7 @@ func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may st
 	return now, err
 }
 
-// leaseOf reads a queue's lease. It returns the zero lease where there is none.
+// leaseOf reads a queue's lease. It returns the zero Lease if there is none.
 func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string) (l Lease, err error) {
 	query := "SELECT queue, holder, host, pid, journal, began, ends FROM accordion_leases WHERE queue = " + d.Arg(1)
 	err = database.Rows(ctx, from, "the lease", query, []any{queue}, func(r *sql.Rows) error {
@@ -95,7 +94,7 @@ func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, 
 	return l.Holder != "" && l.Ends > now, err
 }
 
-// LeaseOf reads a queue's lease. It returns the zero lease where there is none.
+// LeaseOf reads a queue's lease. It returns the zero Lease if there is none.
 func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
 	there, err := d.exist(ctx, d.Sql, leases)
 	if err != nil || !there {
@@ -104,8 +103,8 @@ func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
 	return d.leaseOf(ctx, d.Sql, queue)
 }
 
-// LeaveLease ends a lease of the holder's. It does nothing where the lease is another's. For keep the row stays,
-// without a holder.
+// LeaveLease ends the holder's lease. It does nothing if another sidecar has the lease. For the duration `keep` the row stays, without a
+// holder.
 func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.Duration) error {
 	return d.Change(ctx, func(tx *sql.Tx) error {
 		second, err := d.Second(ctx, tx)
@@ -122,7 +121,7 @@ func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.
 	})
 }
 
-// makeLeases creates the table where it does not exist.
+// makeLeases creates the table if it does not exist.
 func (d Tables) makeLeases(ctx context.Context) error {
 	there, err := d.exist(ctx, d.Sql, leases)
 	if err != nil || there {

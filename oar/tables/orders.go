@@ -19,13 +19,13 @@ type Orders struct {
 
 // Order is a decision about an evolving job or a companion.
 type Order struct {
-	Base        int64 // of a companion: the job that it makes larger
-	Released    bool  // it is to start now, on its places
+	Base        int64 // of a companion: its base job
+	Released    bool  // the job is to start now, on its places
 	Reservation string
 	State       string // in OAR's words
 }
 
-// Begun reports whether the job has its resources, so that a companion may start next to it.
+// Begun reports whether the job has its resources, so that its companions may start.
 func (o Order) Begun() bool {
 	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
 }
@@ -38,8 +38,8 @@ func (o *Orders) BaseOf(job int64) int64 {
 	return job
 }
 
-// Over reports whether a reservation no longer holds: it has ended, or no job used it in time, for example because the
-// sidecar is dead.
+// Over reports whether a reservation is no longer in force. It has ended, or no job has used it in time, for example because the sidecar is
+// dead.
 func (o *Orders) Over(r Reservation, now core.Time) bool {
 	if r.To <= now {
 		return true
@@ -55,7 +55,7 @@ func (o *Orders) Over(r Reservation, now core.Time) bool {
 	return true
 }
 
-// ReadOrders reads what the sidecar has decided, nil where Accordion's tables are not installed.
+// ReadOrders reads what the sidecar has decided. It returns nil if Accordion's tables are not installed.
 func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Orders, err error) {
 	there, err := d.Installed(ctx, from)
 	if err != nil || !there {

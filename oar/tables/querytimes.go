@@ -10,7 +10,7 @@ import (
 	"accordion/oar/database"
 )
 
-// asked is the table of how long the SQL of users was evaluated recently (scheduler.Budget). Passes write it.
+// asked is the table with the time for which each user's SQL was evaluated recently (scheduler.Budget). Passes write it.
 var asked = table{"accordion_asked", `
 	job_user VARCHAR(255) NOT NULL PRIMARY KEY,
 	milliseconds BIGINT NOT NULL,
@@ -24,7 +24,7 @@ type QueryTime struct {
 	At   core.Time
 }
 
-// ReadQueryTimes reads all rows. It returns none where the table does not exist yet.
+// ReadQueryTimes reads all rows. It returns no rows if the table does not exist yet.
 func (d Tables) ReadQueryTimes(ctx context.Context) ([]QueryTime, error) {
 	rows, err := database.All(ctx, d.Sql, "for how long users' texts were asked", "SELECT job_user, milliseconds, second FROM accordion_asked", nil,
 		func(a *QueryTime) []any { return []any{&a.User, (*int64)(&a.Took), &a.At} })

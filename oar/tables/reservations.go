@@ -10,13 +10,13 @@ import (
 	"accordion/oar/database"
 )
 
-// Reservation keeps resources, the places of its holder, for jobs that the sidecar starts.
+// Reservation keeps resources free for jobs that the sidecar starts. The resources are the places of its holder.
 type Reservation struct {
 	Name, Owner string
 	From, To    core.Time
 	OverManaged bool      // it may overlap managed jobs
-	Idle        core.Time // without a job of its own it ends this long after its start; 0: it does not
-	Holder      int64     // the noop job that shows it in OAR's plan
+	Idle        core.Time // if no job uses the reservation, it ends this long after its start; 0 means that it does not end early
+	Holder      int64     // the noop job that represents the reservation in OAR's plan
 }
 
 // StartReservation returns the name of the reservation with which the sidecar keeps nodes for a job's start.
@@ -27,10 +27,10 @@ func IsReservationOf(name string, job int64) bool {
 	return strings.HasPrefix(name, strings.TrimSuffix(StartReservation(job), "0"))
 }
 
-// NoHolder is true of a job that holds no reservation.
+// NoHolder is the condition that a job is not the holder of a reservation.
 const NoHolder = "j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)"
 
-// named returns the condition that selects the reservation with a name, or all where it is "".
+// named returns the condition that selects the reservation with a name, or all reservations if the name is "".
 func (d Tables) named(name string) (where string, args []any) {
 	if name == "" {
 		return "1 = 1", nil
@@ -38,7 +38,7 @@ func (d Tables) named(name string) (where string, args []any) {
 	return "v.name = " + d.Arg(1), []any{name}
 }
 
-// Reservations reads the reservation with the name, or all by name where it is "".
+// Reservations reads the reservation with the name, or all reservations, ordered by name, if the name is "".
 func (d Tables) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
 	where, args := d.named(name)
 	query := "SELECT v.name, v.owner, v.start_time, v.end_time, v.over_managed, v.idle, v.holder FROM accordion_reservations v WHERE " + where + " ORDER BY v.name"
@@ -47,7 +47,7 @@ func (d Tables) Reservations(ctx context.Context, from database.Querier, name st
 	})
 }
 
-// ReservedHosts reads the hosts of the reservation with the name, or of all where it is "", by holder.
+// ReservedHosts reads, by holder, the hosts of the reservation with the name, or of all reservations if the name is "".
 func (d Tables) ReservedHosts(ctx context.Context, from database.Querier, name string) (map[int64][]string, error) {
 	where, args := d.named(name)
 	query := `SELECT v.holder, r.network_address FROM accordion_reservations v JOIN accordion_places p ON p.job_id = v.holder
@@ -100,8 +100,7 @@ func (d Tables) removeHolders(ctx context.Context) error {
 	return nil
 }
 
-// removeJob deletes a job that never ran, with every row that refers to it. It is for holders, which must not appear in
-// the accounting.
+// removeJob deletes a job that never ran, with every row that refers to it. It is used for holders, which must not appear in accounting.
 func removeJob(ctx context.Context, tx *sql.Tx, job int64) error {
 	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
 	if err != nil {

@@ -127,7 +127,7 @@ func answers(b *bench) string {
 	})
 	say("jobs", b.Rows("SELECT job_id, state, start_time FROM jobs ORDER BY job_id"))
 
-	// Races: two of the same at once. The results do not depend on which came first.
+	// Races run the same operation twice in parallel. The results do not depend on which of the two came first.
 	both := func(verb string, one, other func() string) {
 		said := make([]string, 2)
 		var all sync.WaitGroup

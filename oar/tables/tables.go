@@ -26,10 +26,10 @@ type table struct{ name, columns string }
 // tables are the tables through which the sidecar and the scheduler communicate. The sidecar decides when evolving jobs
 // start, grow and shrink. Only the scheduler may write OAR's plan.
 var tables = []table{
-	// Adopted evolving jobs, and their companions. submitted identifies the job together with job_id, which OAR may use
-	// again. mark is adapter.MarkPrefix and the request; for a companion it tells whether its nodes are the job's. base
-	// is the job that a companion makes larger, 0 for that job itself. released is 0 while the job is held and 1 when
-	// it is to start now, on its places. reservation is the reservation in which it is to start.
+	// Adopted evolving jobs, and their companions. submitted and job_id together identify a job, because OAR may use a job_id again. mark
+	// is adapter.MarkPrefix and the request; for a companion it says whether the companion's nodes belong to the job. base is the base of a
+	// companion, and 0 for a base. released is 0 while the job is held, and 1 if it is to start now on its places. reservation is the
+	// reservation in which the job is to start.
 	{"accordion_jobs", `
 		job_id BIGINT NOT NULL PRIMARY KEY,
 		submitted BIGINT NOT NULL,
@@ -38,7 +38,7 @@ var tables = []table{
 		released INTEGER NOT NULL,
 		reservation VARCHAR(120) NOT NULL DEFAULT ''
 	`},
-	// The nodes that the sidecar keeps free. holder is the noop job that shows the reservation in OAR's plan.
+	// The nodes that the sidecar keeps free. holder is the noop job that represents the reservation in OAR's plan.
 	{"accordion_reservations", `
 		name VARCHAR(120) NOT NULL PRIMARY KEY,
 		owner VARCHAR(255) NOT NULL,
@@ -48,8 +48,8 @@ var tables = []table{
 		idle BIGINT NOT NULL,
 		holder BIGINT NOT NULL
 	`},
-	// The hosts on which the sidecar has made a job's cpuset and key, or is about to: they must be cleaned later.
-	// companion is the job that holds the host, 0 until there is one. made is Noted, Begun or Made.
+	// The hosts on which the sidecar has made, or is about to make, a job's cpuset and key, which must be cleaned later. companion is the
+	// job that holds the host, or 0 until there is one. made is Noted, Begun or Made.
 	{"accordion_cpusets", `
 		base BIGINT NOT NULL,
 		host VARCHAR(255) NOT NULL,
@@ -57,7 +57,7 @@ var tables = []table{
 		made INTEGER NOT NULL,
 		PRIMARY KEY (base, host)
 	`},
-	// The resources that a holder holds, or that a released job is to have.
+	// The resources of a reservation (by its holder), and the resources that released jobs will get.
 	{"accordion_places", `
 		job_id BIGINT NOT NULL,
 		resource_id BIGINT NOT NULL,
@@ -83,7 +83,7 @@ func (d Tables) MakeTables(ctx context.Context) error {
 
 func (d Tables) create(ctx context.Context, t table) error {
 	query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
-	// Two processes that create it at once conflict, even with "if not exists".
+	// Two processes that create the table simultaneously conflict, even with "if not exists".
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "making the table "+t.name, query) })
 }
 
@@ -95,9 +95,8 @@ func (d Tables) drop(ctx context.Context, t table) error {
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "removing the table "+t.name, statements...) })
 }
 
-// DropTables removes Accordion's tables where they exist, except the table of locks, and removes the holders of its
-// reservations. Jobs of users stay as they are: an evolving job that waits is no longer scheduled, and OAR ends the
-// running ones at their ends.
+// DropTables removes Accordion's tables if they exist, except the table of locks, and removes the holders of reservations. Jobs of users
+// stay unchanged: waiting evolving jobs are no longer scheduled, and running ones end at their walltime.
 func (d Tables) DropTables(ctx context.Context) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 const now core.Time = 1_000_000 // the clock of the database
 
-// bench is Accordion's tables in one of OAR's databases.
+// bench is a test database with Accordion's tables and OAR's.
 type bench struct {
 	*testing.T
 	*databasetest.Server
@@ -48,7 +48,7 @@ func (b *bench) tx(do func(tx *sql.Tx) error) {
 	b.ok(b.Change(b.ctx, do))
 }
 
-// job adds a job of OAR, with its choice, whose number is higher by 100.
+// job adds a job to OAR's tables, with one configuration, whose ID is the job's ID plus 100.
 func (b *bench) job(id int64, state string, more ...string) {
 	b.Helper()
 	b.Do(fmt.Sprintf("INSERT INTO jobs (job_id, state, launching_directory, checkpoint_signal, submission_time, assigned_moldable_job) VALUES (%d, '%s', '/', 12, %d, %d)", id, state, now-100, id+100),
@@ -82,7 +82,7 @@ func equal[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// everyFailure makes each statement of an act fail in turn, and expects the act to fail too.
+// everyFailure runs an action repeatedly, and makes another statement fail each time. It expects the action to fail too.
 func (b *bench) everyFailure(what string, act func() error) {
 	b.Helper()
 	broken := errors.New("the connection broke")
@@ -162,7 +162,7 @@ func TestTablesAreMadeOnceAndDroppedWithTheHoldersOfReservations(t *testing.T) {
 	b.everyFailure("installed", func() error { _, err := b.Installed(b.ctx, b.Sql); return err })
 }
 
-// holder adds the holder of a reservation, with a row in every table that may have one of it.
+// holder adds the holder of a reservation, with a row in every table that may refer to it.
 func (b *bench) holder(id int64) {
 	b.Helper()
 	b.Do(fmt.Sprintf("DELETE FROM jobs WHERE job_id = %d", id), fmt.Sprintf("DELETE FROM moldable_job_descriptions WHERE moldable_id = %d", id+100))
@@ -292,7 +292,7 @@ func TestAdoptedJobReplacesRowsOfAnEarlierJobWithItsNumber(t *testing.T) {
 	ended(25, "Terminated", now, now-2*day)
 	b.job(26, "Running")
 	b.tx(func(tx *sql.Tx) error {
-		return errors.Join(b.Add(b.ctx, tx, tables.Row{Job: 26, Base: 25}), b.Place(b.ctx, tx, 26, []int64{12}), // 25 keeps its places while its companion lives
+		return errors.Join(b.Add(b.ctx, tx, tables.Row{Job: 26, Base: 25}), b.Place(b.ctx, tx, 26, []int64{12}), // job 25 keeps its places while its companion exists
 			b.Add(b.ctx, tx, tables.Row{Job: 7, Mark: "old"}), b.Add(b.ctx, tx, tables.Row{Job: 30, Base: 7}))
 	})
 	b.tx(func(tx *sql.Tx) error { return b.Adopt(b.ctx, tx, tables.Row{Job: 7, Submitted: 9, Mark: "new"}, now) })
@@ -378,7 +378,7 @@ func TestCpusetsAreNotedPassedOnMadeAndForgotten(t *testing.T) {
 	n1.Made = tables.Made
 	equal(t, "made", read(tables.AllCpusets), []tables.Cpuset{n1, n2, n4})
 	b.rows("SELECT made FROM accordion_cpusets WHERE base = 6", "0")
-	note(10, "n1", "n2") // it may still be there
+	note(10, "n1", "n2") // the cpuset may still exist
 	n1, n2 = tables.Cpuset{Host: "n1", Companion: 10, Made: tables.Begun}, tables.Cpuset{Host: "n2", Companion: 10}
 	equal(t, "noted again", read(tables.AllCpusets), []tables.Cpuset{n1, n2, n4})
 	b.tx(func(tx *sql.Tx) error { return b.PassCpusets(b.ctx, tx, 7, 11, b.CpusetsOn([]string{"n2"})) })
@@ -389,7 +389,7 @@ func TestCpusetsAreNotedPassedOnMadeAndForgotten(t *testing.T) {
 
 	ended, cancel := context.WithCancel(b.ctx)
 	cancel()
-	b.ok(b.ForgetCpusets(ended, 7, []tables.Cpuset{n2})) // even if a node has taken all the time
+	b.ok(b.ForgetCpusets(ended, 7, []tables.Cpuset{n2})) // even if a slow node has used up the time
 	equal(t, "forgotten late", read(tables.AllCpusets), []tables.Cpuset{n4})
 	b.everyFailure("note", func() error {
 		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.NoteCpusets(b.ctx, tx, 7, 8, []string{"n1"}) })
@@ -421,8 +421,8 @@ func TestLeftoversAreCpusetsOfEndedCompanionsAndFailedStarts(t *testing.T) {
 	left, err := b.Leftovers(b.ctx, b.Sql)
 	b.ok(err)
 	slices.SortFunc(left, func(a, b tables.Leftover) int { return int(a.Job - b.Job) })
-	// 1 begins. 2 is tied to no reservation. 3 runs. 4 is another job that had the number. 5 lives. 9 is on a node that is
-	// off.
+	// Job 1 is starting. Job 2 is tied to no reservation. Job 3 runs. Job 4 is another job with a reused number. The companion of 5 still
+	// exists. The cpuset of 9 is on a node that is switched off.
 	equal(t, "left behind", left, []tables.Leftover{{Job: 2, Alive: true}, {Job: 3}, {Job: 4, Alive: true}, {Job: 6, Alive: true}, {Job: 7}, {Job: 8, Alive: true}})
 	which, err := b.Cpusets(b.ctx, 2, tables.LeftCpusets)
 	b.ok(err)
@@ -523,7 +523,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 		b.ok(err)
 		equal(t, "lease", got, want)
 	}
-	take(me, at(me, now, now+60)) // the call makes the table
+	take(me, at(me, now, now+60)) // the call creates the table
 	take(other, at(me, now, now+60))
 	b.Set(now + 10)
 	take(me, at(me, now, now+70))
@@ -546,7 +546,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 	b.ok(err)
 	equal(t, "seized", got, at(me, now+70, now+130))
 
-	b.ok(b.LeaveLease(b.ctx, "q", "other", 0)) // the lease is another's
+	b.ok(b.LeaveLease(b.ctx, "q", "other", 0)) // another sidecar has the lease
 	l, err := b.LeaseOf(b.ctx, "q")
 	b.ok(err)
 	equal(t, "left by another", l, at(me, now+70, now+130))

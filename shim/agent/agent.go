@@ -23,12 +23,12 @@ import (
 // Unreachable is the exit status when the command could not be started on the host. It is the same as ssh's.
 const Unreachable = 255
 
-// World contains what an agent needs besides its command line.
+// World contains what an agent needs in addition to its command line.
 type World struct {
 	Environment []string // os.Environ()
 	Getenv      func(name string) (string, bool)
 	User        string // the present user
-	Shell       string // the user's login shell: launchers write their commands for it
+	Shell       string // the user's login shell, for which launchers write their commands
 	In          *os.File
 	Out, Err    io.Writer
 }
@@ -61,7 +61,7 @@ func find(w World, c Call) (target, error) {
 		return target{}, errors.New("this is no job of Slurm (SLURM_JOB_ID is not set)")
 	}
 	nodes, _ := w.Getenv("SLURM_JOB_NODELIST")
-	if held, err := hostlist.Expand(nodes); err == nil { // The list may be of earlier nodes, so Slurm has to judge.
+	if held, err := hostlist.Expand(nodes); err == nil { // The list may be outdated, so Slurm has to decide.
 		if _, node, ok := (allocation.List{{Job: job, Nodes: held}}).Of(c.Host); ok {
 			return target{job, node}, nil
 		}
@@ -69,14 +69,14 @@ func find(w World, c Call) (target, error) {
 	return target{job, c.Host}, nil
 }
 
-// arguments returns the arguments of srun for a step that gets everything that the job has on the node. --mem=0 stands
-// for all of the memory, and does not count against other steps.
+// arguments returns the arguments of srun for a step that gets all resources of the job on the node. --mem=0 stands for all of the memory,
+// and does not reduce the memory of other steps.
 func (p target) arguments(c Call, shell, gres string) []string {
 	all := []string{
 		"--jobid=" + strconv.FormatInt(p.job, 10), "--nodes=1", "--ntasks=1", "--nodelist=" + p.node,
 		"--overlap", "--cpu-bind=none", "--mem=0", "--mpi=none", "--export=ALL", "--job-name=accordion-agent",
 	}
-	if gres != "" { // Otherwise a step of one task gets no more devices than one task of the job.
+	if gres != "" { // Without --gres, a step of one task gets only the devices of one task of the job.
 		all = append(all, "--gres="+gres)
 	}
 	if c.NoInput {
@@ -85,8 +85,8 @@ func (p target) arguments(c Call, shell, gres string) []string {
 	return append(all, "--", shell, "-c", attached(c.Command))
 }
 
-// Run runs the command and returns its exit status. Where the command could not be started it returns Unreachable, and
-// prints a line with the host and the reason. It may be called once in a process.
+// Run runs the command and returns its exit status. If the command could not be started, it returns Unreachable, and prints a line with the
+// host and the reason. It may be called only once in a process.
 func Run(ctx context.Context, c Call, w World) int {
 	status, err := run(ctx, c, w)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p target) step(arguments []string, w World) (status int, err error) {
 	var messages srun.Messages
 	errs := &srun.Writer{Pass: func(line []byte) error {
 		if messages.Add(strings.TrimRight(string(line), "\n")) {
-			return nil // ssh prints nothing about a command's status either
+			return nil // ssh also prints nothing about a command's status
 		}
 		_, err := w.Err.Write(line)
 		return err
@@ -144,7 +144,7 @@ func (p target) step(arguments []string, w World) (status int, err error) {
 		for {
 			select {
 			case <-signals:
-				_ = command.Process.Signal(syscall.SIGTERM) // it may just be ending
+				_ = command.Process.Signal(syscall.SIGTERM) // an error means that it has just ended
 			case <-over:
 				return
 			}
@@ -162,8 +162,8 @@ func (p target) step(arguments []string, w World) (status int, err error) {
 	return command.ProcessState.ExitCode(), nil
 }
 
-// LoginShell returns the shell of a user's passwd entry, which ssh would start. Where there is none it returns $SHELL,
-// else /bin/sh.
+// LoginShell returns the shell of a user's passwd entry, which ssh would start. If there is none, it returns $SHELL or, failing that,
+// /bin/sh.
 func LoginShell(ctx context.Context, uid int, getenv func(string) (string, bool)) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

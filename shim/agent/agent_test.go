@@ -75,7 +75,7 @@ func TestTheAllocationThatHasTheHostIsFound(t *testing.T) {
 		{companions, Call{Host: "n4"}, target{}, "it is in none of the job's allocations: 42:n[1-2] 57:n[3,5]"},
 		{companions, Call{Host: "n5", User: "bob"}, target{}, "as user bob: a job's steps are its own user's (alice)"},
 		{job, Call{Host: "n2.cluster.org"}, target{42, "n2"}, ""},
-		{job, Call{Host: "n9"}, target{42, "n9"}, ""}, // Slurm has to judge, because the environment may be of earlier nodes.
+		{job, Call{Host: "n9"}, target{42, "n9"}, ""}, // Slurm has to decide, because the environment may be outdated.
 		{map[string]string{}, Call{Host: "n1"}, target{}, "this is no job of Slurm (SLURM_JOB_ID is not set)"},
 		{map[string]string{"SLURM_JOB_ID": "42", allocation.Variable: "x"}, Call{Host: "n1"}, target{}, allocation.Variable + `: "x" is no allocation`},
 	} {

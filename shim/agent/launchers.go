@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Name is the name under which an MPI launcher starts `accordion agent`. Launchers take a program of one word only.
+// Name is the program name under which an MPI launcher starts `accordion agent`. Launchers accept only a program name, without arguments.
 const Name = "accordion-agent"
 
-// The variables that contain the path of a launcher's host file. Each launcher has a format of its own: n1:4, or n1
-// slots=4.
+// The environment variables with the path of a launcher's host file. Each launcher has its own format: n1:4, or n1 slots=4.
 const (
 	HydraHosts = "HYDRA_HOST_FILE"
 	OrteHosts  = "OMPI_MCA_orte_default_hostfile" // up to Open MPI 4
@@ -21,14 +20,14 @@ const (
 // Variable is an environment variable.
 type Variable struct{ Name, Value string }
 
-// Launchers returns the variables that make mpiexec of MPICH and mpirun of Open MPI start their daemons by the agent at
-// a path, on the hosts of their host files. nodes is the number of these hosts.
+// Launchers returns environment variables for mpiexec of MPICH and mpirun of Open MPI. With these, both start their daemons through the
+// agent at the path `agent`, on the hosts of their host files. `nodes` is the number of these hosts.
 func Launchers(agent, hydra, openmpi string, nodes int) []Variable {
-	concurrent := strconv.Itoa(max(128, nodes)) // A daemon's agent stays as long as the daemon, and the next daemon must not wait for its end.
+	concurrent := strconv.Itoa(max(128, nodes)) // An agent runs as long as its daemon, so as many agents as hosts must be able to run simultaneously.
 	return []Variable{
-		// Without HYDRA_LAUNCHER hydra uses srun as soon as it sees a job of Slurm. With HYDRA_ENV=none each rank gets the
-		// environment that its node gave to the agent's step. Otherwise it would get mpiexec's, which describes the script's
-		// node and its devices.
+		// Without HYDRA_LAUNCHER, hydra uses srun inside a job of Slurm. With HYDRA_ENV=none, each rank gets the environment of the agent's
+		// step on its node. Otherwise the rank would get mpiexec's environment, which describes the node and the devices of the job's
+		// script.
 		{"HYDRA_LAUNCHER", "ssh"}, {"HYDRA_LAUNCHER_EXEC", agent}, {"HYDRA_ENV", "none"}, {HydraHosts, hydra},
 		// mpirun starts all daemons itself (no tree) and does not pass these settings to them, because the agent may not
 		// exist on their hosts.
@@ -41,7 +40,7 @@ func Launchers(agent, hydra, openmpi string, nodes int) []Variable {
 	}
 }
 
-// withoutLaunchers returns an environment without these variables. It is for a daemon, which launches nothing, and on
+// withoutLaunchers returns an environment without the variables that Launchers returns. It is for a daemon, which launches nothing, and on
 // whose host the paths may not exist.
 func withoutLaunchers(environment []string) []string {
 	all := Launchers("", "", "", 0)
@@ -53,6 +52,6 @@ func withoutLaunchers(environment []string) []string {
 
 var daemonized = regexp.MustCompile(`\b(orted|prted)("?)\s+--daemonize\b`)
 
-// attached returns a command without the word that makes a daemon of Open MPI leave the foreground. Otherwise the step
-// would end with its first process, and end the daemon too.
+// attached returns a command without the option that sends a daemon of Open MPI to the background. Otherwise the step would end with its
+// first process, and Slurm would end the daemon too.
 func attached(command string) string { return daemonized.ReplaceAllString(command, "$1$2") }

@@ -9,8 +9,8 @@ import (
 // Call is a parsed command line of ssh.
 type Call struct {
 	Host    string
-	User    string // "": none is given
-	Command string // for a shell
+	User    string // "" if none is given
+	Command string // command line for a shell
 	NoInput bool   // -n
 }
 
@@ -20,9 +20,8 @@ const (
 	valued = "BbcDEeFIiJLlmOoPpQRSWw"
 )
 
-// Parse parses the arguments that a launcher gives to ssh: options, a host and a command. Only the options for the user
-// and for the input have an effect here. Long options are ignored: ssh has none, but Slurm tells launchers to add one
-// for its srun (--external-launcher).
+// Parse parses the arguments that a launcher gives to ssh: options, a host and a command. Only the options for the user and for the input
+// have an effect. Long options are ignored: ssh has none, but Slurm makes launchers add one that is meant for srun (--external-launcher).
 func Parse(arguments []string) (Call, error) {
 	var c Call
 	rest, err := c.options(arguments)
@@ -37,7 +36,7 @@ func Parse(arguments []string) (Call, error) {
 	} else {
 		c.Host = rest[0]
 	}
-	if rest, err = c.options(rest[1:]); err != nil { // ssh takes options here too
+	if rest, err = c.options(rest[1:]); err != nil { // ssh also accepts options after the host
 		return Call{}, err
 	}
 	c.Command = strings.Join(rest, " ")
@@ -71,7 +70,7 @@ func (c *Call) options(words []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// bundle parses the short options of one word. The last one may take the next word as its value.
+// bundle parses the short options of one word. The value of the last option may be the next word.
 func (c *Call) bundle(letters string, words []string) ([]string, error) {
 	for i := range len(letters) {
 		switch letter := letters[i]; {

@@ -1,22 +1,21 @@
-// Package allocation tells which allocations, nodes and tasks a job has. Most jobs have one allocation. A job that
-// grows by companions has one more for each companion: their nodes belong to other jobs of the same user in Slurm.
+// Package allocation finds out which allocations, nodes and tasks a job has. Most jobs have one allocation. A job that grows by companions
+// has an additional allocation for each companion, because in Slurm a companion is another job of the same user.
 //
 //	list, err := allocation.Find(os.LookupEnv)
 //	a, node, ok := list.Of("n3")               // a.Job: the job whose steps may run on n3
 //
-// A list is written as words JOBID:NODES, separated by blanks, with the job's own allocation first: "42:n[1-2]
-// 57:n[3,5]". It is in the environment of the job's script, where accordion step has exported it. For a job that never
-// calls accordion step it is in the hosts file.
+// A list is written as words JOBID:NODES, separated by blanks, with the job's own allocation first: "42:n[1-2] 57:n[3,5]". accordion step
+// exports the list to the environment of the job's script. For a job that never calls accordion step, the list is in the hosts file.
 //
-// Show asks slurmctld about a job by scontrol, as the job's user and with a deadline. Ratio and Counts are numbers of
-// tasks and CPUs on nodes, in the forms that Slurm uses:
+// Show asks slurmctld about a job, by running scontrol as the job's user with a deadline. Ratio and Counts are numbers of tasks and CPUs on
+// nodes, in Slurm's forms:
 //
 //	of := allocation.Ratio{Tasks: 8, Nodes: 2} // sbatch -N2 -n8
 //	of.On(5)                                   // 20
 //	allocation.Spread(7, 3).String()           // 3,2(x2)
 //
-// WriteList writes a file that the job's programs read, such as the hosts file, into a directory of the user's own. The
-// file is either complete or absent.
+// WriteList writes a file for the job's programs, such as a list of nodes, into a directory that belongs to the user. The file is either
+// complete or absent.
 package allocation
 
 import (
@@ -28,7 +27,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Variable is the environment variable with the list of a job that has companions.
+// Variable is the environment variable with the list of allocations, for jobs that have companions.
 const Variable = "ACCORDION_ALLOCATIONS"
 
 // Allocation is a job of the batch system and its nodes.
@@ -58,7 +57,7 @@ func Parse(text string) (List, error) {
 	return list, nil
 }
 
-// parse parses words. Each is an allocation or a part of one.
+// parse parses words. Each word is an allocation or a part of one.
 func parse(words []string) (List, error) {
 	var list List
 	seen := map[string]int64{}
@@ -110,13 +109,13 @@ func (l List) String() string {
 	return strings.Join(words, " ")
 }
 
-// Has reports whether one of the allocations is that of a job.
+// Has reports whether one of the allocations belongs to the job with the given number.
 func (l List) Has(job int64) bool {
 	return slices.ContainsFunc(l, func(a Allocation) bool { return a.Job == job })
 }
 
-// Of returns the allocation that has a host, and the node's name in it. The host may also be longer than the node's
-// name, such as n3.cluster.org.
+// Of returns the allocation that contains a host, and the node's name in that allocation. The host may also have a longer name than the
+// node, such as n3.cluster.org.
 func (l List) Of(host string) (a Allocation, node string, ok bool) {
 	short, _, _ := strings.Cut(host, ".")
 	for _, name := range []string{host, short} {
@@ -129,7 +128,7 @@ func (l List) Of(host string) (a Allocation, node string, ok bool) {
 	return Allocation{}, "", false
 }
 
-// Nodes returns the nodes of all allocations, in their order.
+// Nodes returns the nodes of all allocations, in the order of the list.
 func (l List) Nodes() []string {
 	var all []string
 	for _, a := range l {

@@ -36,7 +36,7 @@ func ParseCounts(text string) (c Counts, ok bool) {
 // Positive parses a decimal number from 1 to 2^31-1.
 func Positive(digits string) (int, bool) {
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
-		return 0, false // also a sign
+		return 0, false // a sign is not a digit either
 	}
 	n, err := strconv.ParseInt(digits, 10, 32)
 	return int(n), err == nil && n > 0
@@ -71,8 +71,8 @@ func (c Counts) Sum() int {
 	return sum
 }
 
-// Spread distributes tasks over nodes as evenly as possible. The first nodes get one task more than the others, and
-// each node gets one at least.
+// Spread distributes tasks over nodes as evenly as possible. The first nodes may get one task more than the others, and each node gets at
+// least one.
 func Spread(tasks, nodes int) Counts {
 	c := make(Counts, nodes)
 	for i := range c {
@@ -100,8 +100,8 @@ func ParseRatio(text string) (r Ratio, ok bool) {
 
 func (r Ratio) String() string { return fmt.Sprintf("%d/%d", r.Tasks, r.Nodes) }
 
-// On returns the number of tasks on another number of nodes, with as many tasks per node. It rounds the total up, and
-// returns one task per node at least.
+// On returns the number of tasks on another number of nodes, with the same number of tasks per node. It rounds the total up, and returns at
+// least one task per node.
 func (r Ratio) On(nodes int) int {
 	if r.Tasks == 0 || r.Nodes == 0 {
 		return nodes

@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// Find returns the list of the job that the environment belongs to. It reads the list that accordion step has exported,
-// else the list in the hosts file, which the sidecar keeps for a job that never calls accordion step. The list is empty
-// where neither contains allocations: then the job has only its own.
+// Find returns the list of allocations of the job to which the environment belongs. It reads the list that accordion step has exported, or
+// else the list in the hosts file, which the sidecar updates for jobs that never call accordion step. If neither contains allocations, the
+// list is empty, and the job has only its own allocation.
 //
-// A list without the present job belongs to the job that submitted this one, and is ignored.
+// Find ignores a list that does not contain the present job, because it belongs to the job that submitted this one.
 func Find(env func(name string) (value string, set bool)) (List, error) {
 	id, _ := env("SLURM_JOB_ID")
 	job, err := strconv.ParseInt(id, 10, 64)

@@ -16,33 +16,30 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Hosts is the content of the hosts file, which the sidecar keeps for a job that never calls accordion step
-// (docs/step.md).
+// Hosts is the content of the hosts file, which the sidecar updates for a job that never calls accordion step (docs/step.md).
 type Hosts struct {
 	Generation  int
 	Step, Steps int
 	Until       int64    // Unix second
 	Nodes       []string // in natural order, at least one
-	Allocations List     // of a job with companions; nil: the job's own has all nodes
+	Allocations List     // of a job with companions; nil if the job's own allocation has all nodes
 }
 
-// Published returns the path of a job's hosts file, on the node of its script. Where another user
-// has the usual folder in /tmp, the file is in a private one next to it.
+// Published returns the path of a job's hosts file, on the node of the job's script. If another user owns the usual folder in /tmp, the
+// file is in a private folder in /tmp.
 func Published(cluster string, job int64) string {
 	dir, _ := FindDirectory("/tmp")
 	return filepath.Join(dir, fmt.Sprintf("%s-%d.hosts", cluster, job))
 }
 
-// mark begins a line that contains a part of the list. Readers that do not know it treat the line as a comment. Some of
-// them accept no line of more than 1,023 bytes, so there may be several such lines, and several words for one
-// allocation.
+// mark begins a line with a part of the list of allocations. Programs that do not know this mark treat the line as a comment. Some programs
+// accept no line of more than 1,023 bytes. So the list may be spread over several lines, and an allocation over several words.
 const mark = "# allocations "
 
 // maxHosts limits how many bytes of a hosts file are read.
 const maxHosts = 8 << 20
 
-// ReadHosts reads a hosts file. The error is fs.ErrNotExist where there is no file, and where another user may have
-// written it.
+// ReadHosts reads a hosts file. The error is fs.ErrNotExist if there is no file, or if another user may have written it.
 func ReadHosts(name string) (Hosts, error) {
 	f, err := openOwn(name)
 	if err != nil {
@@ -94,7 +91,7 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 	return h, nil
 }
 
-// head parses the first line. It ignores words that it does not know.
+// head parses the first line. It ignores unknown words.
 func (h *Hosts) head(line string) error {
 	for word := range strings.FieldsSeq(strings.TrimPrefix(line, "#")) {
 		name, value, _ := strings.Cut(word, "=")

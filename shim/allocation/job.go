@@ -24,11 +24,11 @@ var ErrUnknown = errors.New("the job does not exist any more")
 // Job is a job's state and nodes, as Slurm reports them.
 type Job struct {
 	State string   // RUNNING, COMPLETING, …
-	Nodes []string // the nodes that it holds, or held
+	Nodes []string // the nodes that the job holds, or held
 	gres  []held
 }
 
-// held is what a job holds of the devices of some nodes.
+// held is the devices that a job holds on some nodes.
 type held struct {
 	nodes []string
 	gres  string
@@ -40,8 +40,8 @@ var alive = []string{"RUNNING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING",
 // Runs reports whether the job holds its nodes and will go on.
 func (j Job) Runs() bool { return slices.Contains(alive, j.State) }
 
-// Gres returns what the job holds of a node's devices, in the form of srun's --gres: "gpu:a100:2,nic:1". It returns ""
-// where the job holds none.
+// Gres returns the devices that the job holds on a node, in the form of srun's --gres, such as "gpu:a100:2,nic:1". It returns "" if the job
+// holds no devices.
 func (j Job) Gres(node string) string {
 	for _, h := range j.gres {
 		if slices.Contains(h.nodes, node) {
@@ -51,7 +51,7 @@ func (j Job) Gres(node string) string {
 	return ""
 }
 
-// Show asks Slurm about one job. The error may be ErrUnknown; every other one names the command.
+// Show asks Slurm about one job. The error may be ErrUnknown; every other error names the command that failed.
 func Show(ctx context.Context, id int64) (Job, error) {
 	out, err := call(ctx, "show", "job", "-d", "-o", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -95,15 +95,15 @@ func call(ctx context.Context, arguments ...string) (string, error) {
 	return "", err
 }
 
-// These expressions find words in one line of scontrol. The words around them make sure that the match is not
-// ReqNodeList, and not a part of the job's name or comment, which the user wrote.
+// These expressions find fields in a line of scontrol's output. They also match neighboring fields, so that they find neither ReqNodeList
+// nor a part of the job's name or comment, which the user wrote.
 var (
 	jobState = regexp.MustCompile(` JobState=(\S+) Reason=\S* Dependency=`)
 	nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
 	gresLine = regexp.MustCompile(` Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)`)
 )
 
-// options converts what a job holds of a node, such as gpu:2(IDX:0-1),tmp(CNT:1024), into the form of srun's --gres.
+// options converts the devices that a job holds on a node, such as gpu:2(IDX:0-1),tmp(CNT:1024), into the form of srun's --gres.
 func options(holds string) string {
 	var all []string
 	for r := range number.Resources(holds) {

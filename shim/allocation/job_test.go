@@ -10,7 +10,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Lines of 22.05.8 and 24.11.5. The job's name, which the user chose, looks like other fields.
+// Output lines of scontrol of Slurm 22.05.8 and 24.11.5. The job's name, which the user chose, looks like other fields.
 const (
 	slurm22 = "JobId=14 JobName=a JobState=CANCELLED Reason=x NodeList=n9 UserId=alice(999) GroupId=alice(995) MCS_label=N/A Priority=1 Nice=0 " +
 		"Account=(null) QOS=normal JobState=RUNNING Reason=None Dependency=(null) Requeue=1 BatchFlag=0 AllocNode:Sid=localhost:28444 " +

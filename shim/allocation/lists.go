@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// WriteList writes lines to a file in the user's own directory below a folder for temporary files (TMPDIR, or /tmp
-// where that is not an absolute path). It returns the file's path. The name is made from the pattern as by
-// os.CreateTemp, because the jobs of several clusters on one machine may have the same number. last is the path from
-// the previous call. Where it is in the same directory, the new file replaces it by a rename, so a program that reads
-// it sees either the old lines or the new ones.
+// WriteList writes lines to a file, and returns its path. The file is in the user's own directory below `temporary`, the folder for
+// temporary files (TMPDIR, or /tmp if TMPDIR is not an absolute path). Its name is made from the pattern like os.CreateTemp makes names,
+// because jobs of several clusters on one machine may have the same number. `last` is the path from the previous call. If it is in the same
+// directory, the new file replaces it by a rename, so that a reading program sees either the old lines or the new ones.
 func WriteList(temporary, pattern, last string, all []string) (path string, err error) {
 	dir, err := Directory(temporary)
 	if err != nil {
@@ -41,11 +40,9 @@ func WriteList(temporary, pattern, last string, all []string) (path string, err 
 	return path, nil
 }
 
-// Directory returns a directory that only the user can write to. It is below a folder for temporary
-// files, where every user can write (TMPDIR; /tmp where that is not an absolute path). Its name is
-// accordion-UID, and Directory creates it where it is absent. Another user may have made
-// accordion-UID first, or put a link there. Then the name is accordion-UID.SUFFIX, which is random
-// when the directory is created.
+// Directory returns a directory to which only the user can write, and creates it if necessary. It is in a folder for temporary files to
+// which every user can write (TMPDIR, or /tmp if TMPDIR is not an absolute path). Its name is accordion-UID. If another user has made a
+// file, directory or link with that name, the name is accordion-UID.SUFFIX, with a random suffix.
 func Directory(temporary string) (string, error) {
 	usual := usualIn(temporary)
 	if err := os.Mkdir(usual, 0o700); err != nil && !os.IsExist(err) {
@@ -61,8 +58,8 @@ func Directory(temporary string) (string, error) {
 	return dir, nil
 }
 
-// FindDirectory returns the directory that Directory returned before, or that the sidecar made for a job's
-// hosts file (adapter/hostfile). It creates none. Where there is none it returns accordion-UID.
+// FindDirectory returns the directory that Directory returned before, or that the sidecar made for a job's hosts file (adapter/hostfile).
+// If there is none, it returns accordion-UID without creating it.
 func FindDirectory(temporary string) (dir string, found bool) {
 	usual := usualIn(temporary)
 	if private(usual) {
@@ -84,8 +81,7 @@ func usualIn(temporary string) string {
 	return filepath.Join(temporary, "accordion-"+strconv.Itoa(os.Getuid()))
 }
 
-// private reports whether a directory belongs to the user and no other user can write to it. A link
-// is not private, wherever it leads.
+// private reports whether a directory belongs to the user and no other user can write to it. A symbolic link is never private.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && int(info.Sys().(*syscall.Stat_t).Uid) == os.Getuid()

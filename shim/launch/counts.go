@@ -11,18 +11,18 @@ import (
 	"accordion/shim/srun"
 )
 
-// counts are the numbers of nodes and tasks that a command line asks for.
+// counts are the numbers of nodes and tasks that a command line requests.
 type counts struct {
-	least, most int              // nodes; 0: all
-	total       int              // tasks; 0: not given
-	perNode     int              // tasks; 0: not given
+	least, most int              // nodes; 0 means all
+	total       int              // tasks; 0 if not given
+	perNode     int              // tasks; 0 if not given
 	ratio       allocation.Ratio // tasks to nodes, where neither is given
 	names       []string         // nodes to use in any case
 	excluded    []string         // nodes not to use
-	relative    int              // number of the first nodes that are not used
+	relative    int              // number of nodes at the beginning that are not used
 }
 
-// readCounts reads the options, and where they give no tasks the environment.
+// readCounts reads the options. If they contain no number of tasks, it reads the environment.
 func readCounts(w World, line srun.Line) (c counts, err error) {
 	for _, o := range line.Options {
 		switch o.Name {
@@ -59,7 +59,7 @@ func count(o srun.Option) (int, error) {
 	return n, nil
 }
 
-// nodeRange parses MIN or MIN-MAX. Each may end with k or m, for 1024 and 1024², as in srun.
+// nodeRange parses MIN or MIN-MAX. Both numbers may end with k or m, for 1024 and 1024², as in srun.
 func nodeRange(text string) (least, most int, err error) {
 	from, to, ranged := strings.Cut(text, "-")
 	least, ok := parseNumber(from)
@@ -102,7 +102,8 @@ func (w World) names(o srun.Option) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// choose returns the nodes to use, in the order of the allocations. The named nodes come first, then the first others.
+// choose returns the nodes to use, in the order of the allocations. It chooses the nodes that the options name, and then the first of the
+// other nodes.
 func (c counts) choose(list allocation.List) ([]string, error) {
 	all := list.Nodes()
 	for _, name := range c.names {
@@ -128,8 +129,8 @@ func (c counts) choose(list allocation.List) ([]string, error) {
 	return slices.DeleteFunc(list.Nodes(), func(n string) bool { return !slices.Contains(chosen, n) }), nil
 }
 
-// mostNodes returns how many of a number of nodes are used at most. It is the number that was given, else as many as
-// the tasks need at perNode each, else all. There are never more nodes than tasks.
+// mostNodes returns how many of `nodes` nodes are used at most. It is the number in the options, or else as many as the tasks need with
+// perNode tasks each, or else all. There are never more nodes than tasks.
 func (c counts) mostNodes(nodes int) int {
 	most := c.most
 	if most == 0 {
@@ -165,8 +166,8 @@ func (c counts) tasksOn(nodes int) (int, error) {
 	return c.ratio.On(nodes), nil
 }
 
-// tasksOfJob sets the tasks for an srun whose options give none. They are as many per node as the job asked for, one
-// per node where it gave no number, or a number that the user has set since.
+// tasksOfJob sets the number of tasks for an srun whose options have none. It is a number that the user has set in the environment, or else
+// as many tasks per node as the job has requested, or else one task per node.
 func (w World) tasksOfJob(c *counts) {
 	asked, ok := allocation.Positive(w.get("SLURM_NTASKS"))
 	if !ok {

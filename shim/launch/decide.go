@@ -12,7 +12,7 @@ import (
 	"accordion/shim/srun"
 )
 
-// World contains what a decision needs besides the command line.
+// World contains what a decision needs in addition to the command line.
 type World struct {
 	Allocations allocation.List                            // at least two
 	Getenv      func(name string) (string, bool)           // os.LookupEnv
@@ -28,20 +28,20 @@ func (w World) get(name string) string {
 // Plan is how one program is started on several allocations.
 type Plan struct {
 	Parts        []Part
-	Tasks, Nodes int  // of all parts
-	Label        bool // lines begin with the number of their task
-	Raw          bool // output is passed on as it comes, not line by line
+	Tasks, Nodes int  // numbers of tasks and nodes of all parts together
+	Label        bool // output lines begin with the number of their task
+	Raw          bool // output is passed on as it comes, and not line by line
 	Out, Err     Sink
 	KillOnBad    Answer        // whether to end all tasks when one fails
-	Wait         time.Duration // how long after the end of the first part the others are ended; 0: never
+	Wait         time.Duration // how long after the end of the first part the others are ended; 0 means never
 	Warnings     []string
 }
 
 // Part is what runs in one allocation.
 type Part struct {
-	allocation.Allocation          // its job, and the nodes of it that are used
-	Tasks                 int      // on these nodes
-	FirstTask, FirstNode  int      // number of its first task and node in the whole
+	allocation.Allocation          // the allocation's job, and those of its nodes that are used
+	Tasks                 int      // number of tasks on these nodes
+	FirstTask, FirstNode  int      // numbers of the part's first task and first node, counted over all parts
 	Feeds                 bool     // its tasks read our standard input
 	Arguments             []string // arguments of srun, with the program
 }
@@ -58,11 +58,11 @@ const (
 
 // Sink is where the output of all tasks goes.
 type Sink struct {
-	Path   string // "": our own output
-	Append bool   // to the file's content
+	Path   string // "" means our own output
+	Append bool   // append to the file's content
 }
 
-// Decide plans how to start the program of a command line. The error is one line that tells why it cannot be started.
+// Decide plans how to start the program of a command line. The error is one line with the reason why the program cannot be started.
 func Decide(w World, line srun.Line) (Plan, error) {
 	if err := refuse(w, line); err != nil {
 		return Plan{}, err
@@ -103,8 +103,8 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	return p, nil
 }
 
-// divide assigns to each allocation its nodes and their share of the tasks. The shares are as even as possible; the
-// first nodes have one task more.
+// divide assigns to each allocation its nodes and their share of the tasks. The shares are as even as possible; the first nodes may have
+// one task more.
 func (p *Plan) divide(list allocation.List, nodes []string) {
 	share := map[string]int{}
 	for i, n := range allocation.Spread(p.Tasks, len(nodes)) {
@@ -126,7 +126,7 @@ func (p *Plan) divide(list allocation.List, nodes []string) {
 	}
 }
 
-// placement returns the options that tell srun where its tasks run.
+// placement returns srun's options for the nodes and numbers of its tasks.
 func (p Part) placement(wants counts) []string {
 	arguments := []string{
 		"--jobid=" + strconv.FormatInt(p.Job, 10),
@@ -140,7 +140,7 @@ func (p Part) placement(wants counts) []string {
 	return arguments
 }
 
-// readCommonOptions reads the options that concern all parts together. Each srun gets them too.
+// readCommonOptions reads the options that concern all parts together. Each srun gets these options too.
 func (p *Plan) readCommonOptions(w World, line srun.Line) error {
 	_, p.Label = line.Last("label")
 	p.Label = p.Label || isSet(w.get("SLURM_LABELIO"))

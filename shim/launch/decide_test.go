@@ -17,7 +17,7 @@ import (
 // threeAllocations is a job of 2 nodes with companions of 2 nodes and 1 node.
 const threeAllocations = "42:n[1-2] 57:n[3,5] 58:n4"
 
-// stepped is the environment of its script after `accordion step`, when sbatch -N2 -n4 started it.
+// stepped is the environment of the job's script after `accordion step`, if the job was submitted by sbatch -N2 -n4.
 var stepped = map[string]string{
 	"SLURM_JOB_ID": "42", "SLURM_NTASKS": "4", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NAME": "cfd",
 	"ACCORDION_JOB": "42", "ACCORDION_TASKS": "4/2",
@@ -74,9 +74,9 @@ func TestNodesAndTasksAreDividedOverTheAllocations(t *testing.T) {
 		{line: "a", env: []string{"SLURM_NTASKS="}, want: "42:n[1-2]*2@0/0 57:n[3,5]*2@2/2 58:n4*1@4/4"},
 		{line: "a", env: []string{"SLURM_NTASKS=", "SLURM_NTASKS_PER_NODE=3"}, want: "42:n[1-2]*6@0/0 57:n[3,5]*6@6/2 58:n4*3@12/4"},
 		{line: "a", env: []string{"SLURM_NTASKS=", "SLURM_NPROCS=4"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"},
-		{line: "a", env: []string{"SLURM_NTASKS=6"}, want: "42:n[1-2]*3@0/0 57:n[3,5]*2@3/2 58:n4*1@5/4"},                         // the user's own number
+		{line: "a", env: []string{"SLURM_NTASKS=6"}, want: "42:n[1-2]*3@0/0 57:n[3,5]*2@3/2 58:n4*1@5/4"},                         // the user has set a number
 		{line: "a", env: []string{"ACCORDION_TASKS="}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"},                       // a job that never calls accordion step
-		{line: "a", env: []string{"ACCORDION_TASKS=9/1", "ACCORDION_JOB=7"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"}, // of another job
+		{line: "a", env: []string{"ACCORDION_TASKS=9/1", "ACCORDION_JOB=7"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"}, // the variable belongs to another job
 		{line: "a", env: []string{"ACCORDION_TASKS=5/2", "SLURM_NTASKS=5"}, want: "42:n[1-2]*6@0/0 57:n[3,5]*5@6/2 58:n4*2@11/4"},
 		{line: "-n 7 a", want: "42:n[1-2]*4@0/0 57:n[3,5]*2@4/2 58:n4*1@6/4"},
 		{line: "-n 3 a", want: "42:n[1-2]*2@0/0 57:n3*1@2/2"},
@@ -203,8 +203,8 @@ func TestCommonOptionsAreRead(t *testing.T) {
 	}
 }
 
-// The test counts independently: every task is on one node, every number of a node and a task is used once and in
-// order, and no node has two tasks more than another.
+// The test checks the plan independently. Every task is on one node, every number of a node and of a task is used once and in order, and
+// the numbers of tasks on two nodes differ by at most one.
 func TestNoTaskIsLostOrThereTwice(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		nodes := rapid.IntRange(1, 5).Draw(r, "nodes")

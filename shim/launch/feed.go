@@ -2,8 +2,8 @@ package launch
 
 import "io"
 
-// feed copies the input to every pipe, as srun copies it to every task, and closes the pipes at its end. It closes the
-// pipe of a part that has ended, and stops reading when no pipe is left.
+// feed copies the input to every pipe, as srun copies it to every task, and closes the pipes at the end of the input. It closes the pipe of
+// a part that has ended earlier, and stops reading when no pipe is left.
 func feed(in io.Reader, pipes []io.WriteCloser) {
 	buffer := make([]byte, 32<<10)
 	for {

@@ -23,23 +23,23 @@ func (o *sharedWriter) Write(p []byte) (int, error) {
 	return o.w.Write(p)
 }
 
-// labels converts one part's output: the numbers of its tasks become their numbers in the whole.
+// labels converts the output of one part, so that task numbers count over all parts.
 type labels struct {
-	first    int // number of its first task
-	width    int // number of digits of the largest number of all parts
+	first    int // number of the part's first task
+	width    int // number of digits of the largest task number of all parts
 	label    bool
 	messages srun.Messages
 }
 
-// labelled matches srun's labels, "3: text". ended matches its lines about the end of tasks, "srun: error: n3: tasks
-// 0-1: Killed".
+// labelled matches lines with srun's labels, such as "3: text". ended matches srun's lines about the end of tasks, such as "srun: error:
+// n3: tasks 0-1: Killed".
 var (
 	labelled = regexp.MustCompile(`^ *([0-9]+): `)
 	ended    = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
 	digits   = regexp.MustCompile(`[0-9]+`)
 )
 
-// relabel converts the label of a task's line.
+// relabel converts the label of a line that a task has printed.
 func (v *labels) relabel(line []byte) []byte {
 	m := labelled.FindSubmatchIndex(line)
 	if !v.label || m == nil {

@@ -12,7 +12,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// ranks is an MPI program whose ranks print what each of them has, after all have summed up their numbers.
+// ranks is an MPI program. Its ranks add up their numbers with MPI, and then print the cores and devices that they have.
 const ranks = `
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
 }
 `
 
-// needs skips the test where a program is not installed, and fails it if a real Slurm is required, because scripts/test
-// --real installs the program.
+// needs skips the test if a program is not installed. If tests with a real Slurm are required it fails the test instead, because
+// scripts/test --real installs the program.
 func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
@@ -74,8 +74,7 @@ func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 	s.same("its own status", s.succeeds("mpiexec.hydra -n 4 -ppn 1 sh -c 'exit 75' >/dev/null 2>&1; echo $?"), "75")
 }
 
-// TestMPICHProgramsSpanOnOtherReleasesOfSlurm does not run MPICH of Debian 11, next to Slurm 20.11. That MPICH binds
-// no ranks, and looks up the nodes' names, which do not exist in the lab.
+// MPICH of Debian 11, which has Slurm 20.11, binds no ranks, and looks up the nodes' names, which do not exist in the lab.
 func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
@@ -84,10 +83,10 @@ func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	}
 }
 
-// The nodes of a lab are one machine with one name, and Open MPI takes hosts of the same name for one host. So it must
-// not use shared memory between two nodes. Its daemons share memory at fixed addresses, which are not always free in
-// all of them. And each daemon makes a folder for temporary files that is named after the machine: two daemons that
-// start at the same time would take each other's.
+// The nodes of a lab are one machine with one name, and Open MPI treats hosts with the same name as one host. So Open MPI must not use
+// shared memory between two nodes. Its daemons must not share memory either, because they expect it at fixed addresses, which are not
+// always free. And each daemon creates a folder for temporary files that is named after the machine, so two daemons that start at the same
+// time would use the same folder.
 func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 	w := newWorld(t)
 	daemon := filepath.Join(w.home, "orted")
@@ -105,9 +104,9 @@ export TMPDIR
 exec orted "$@"
 `
 
-// Open MPI 5 and later starts nothing on nodes of the same name. In Open MPI 6 and later the ranks do not connect to an
-// address of their own host. So a node of the lab has a name and an interface for Open MPI. All the interfaces are
-// reached by way of the machine. Open MPI would ask the kernel for that, and the settings prevent that.
+// Open MPI 5 and later starts nothing on several nodes with the same name. In Open MPI 6 and later, ranks do not connect to an address of
+// their own host. So each node of the lab gets its own name and network interface for Open MPI. The interfaces are all on the same machine;
+// the settings prevent Open MPI from finding that out from the kernel.
 func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
@@ -130,8 +129,8 @@ func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	}
 }
 
-// names gives each node of the lab a name and an interface for Open MPI. Slurm's own programs, which also look that
-// name up, do not get it.
+// names is a library that gives each node of the lab a name and an interface for Open MPI. Slurm's own programs, which also look up the
+// host's name, still get the machine's name.
 const names = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -173,8 +172,8 @@ int uname(struct utsname *u)
 }
 `
 
-// mpiOnCompanions starts an MPI program with no option but the one that binds ranks to cores. The job on n5 and n6 asks
-// for one GPU per task. Its companion n7 has as many GPUs, and n8 has twice as many.
+// mpiOnCompanions starts an MPI program with no option except the one that binds ranks to cores. The job on n5 and n6 requests one GPU per
+// task. Its companion on n7 has as many GPUs per node, and its companion on n8 twice as many.
 func mpiOnCompanions(w *world, compiler, start, settings string) *script {
 	w.Helper()
 	program, _, _ := strings.Cut(start, " ")
@@ -186,13 +185,13 @@ func mpiOnCompanions(w *world, compiler, start, settings string) *script {
 	s.steps(2, one, two)
 	settings += "export MY_OWN=x\n"
 	s.running(settings+start, one.Job, two.Job)
-	// It also runs next to a step that has all cores, memory and GPUs of the allocations.
+	// The program also runs while another step has all cores, memory and GPUs of the allocations.
 	s.running(settings+"accordion run sh -c 'touch began.$ACCORDION_PROCID; exec sleep 300' &\nuntil [ -e began.7 ] && [ $(ls began.* | wc -l) = 8 ]; do sleep 0.1; done\n"+
 		start+"; status=$?; kill $!; wait; (exit $status)", one.Job, two.Job)
 	return s
 }
 
-// running starts an MPI program, and checks what its ranks have.
+// running starts an MPI program, and checks the cores and devices of its ranks.
 func (s *script) running(commands string, one, two int64) {
 	s.Helper()
 	held := map[string][]string{} // cores, by node and rank

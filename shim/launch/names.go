@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// piece is a part of a file name. It is text, or a symbol: %, perhaps digits, and a letter. As in srun a name with a
-// backslash has no symbols, and loses its backslashes.
+// piece is a part of a file name. It is text, or a symbol of srun: %, optional digits, and a letter. As in srun, a name with a backslash
+// has no symbols, and its backslashes are removed.
 type piece struct {
-	text   string // if it is not a symbol
+	text   string // set if the piece is not a symbol
 	symbol byte
 	width  int // minimum width of a number, filled with zeros
 }
@@ -60,8 +60,7 @@ func (w World) expanded(name string) string {
 	return b.String()
 }
 
-// job returns the value of a symbol that is the same for all tasks. %j is the job's own number, whatever allocation a
-// task is in.
+// job returns the value of a symbol that is the same for all tasks. %j is the number of the job itself, even for tasks in companions.
 func (w World) job(p piece) string {
 	base := fmt.Sprintf("%0*d", p.width, w.Allocations[0].Job)
 	switch p.symbol {
@@ -84,7 +83,7 @@ func (w World) job(p piece) string {
 	return "%" + string(rune(p.symbol))
 }
 
-// shell returns the name of a file of one task, as a word for the shell. The numbers in it count over all parts.
+// shell returns the name of a task's own file, as a word for the shell. Task and node numbers in the name count over all parts.
 func (w World) shell(name string) string {
 	var b strings.Builder
 	for _, p := range pieces(name) {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// task returns the program of each task of a part. It is a shell script that adds the first numbers of the part to the
-// numbers that srun gave the task, opens files whose names contain these numbers, and executes the user's program. It
-// takes a millisecond.
+// task returns the command of each task of a part. It is a shell script that runs for a millisecond. The script adds the part's first
+// numbers to the numbers that srun gave the task, opens files whose names contain these sums, and executes the user's program.
 func (p Plan) task(of Part, s streams, program []string) []string {
 	script := fmt.Sprintf("export ACCORDION_PROCID=$((SLURM_PROCID + %d)) ACCORDION_NTASKS=%d ACCORDION_NODEID=$((SLURM_NODEID + %d)) ACCORDION_NNODES=%d\n",
 		of.FirstTask, p.Tasks, of.FirstNode, p.Nodes)
@@ -20,8 +19,8 @@ func (p Plan) task(of Part, s streams, program []string) []string {
 	return append([]string{"/bin/sh", "-c", script + s.redirect() + `exec "$@"`, "accordion-run"}, program...)
 }
 
-// Resolve finds a program as srun does. It looks for a word without a slash in the working directory, then in PATH. It
-// returns the word unchanged when it finds no program, and then the task reports that.
+// Resolve finds a program as srun does. It looks for a name without a slash in the working directory, then in PATH. If it finds no program,
+// it returns the name unchanged, and the task reports the error.
 func Resolve(program string) string {
 	if program == "" || strings.Contains(program, "/") {
 		return program

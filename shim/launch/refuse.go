@@ -9,7 +9,7 @@ import (
 	"accordion/shim/srun"
 )
 
-// impossible contains the options that cannot work on several allocations, and the reasons.
+// impossible contains the options that cannot work on several allocations, with the reasons.
 var impossible = map[string]string{
 	"async":           "it returns before the program ends, so nothing waits for the other steps",
 	"bcast":           "it copies the program that srun starts itself: copy it with sbcast, in each allocation",
@@ -24,7 +24,7 @@ var impossible = map[string]string{
 	"pty":             "a terminal belongs to one step: use srun --pty for one allocation",
 }
 
-// spanning is the reason for srun's own way to start MPI programs.
+// spanning is the reason why srun's own way to start MPI programs (--mpi) is refused.
 const spanning = "the ranks that srun connects are those of one step: start MPI programs with mpiexec or mpirun, which reach all allocations here"
 
 // refuse returns an error for a command line that cannot work on several allocations.

@@ -21,8 +21,8 @@ func ordered(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inside prints what a task has: its place in the whole and in its allocation, its cores, and the GPUs that it can
-// open. A device that is not forbidden answers that it has no driver.
+// inside is a program that prints a task's numbers, over all parts and in its allocation, its cores, and the GPUs that it can open. The
+// devices are fake: opening one that is permitted fails with the error that it has no driver.
 const inside = `#!/bin/bash
 for i in 0 1 2 3; do
 	case $( (exec 3<$ACCORDION_LAB/dev/gpu$i) 2>&1 ) in *"No such device"*) gpus=$gpus$i ;; esac
@@ -31,7 +31,7 @@ cpus=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)
 echo "$ACCORDION_PROCID/$ACCORDION_NTASKS node $ACCORDION_NODEID/$ACCORDION_NNODES $SLURMD_NODENAME job $SLURM_JOB_ID task $SLURM_PROCID/$SLURM_NTASKS cpus $cpus gpus $gpus visible $CUDA_VISIBLE_DEVICES"
 `
 
-// place is what inside printed for one task.
+// place is what the program `inside` printed for one task.
 type place struct {
 	task, tasks, nodeNumber, nodes int
 	node                           string
@@ -45,7 +45,7 @@ func places(t *testing.T, lines []string) []place {
 	var all []place
 	for _, line := range lines {
 		var p place
-		line = strings.NewReplacer("gpus  ", "gpus - ", "cpus  ", "cpus - ").Replace(line + " -") // for values that are empty
+		line = strings.NewReplacer("gpus  ", "gpus - ", "cpus  ", "cpus - ").Replace(line + " -") // replaces empty values
 		if _, err := fmt.Sscanf(line, "%d/%d node %d/%d %s job %d task %d/%d cpus %s gpus %s visible %s",
 			&p.task, &p.tasks, &p.nodeNumber, &p.nodes, &p.node, &p.job, &p.local, &p.locals, &p.cpus, &p.gpus, &p.visible); err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -99,7 +99,7 @@ func programsSpan(t *testing.T, options ...lab.Option) {
 		}
 		has := []string{"core " + p.cpus}
 		gpus, visible := 1, "0"
-		if strings.HasPrefix(s.lab.Slurm, "20.11") { // Each task may open what all tasks of its node have.
+		if strings.HasPrefix(s.lab.Slurm, "20.11") { // Each task may open the devices of all tasks on its node.
 			gpus, visible = 2, "0,1"
 		} else {
 			has = append(has, "GPU "+p.gpus)
@@ -156,20 +156,20 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 		t.Errorf("the message is %q, want %q", errs, want)
 	}
 
-	// With -K a task that fails ends the tasks of the other allocations at once.
+	// With -K, a failing task immediately ends the tasks of the other allocations.
 	begun := time.Now()
 	if _, errs, status := s.does("accordion run -K sh -c '[ $ACCORDION_PROCID = 5 ] && exit 3; exec sleep 300'"); status < 3 || time.Since(begun) > time.Minute {
 		t.Errorf("-K: status %d after %v\n%s", status, time.Since(begun), errs)
 	}
 
-	// In one allocation nothing can be started. One line tells which allocation and why, and the other parts are ended.
+	// In one allocation nothing can be started. One line contains the allocation and the reason, and the other parts are ended.
 	_, errs, status := s.does(`ACCORDION_ALLOCATIONS="$ACCORDION_ALLOCATIONS 99999:n1" accordion run sleep 300`)
 	if want := "accordion run: allocation 99999:n1: its tasks could not be started: Unable to confirm allocation for job 99999: Invalid job id specified; the others are ended\n"; status != 1 || !strings.Contains(errs, want) {
 		t.Errorf("status %d, message %q, want %q", status, errs, want)
 	}
 
-	// A companion ends while its tasks run. Their status counts, one line reports it, and the other tasks run to their
-	// end.
+	// A companion ends while its tasks run. The exit status of these tasks counts, one line reports the end of the companion, and the other
+	// tasks run to their end.
 	end := s.begins("accordion run sh -c 'echo $ACCORDION_PROCID >>began; until [ -e over ]; do sleep 0.1; done; echo $ACCORDION_PROCID'")
 	s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 	s.lab.Run(t, "alice", "scancel", fmt.Sprint(one.Job))
@@ -205,9 +205,9 @@ func TestSignalsReachTheTasksOfAllAllocations(t *testing.T) {
 		out := fmt.Sprintf("%s/c%d", s.home, s.said)
 		kill := fmt.Sprintf("kill -%s %s", first, pid)
 		switch then {
-		case "TERM": // when all tasks have the first one
+		case "TERM": // sent after all tasks have received the first signal
 			kill += fmt.Sprintf("; until [ $(grep -c USR1 %s.out) = 8 ]; do sleep 0.1; done; kill -TERM %s", out, pid)
-		case "INT": // within the second that srun allows: on a busy machine one more may be too late, and counts as the first one again
+		case "INT": // sent within the second in which srun expects the second ^C; on a busy machine this may be too late, and counts as the first ^C again
 			kill += fmt.Sprintf("; until grep -q 'one more within 1 sec' %s.err; do sleep 0.1; done; while kill -INT %s; do sleep 0.2; done", out, pid)
 		}
 		s.lab.Run(t, "alice", "sh", "-c", kill)
@@ -237,7 +237,7 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }
 
-// A companion is not asked for what the job has in all or per node, when the companion has less.
+// The srun in a companion does not request totals, or numbers per node, of the whole job that the companion does not have.
 func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 	w := newWorld(t)
 	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus=4", "--mem=1000")
@@ -246,7 +246,7 @@ func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 		"0 n5 2 4", "1 n5 2 4", "2 n6 2 4", "3 n6 2 4", "4 n7 1 2", "5 n7 1 2")
 }
 
-// Our table of options agrees with what srun prints.
+// The table of options in package srun agrees with the output of srun --help.
 func TestEveryOptionOfSrunIsKnown(t *testing.T) {
 	for _, release := range []string{"this machine's", "20.11", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {

@@ -23,17 +23,17 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// forwarded are the signals that are passed on to each srun. URG is not among them: Go uses it itself.
+// forwarded are the signals that are passed on to each srun. URG is not among them, because the Go runtime uses it.
 var forwarded = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM}
 
-// Start executes a plan. It returns the highest exit status of all parts, or that of a part that could not be started.
-// It may be called once in a process, which must end soon after: until then all signals go to the parts.
+// Start executes a plan. It returns the highest exit status of all parts, or the status of a part that could not be started. It may be
+// called only once in a process. The process must end soon after, because all its signals are passed on to the parts.
 func Start(p Plan, environment []string, s Streams) int {
 	// A part is killed when the thread that started it ends (Pdeathsig), and so when this process ends.
 	runtime.LockOSThread()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that has closed the pipe is a write error, as in srun
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // so that a closed pipe is a write error, as in srun, and not a signal
 
 	c := &execution{plan: p, ended: make(chan partEnd, len(p.Parts)), verdict: make(chan bool, 1), err: &sharedWriter{w: s.Err}}
 	for _, w := range p.Warnings {
@@ -58,9 +58,9 @@ type execution struct {
 	err         *sharedWriter // our own standard error
 	ended       chan partEnd
 	verdict     chan bool        // whether the cluster ends a step when one of its tasks fails
-	asked       bool             // verdict was requested
-	stopping    bool             // the other parts were told to end
-	again       <-chan time.Time // when TERM is sent to them again
+	asked       bool             // the cluster's setting was requested (see verdict)
+	stopping    bool             // the other parts were sent a signal to end
+	again       <-chan time.Time // when TERM is sent again to the parts that still run
 	startStatus int              // exit status of a part that could not be started
 	worst       int
 }
@@ -70,15 +70,15 @@ type process struct {
 	Part
 	command *exec.Cmd
 	labels  *labels
-	flush   func() // called after all parts have ended, so that a half line does not precede another part's line
+	flush   func() // called after all parts have ended, so that an incomplete line does not precede another part's line
 	done    bool
 }
 
-// partEnd is how a part's srun ended.
+// partEnd describes how the srun of a part ended.
 type partEnd struct {
 	of     *process
 	status int
-	state  string // state of its job, when srun failed and the job does not run any more
+	state  string // state of the part's job, if srun failed and the job no longer runs
 }
 
 func (c *execution) printf(format string, args ...any) {
@@ -114,7 +114,7 @@ func (c *execution) open(s Streams) error {
 	return nil
 }
 
-// start starts an srun for each part. When one cannot be started the others are ended.
+// start starts an srun for each part. If an srun cannot be started, the other parts are ended.
 func (c *execution) start(environment []string, in io.Reader) {
 	var pipes []io.WriteCloser
 	for _, p := range c.plan.Parts {
@@ -150,7 +150,7 @@ func (c *execution) process(p Part, environment []string) *process {
 		line, own := m.labels.convert(line)
 		to := c.tasksErr
 		switch {
-		case raw: // it was written already
+		case raw: // the line was written already
 			return nil
 		case own:
 			to = c.err
@@ -165,14 +165,13 @@ func (c *execution) process(p Part, environment []string) *process {
 	if raw {
 		m.command.Stderr = io.MultiWriter(c.tasksErr, errs)
 	}
-	m.command.WaitDelay = 5 * time.Second // how long processes that srun has started may keep our pipes open after its end
+	m.command.WaitDelay = 5 * time.Second // how long processes that srun has started may keep our pipes open after srun's end
 	// srun gets a process group of its own, because a terminal's signals reach this process, which passes them on.
 	m.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	return m
 }
 
-// wait waits for the end of a part. When the part failed because its allocation has ended, the result has the job's
-// state.
+// wait waits for the end of a part. If the part failed because its allocation has ended, the result has the state of the allocation's job.
 func wait(m *process) partEnd {
 	err := m.command.Wait()
 	e := partEnd{of: m, status: status(m.command.ProcessState)}
@@ -196,7 +195,7 @@ func status(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// await passes signals on until all parts have ended.
+// await waits until all parts have ended, and passes signals on to them.
 func (c *execution) await(signals <-chan os.Signal) int {
 	var late <-chan time.Time
 	for c.running > 0 {
@@ -238,7 +237,7 @@ func (c *execution) partEnded(e partEnd) {
 	}
 	why := e.of.labels.messages.StartError()
 	switch {
-	case c.stopping: // it was told to end
+	case c.stopping: // the part was sent a signal to end
 	case why != "":
 		c.startStatus = e.status
 		c.printf("allocation %s: its tasks could not be started: %s%s", e.of.Allocation, why, c.others())
@@ -275,12 +274,12 @@ func (c *execution) signal(s os.Signal) {
 	}
 }
 
-// end ends all running parts. On TERM srun ends its tasks. An srun that is just creating its step may pass TERM on to
-// tasks that do not run yet, so end is repeated.
+// end sends TERM to all running parts, on which srun ends its tasks. An srun that is just creating its step may pass TERM on before its
+// tasks run, so end is called repeatedly.
 func (c *execution) end() {
 	c.stopping, c.again = true, time.After(endAgain)
 	c.signal(syscall.SIGTERM)
 }
 
-// endAgain is when TERM is repeated to parts that still run.
+// endAgain is the pause before TERM is sent again to parts that still run.
 const endAgain = 5 * time.Second

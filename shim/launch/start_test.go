@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The first TERM comes while srun creates its step, and ends nothing.
+// The first TERM comes while srun creates its step, and so has no effect.
 func TestTERMIsRepeatedToAPartThatIgnoredIt(t *testing.T) {
 	t.Parallel()
 	m := &process{command: exec.Command("sh", "-c", `trap "trap - TERM" TERM; echo; while :; do sleep 0.1; done`), labels: &labels{}, flush: func() {}}

@@ -12,19 +12,19 @@ import (
 type kind int
 
 const (
-	everyTask kind = iota // with our own streams
+	everyTask kind = iota // all tasks use accordion's own streams
 	noTask
 	oneTask
 	aFile   // one file for all tasks
-	perTask // one file for each task or node, by its name
+	perTask // one file for each task or node, whose numbers are in the file name
 	perStep // one file for each step, which srun opens
 )
 
 // stream is one of the three streams of a program.
 type stream struct {
 	kind  kind
-	task  int    // of oneTask, number in the whole
-	name  string // of a file, as the user wrote it
+	task  int    // of oneTask: the task's number, counted over all parts
+	name  string // name of a file, as the user wrote it
 	sink  Sink   // of aFile
 	shell string // of perTask: the file's name as a word for the shell
 }
@@ -35,7 +35,7 @@ type streams struct {
 	appends      bool
 }
 
-// readStreams reads the options, else srun's variables under the names of different releases.
+// readStreams reads the options or, without options, srun's environment variables, which different releases name differently.
 func readStreams(w World, line srun.Line) (streams, error) {
 	said := func(option string, variables ...string) string {
 		if o, ok := line.Last(option); ok {
@@ -80,7 +80,7 @@ func (w World) stream(text string, appends bool) stream {
 	return stream{kind: aFile, name: text, sink: Sink{Path: w.expanded(text), Append: appends}}
 }
 
-// feeds reports whether a task of the part reads our input.
+// feeds reports whether a task of the part reads accordion's standard input.
 func (s stream) feeds(p Part) bool {
 	return s.kind == everyTask || s.kind == oneTask && p.local(s.task) != "none"
 }
@@ -105,19 +105,19 @@ func (s streams) arguments(p Part) []string {
 		all = append(all, "--open-mode=append")
 	}
 	switch s.in.kind {
-	case noTask, perTask: // a task opens its own file
+	case noTask, perTask: // the task opens its own file
 		all = append(all, "--input=none")
 	case oneTask:
 		all = append(all, "--input="+p.local(s.in.task))
 	case perStep:
 		all = append(all, "--input="+s.in.name)
-	case aFile: // each srun reads the file
+	case aFile: // every srun reads the file
 		all = append(all, "--input="+literal(s.in.sink.Path))
 	}
 	return all
 }
 
-// literal returns a file's name in a form in which srun sees no symbols.
+// literal returns a file's name in a form in which srun finds no symbols.
 func literal(name string) string {
 	if strings.Contains(name, "%") {
 		return `\` + name

@@ -11,8 +11,8 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 		line      string
 		env       []string
 		out, err  Sink     // of all parts
-		feeds     bool     // tasks read our input
-		only      int64    // only the tasks of this part read it, if not 0
+		feeds     bool     // tasks read accordion's standard input
+		only      int64    // job of the part whose tasks alone read the input; 0 if there is no such part
 		arguments []string // arguments of each srun, part by part
 		shell     string   // what each task executes
 	}{

@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// world is a real Slurm that is configured as clusters are, without a sidecar. The test answers in place of a sidecar.
+// world is a real Slurm that is configured like a usual cluster. It has no sidecar; the test answers in its place.
 type world struct {
 	*testing.T
 	lab   *lab.SlurmLab
@@ -44,8 +44,7 @@ func newWorld(t *testing.T, options ...lab.Option) *world {
 	return &world{T: t, lab: lab, calls: server.Calls(), home: filepath.Join(lab.Dir, "home", "alice")}
 }
 
-// companion allocates nodes in addition to a job's, as the job's user, with the tasks and GPUs per node that the
-// options give.
+// companion submits a companion of a job on the nodes, as the job's user, with the tasks and GPUs per node in the options.
 func (w *world) companion(nodes string, options ...string) allocation.Allocation {
 	w.Helper()
 	names, err := hostlist.Expand(nodes)
@@ -65,7 +64,7 @@ func (w *world) companion(nodes string, options ...string) allocation.Allocation
 	return a
 }
 
-// script is a batch job that executes commands of the test, all in the same shell.
+// script is a batch job that executes commands for the test, all in the same shell.
 type script struct {
 	*world
 	id   int64
@@ -73,8 +72,8 @@ type script struct {
 	said int
 }
 
-// reading reads the name of a file from a pipe, executes its content, and writes the output and the status to files
-// next to it.
+// reading is a script that repeatedly reads the name of a file from a pipe, executes the file's content, and writes the output and the
+// status to files in the same folder.
 const reading = `
 exec 9<>commands # for writing too: its end is never seen
 while read -r name <&9; do
@@ -82,7 +81,7 @@ while read -r name <&9; do
 	echo $? >"$name.part" && mv "$name.part" "$name.status"
 done`
 
-// batch submits such a job on the nodes.
+// batch submits a job with the script `reading` on the nodes.
 func (w *world) batch(nodes string, options ...string) *script {
 	w.Helper()
 	names, err := hostlist.Expand(nodes)
@@ -140,7 +139,7 @@ func (s *script) begins(commands string) (end func() (out, errs string, status i
 	}
 }
 
-// steps lets the script call accordion step, and replies with these companions.
+// steps lets the script call accordion step, and replies with the given companions.
 func (s *script) steps(step int, companions ...allocation.Allocation) {
 	s.Helper()
 	end := s.begins(`eval "$(accordion step)"`)

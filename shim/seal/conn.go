@@ -17,8 +17,8 @@ import (
 type Authority interface {
 	// Make returns a credential of this process's user for a payload.
 	Make(ctx context.Context, payload []byte) (credential string, err error)
-	// Read returns a credential's payload and the user who made it. The error is a *CredentialError when the credential is
-	// not valid, and ErrUnavailable when that could not be checked.
+	// Read returns a credential's payload and the user who made the credential. The error is a *CredentialError if the credential is not
+	// valid, and ErrUnavailable if it could not be checked.
 	Read(ctx context.Context, credential string) (payload []byte, uid uint32, err error)
 }
 
@@ -30,8 +30,8 @@ type CredentialError struct{ Why string }
 
 func (e *CredentialError) Error() string { return "the credential is refused: " + e.Why }
 
-// RefusedError means that the other side takes no session now: it is busy, or did not accept a credential. Nothing
-// proves that the message is the other side's.
+// RefusedError means that the other side accepts no session now, because it is busy or did not accept a credential. The message is not
+// proved to be from the other side.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
@@ -42,22 +42,22 @@ const (
 	forReply   = "accordion session 1: reply\n"
 )
 
-// Conn is a connection on which one frame in each direction is proved. Everything that is read from it is genuine.
+// Conn is a connection on which the sender of one frame in each direction is proved. Everything that is read from a Conn is genuine.
 type Conn struct {
 	net.Conn
 	ctx       context.Context
 	authority Authority
 	nonce     []byte
 	mine      string // prefix for what we write
-	peer      uint32 // the user who was proved; at a client: after the first Read
+	peer      uint32 // the user who was proved; at a client, set by the first Read
 	trust     func(uid uint32) bool
-	// await returns the digest that the next frame must have. It is nil when no proved frame follows.
+	// await returns the digest that the next frame must have. It is nil if no proved frame follows.
 	await  func() ([]byte, error)
 	unread bytes.Reader
 }
 
-// Accept sends a challenge, for the sidecar, and reads the proof of a request. ctx limits the programs that are run now
-// and for the reply. After an error the connection is still open, and its owner has to close it.
+// Accept sends a challenge and reads the proof of a request. The sidecar calls it. ctx limits the programs that are run for the request and
+// for the reply. After an error the connection is still open, and its owner has to close it.
 func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	c := &Conn{Conn: conn, ctx: ctx, authority: a, nonce: make([]byte, wire.NonceSize), mine: forReply}
 	rand.Read(c.nonce) // never fails (crypto/rand)
@@ -69,7 +69,7 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	if err != nil {
 		var bad *CredentialError
 		if errors.As(err, &bad) || errors.Is(err, ErrUnavailable) {
-			// The reason is not proved. It is lost when the reader has gone.
+			// The reason is sent without a proof. An error means that the peer has closed the connection.
 			_ = wire.WriteProof(conn, wire.Proof{Why: short(err.Error())})
 		}
 		return nil, err
@@ -78,18 +78,18 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	return c, nil
 }
 
-// Busy tells the shim to ask again. A sidecar that cannot take another session calls it in place of Accept.
+// Busy sends the shim a message to ask again. A sidecar that cannot take another session calls it in place of Accept.
 func Busy(conn net.Conn, why string) error {
 	return wire.WriteChallenge(conn, wire.Challenge{Why: short(why)})
 }
 
-// RootOr trusts a sidecar that root runs, and one that the user runs: that one can deceive only the user.
+// RootOr returns a function that trusts a sidecar run by root or by the user. A sidecar that the user runs can deceive only that user.
 func RootOr(uid int) func(uint32) bool {
 	return func(by uint32) bool { return by == 0 || int64(by) == int64(uid) }
 }
 
-// Connect reads the challenge, for the shim. trust reports whether a user may run the sidecar. A *RefusedError means
-// that the sidecar is there and busy. After an error the connection is still open, and its owner has to close it.
+// Connect reads the challenge. The shim calls it. The function `trust` reports whether a user may run the sidecar. A *RefusedError means
+// that the sidecar runs but is busy. After an error the connection is still open, and its owner has to close it.
 func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uint32) bool) (*Conn, error) {
 	challenge, err := wire.ReadChallenge(conn)
 	if err != nil {
@@ -131,8 +131,8 @@ func (c *Conn) prove(word string) ([]byte, error) {
 	return digest, nil
 }
 
-// Read reads the one proved frame, then the bare connection. It returns nothing of a frame before it has checked all of
-// it.
+// Read reads the proved frame, and after it the plain connection. It returns no bytes of the proved frame before it has checked the whole
+// frame.
 func (c *Conn) Read(b []byte) (int, error) {
 	if c.await != nil {
 		if err := c.open(); err != nil {
@@ -147,7 +147,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 
 func (c *Conn) open() error {
 	await := c.await
-	c.await = func() ([]byte, error) { return nil, net.ErrClosed } // there is no second try
+	c.await = func() ([]byte, error) { return nil, net.ErrClosed } // no second frame may follow after an error
 	digest, err := await()
 	if err != nil {
 		return err
@@ -164,8 +164,8 @@ func (c *Conn) open() error {
 	return nil
 }
 
-// Write writes a frame, with its proof before it. The frame must be complete, as package wire writes it. When no proof
-// can be made, Write closes the connection, because the other side would wait without result.
+// Write writes a proof and then the frame. The frame must be complete, as package wire writes it. If no proof can be made, Write closes the
+// connection, because the other side would otherwise wait until its timeout.
 func (c *Conn) Write(frame []byte) (int, error) {
 	sum := sha256.Sum256(frame)
 	payload := append(append([]byte(c.mine), c.nonce...), sum[:]...)
@@ -174,7 +174,7 @@ func (c *Conn) Write(frame []byte) (int, error) {
 		c.Close()
 		return 0, err
 	}
-	var both bytes.Buffer // so that both are one write and one packet
+	var both bytes.Buffer // one buffer, so that both are sent in one write and one packet
 	if err := wire.WriteProof(&both, wire.Proof{Credential: credential}); err != nil {
 		c.Close()
 		return 0, err

@@ -93,8 +93,7 @@ func TestARequestArrivesWithTheUserWhoMadeItAndIsAnswered(t *testing.T) {
 	}
 }
 
-// onTheWay connects a shim and a sidecar through a program that may change what passes. The functions get each write of
-// a side.
+// onTheWay connects a shim and a sidecar through functions that may change the bytes between them. A function gets each write of one side.
 func onTheWay(t *testing.T, toSidecar, toShim func([]byte) []byte) (shim, side net.Conn) {
 	t.Helper()
 	shim, a := pipe(t)
@@ -192,7 +191,7 @@ func TestACapturedSessionCannotBePlayedAgain(t *testing.T) {
 	}
 }
 
-// forgetful is an authority that accepts a credential any number of times, so that only the nonce protects.
+// forgetful is an authority that accepts a credential any number of times, so that only the nonce protects against replays.
 type forgetful struct{ realm *sealtest.Realm }
 
 func (f forgetful) Make(ctx context.Context, payload []byte) (string, error) {
@@ -236,7 +235,7 @@ func TestOnlyRootOrTheUserHimselfMayAnswer(t *testing.T) {
 func TestAProofServesOneDirectionOnly(t *testing.T) {
 	realm := sealtest.NewRealm()
 	near, far := pipe(t)
-	go func() { // sends the shim's own proof and request back as the answer
+	go func() { // an attacker sends the shim's own proof and request back as the answer
 		defer far.Close()
 		wire.WriteChallenge(far, wire.Challenge{Nonce: make([]byte, wire.NonceSize)})
 		buffer := make([]byte, 1<<17)

@@ -1,21 +1,20 @@
-// Package seal proves over a network who wrote a message. On one machine the kernel tells who is at the other end of a
-// socket. Between machines munge does that, which every Slurm cluster has: all its hosts have one key, and a credential
-// tells which user made it.
+// Package seal proves which user wrote a message that comes over a network. On one machine the kernel knows which user is at the other end
+// of a socket. Between machines munge does that, which every Slurm cluster has: all hosts share a key, and a credential proves which user
+// made it.
 //
 //	the sidecar (Accept)                          the shim (Connect)
 //	  Challenge: 32 random bytes, the nonce  ──►
 //	                                         ◄──  Proof: credential over nonce and request; Request
 //	  Proof: credential over nonce and reply; Reply  ──►
 //
-// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. So no user
-// can use a credential in another session (another nonce), for another request (another digest), in the other
-// direction or for another program (the prefix), a second time (the nonce; munge itself remembers credentials too),
-// or late (munge's time to live, and MaxAge). Both sides prove who they are, so a program that takes the sidecar's
-// port while it is down cannot deceive jobs.
+// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. So no user can use a credential
+// in another session (another nonce), for another request (another digest), in the other direction or for another program (the prefix), a
+// second time (the nonce; munge itself remembers credentials too), or late (munge's time to live, and MaxAge). Both sides prove their
+// users, so a program that takes the sidecar's port while it is down cannot deceive jobs.
 //
-// Nothing is secret. A user who reads the network learns which nodes jobs get, which squeue shows to all users.
+// Nothing is encrypted. A reader of the network learns which nodes jobs get, which squeue also shows to every user.
 //
-// A Conn is a net.Conn on which package wire reads and writes as on any other:
+// A Conn is a net.Conn on which package wire reads and writes as on any other net.Conn:
 //
 //	raw, err := net.Dial("tcp", "controller:6820")
 //	…
@@ -24,10 +23,10 @@
 //	err = wire.WriteRequest(conn, wire.Request{Job: 4711})
 //	reply, err := wire.ReadReply(conn)
 //
-// Long sessions (of launchers; docs/protocol.md) prove their first frame in each direction this way. These frames
-// contain a public key each. A Stream carries the later frames, each with a code under the key that both ends compute
-// from the two.
+// Long sessions (of launchers; docs/protocol.md) prove their first frame in each direction this way. Each of these frames contains a public
+// key. From the two keys both ends compute a shared key. A Stream carries the later frames, each with an authentication code under that
+// shared key.
 //
-// The package does not know jobs. It limits only the time of the programs that it runs; the deadlines of a connection
-// are for its owner.
+// The package knows nothing about jobs. It limits only the time of the programs that it runs; the owner of a connection sets the
+// connection's deadlines.
 package seal

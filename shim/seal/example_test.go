@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// A shim asks a sidecar on another host. In this example both are in one process and do not need munge. Real ones use
+// A shim asks a sidecar on another host. In this example both are in one process and do not need munge. A real shim and a real sidecar use
 // seal.NewMunge("") in place of the realm's users.
 func Example() {
 	realm := sealtest.NewRealm()

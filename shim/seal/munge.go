@@ -20,9 +20,9 @@ const MaxAge = 5 * time.Minute
 
 // Munge makes and reads credentials with the programs munge and unmunge. It is safe for concurrent use.
 type Munge struct {
-	socket string        // of munged; "": munge's default
-	bound  time.Duration // for one call, with the wait for a free place
-	places chan struct{} // programs that may run at once, so that many shims do not become many processes
+	socket string        // munged's socket; "" means munge's default
+	bound  time.Duration // timeout of one call, including the wait for a free place
+	places chan struct{} // limits the number of programs that run simultaneously, so that many shims do not cause many processes
 }
 
 // NewMunge returns a Munge for the munged at a socket. "" means the default socket.
@@ -30,7 +30,7 @@ func NewMunge(socket string) *Munge {
 	return &Munge{socket: socket, bound: 10 * time.Second, places: make(chan struct{}, 2+2*runtime.GOMAXPROCS(0))}
 }
 
-// Check tests munge: it makes a credential and reads it. The error tells what does not work.
+// Check tests munge by making a credential and reading it. The error says what does not work.
 func (m *Munge) Check(ctx context.Context) error {
 	const text = "accordion checks whether munge works here"
 	credential, err := m.Make(ctx, []byte(text))
@@ -57,8 +57,8 @@ func (m *Munge) Make(ctx context.Context, payload []byte) (string, error) {
 	return credential, nil
 }
 
-// blamed contains the statuses of unmunge (munge_err_t of libmunge) that are about the credential and not about the
-// host.
+// blamed contains the exit statuses of unmunge (munge_err_t of libmunge) that mean that the credential is wrong, and not that munge does
+// not work.
 var blamed = map[int]string{
 	8:  "munge does not know its format",
 	9:  "it is of a version that munge does not know",
@@ -75,7 +75,7 @@ var blamed = map[int]string{
 
 // Read implements Authority.
 func (m *Munge) Read(ctx context.Context, credential string) ([]byte, uint32, error) {
-	if !strings.HasPrefix(credential, "MUNGE:") { // Other texts are not worth a process.
+	if !strings.HasPrefix(credential, "MUNGE:") { // For any other text no process is started.
 		return nil, 0, &CredentialError{Why: blamed[8]}
 	}
 	out, status, err := m.run(ctx, "unmunge", []byte(credential), "--numeric", "--keys=STATUS,UID,ENCODE_TIME,DECODE_TIME")
@@ -112,7 +112,7 @@ func parse(out []byte) ([]byte, uint32, error) {
 		}
 	}
 	for _, name := range []string{"ENCODE_TIME", "DECODE_TIME"} {
-		if at := values[name]; at < 0 || at > 1<<40 { // their difference must not overflow
+		if at := values[name]; at < 0 || at > 1<<40 { // limited, so that the difference of two times does not overflow
 			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is not a time", name, at)}
 		}
 	}
@@ -120,7 +120,7 @@ func parse(out []byte) ([]byte, uint32, error) {
 	switch age := values["DECODE_TIME"] - values["ENCODE_TIME"]; {
 	case values["STATUS"] != 0:
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("munge says %d", values["STATUS"])}
-	case uid < 0 || uid >= math.MaxUint32: // the last number is not a user
+	case uid < 0 || uid >= math.MaxUint32: // the largest number is not a user ID
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is not a user", uid)}
 	case age > int64(MaxAge/time.Second) || age < -int64(MaxAge/time.Second):
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("it is %d s old, %v are allowed: do the clocks of the two hosts agree?", age, MaxAge)}
@@ -165,7 +165,7 @@ func (m *Munge) run(ctx context.Context, name string, input []byte, arguments ..
 	return printed.buffer.Bytes(), 0, nil
 }
 
-// find looks for a program in the caller's PATH, then in the usual directories, because a job may have any PATH.
+// find looks for a program in the caller's PATH, and then in the usual directories, because a job may have an unusual PATH.
 func find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range []string{"/usr/bin", "/usr/local/bin", "/opt/munge/bin"} {

@@ -86,12 +86,12 @@ func TestARealCredentialExpires(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("it never expires: %v", err)
 		}
-		time.Sleep(100 * time.Millisecond) // munge has no event for it
+		time.Sleep(100 * time.Millisecond) // polls, because munge has no event for this
 	}
 }
 
 func TestWithoutAMungedNothingIsMadeOrRead(t *testing.T) {
-	sealtest.Key(t) // is munge installed?
+	sealtest.Key(t) // skips the test if munge is not installed
 	munge := seal.NewMunge(filepath.Join(t.TempDir(), "nobody"))
 	if _, err := munge.Make(t.Context(), nil); !errors.Is(err, seal.ErrUnavailable) || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("make: %v", err)
@@ -104,7 +104,7 @@ func TestWithoutAMungedNothingIsMadeOrRead(t *testing.T) {
 	}
 }
 
-// fakeMunge puts a program of the test before munge's.
+// fakeMunge puts a script of the test before munge's programs in PATH.
 func fakeMunge(t *testing.T, script string) *seal.Munge {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,19 +26,18 @@ const (
 	toClient = 1
 )
 
-// ErrForged means that a frame was not the next one that the peer sent. It was changed, left out, repeated or sent
-// back.
+// ErrForged means that a received frame is not the next frame that the peer sent. A frame was changed, left out, repeated or sent back.
 var ErrForged = errors.New("a frame is not the peer's next one: its code is wrong")
 
-// Stream carries the frames of a long session. Over TCP each frame is followed by a code under a key that only the two
-// ends have. Calls of munge for each frame would take too long. One goroutine may write while another reads. After an
-// error the Stream cannot be used any more.
+// Stream carries the frames of a long session. Over TCP each frame is followed by an authentication code under a key that only the two ends
+// have, because calling munge for each frame would take too long. One goroutine may write while another reads. After an error the Stream
+// cannot be used any more.
 type Stream struct {
 	conn    net.Conn
-	out, in *coder // nil: nothing is proved, on this machine
+	out, in *coder // nil if nothing is proved, because the peer is on this machine
 }
 
-// Plain returns a Stream on a connection where the kernel tells who is at the other end.
+// Plain returns a Stream on a Unix socket, where the kernel proves which user is at the other end.
 func Plain(conn net.Conn) *Stream { return &Stream{conn: conn} }
 
 // NewKey returns a key for one session.
@@ -50,8 +49,8 @@ func NewKey() (*ecdh.PrivateKey, error) {
 	return key, nil
 }
 
-// Stream returns the Stream that follows the first proved frame in each direction. Both ends sent their public keys in
-// these frames. The error is a *CredentialError when the other end's is not a key.
+// Stream returns the Stream that follows the first proved frame in each direction. In these frames both ends have sent their public keys.
+// The error is a *CredentialError if `theirs` is not a valid key.
 func (c *Conn) Stream(mine *ecdh.PrivateKey, theirs []byte) (*Stream, error) {
 	public, err := ecdh.X25519().NewPublicKey(theirs)
 	if err != nil {
@@ -81,8 +80,8 @@ func (s *Stream) WriteFrame(frame []byte) error {
 	return err
 }
 
-// ReadFrame returns the next frame, with its length, when it is genuine. Errors are those of wire.ReadUpTo, and
-// ErrForged. Of a frame that is too long it reads only the length, which nothing proves.
+// ReadFrame returns the next frame, with its length, if the frame is genuine. Errors are those of wire.ReadUpTo, and ErrForged. If a frame
+// is too long, ReadFrame reads only its length, which is not proved.
 func (s *Stream) ReadFrame(most int) ([]byte, error) {
 	frame, err := wire.ReadUpTo(s.conn, most)
 	if err != nil || s.in == nil {
@@ -105,7 +104,7 @@ func (s *Stream) ReadFrame(most int) ([]byte, error) {
 type coder struct {
 	mac       hash.Hash
 	direction byte
-	number    uint64 // of the previous frame
+	number    uint64 // number of the previous frame
 }
 
 func newCoder(key []byte, direction byte) *coder {

@@ -154,7 +154,7 @@ func TestOnlyGenuineFramesOfALongSessionArrive(t *testing.T) {
 	}
 }
 
-// The test computes the code as docs/protocol.md describes it.
+// The test computes the authentication code as docs/protocol.md describes it.
 func TestTheCodeIsTheOneOfTheProtocol(t *testing.T) {
 	s := open(t)
 	public, err := ecdh.X25519().NewPublicKey(s.serverPublic)
@@ -191,8 +191,7 @@ func TestAStreamRefusesWhatIsNoKeyAndBoundsFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last key gives a shared secret that is publicly known.
-	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} {
+	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} { // the last key gives a shared secret that is publicly known
 		var bad *seal.CredentialError
 		if _, err := c.Stream(key, theirs); !errors.As(err, &bad) {
 			t.Errorf("the key %x: %v", theirs, err)

@@ -17,14 +17,14 @@ var helpText = sync.OnceValue(func() string {
 	defer cancel()
 	c := exec.CommandContext(ctx, "srun", "--help")
 	c.WaitDelay = time.Second
-	out, _ := c.CombinedOutput() // without the text the option is not known, and the user gets that error
+	out, _ := c.CombinedOutput() // if this fails, the option counts as unknown, and the user gets that error
 	return string(out)
 })
 
 // Help looks up an option that is not in our table in the output of srun --help. A cluster's plug-ins may add options.
 func Help(name string) (Takes, bool) { return inHelp(helpText(), name) }
 
-// inHelp finds an option in srun's help. There it is written as --name, --name=value or --name[=value].
+// inHelp finds an option in srun's help, where options are written as --name, --name=value or --name[=value].
 func inHelp(help, name string) (Takes, bool) {
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
 		return 0, false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// aboutTasks matches srun's lines about the end of tasks: "srun: error: n3: tasks 0-1: Exited with exit code 3".
+// aboutTasks matches srun's lines about the end of tasks, such as "srun: error: n3: tasks 0-1: Exited with exit code 3".
 var aboutTasks = regexp.MustCompile(`^srun: error: (\S+): tasks? ([0-9,\-]+): `)
 
 // Messages collects what srun itself prints on standard error. The zero value is ready.
@@ -28,7 +28,7 @@ func (s *Messages) Add(line string) (ended bool) {
 	return false
 }
 
-// StartError returns why an srun that failed has started no task, or "" when its tasks ran.
+// StartError returns why an srun that failed has started no task, or "" if its tasks ran.
 func (s *Messages) StartError() string {
 	if s.ran {
 		return ""

@@ -2,7 +2,7 @@ package srun
 
 import "strings"
 
-// Takes is whether an option has a value.
+// Takes says whether an option has a value.
 type Takes int
 
 // Whether an option has a value: never, always, or only after = or in the same word.
@@ -31,7 +31,7 @@ profile prolog qos:q relative:r reservation resources segment signal slurmd-debu
 thread-spec threads:T threads-per-core time:t time-min tmp treewidth tres-bind tres-per-task uid wait:W wckey`
 )
 
-// aliases are other names of options, and the names that are used here.
+// aliases maps alternative names of options to the names that this package uses.
 var aliases = map[string]string{
 	"cpu_bind": "cpu-bind", "mem_bind": "mem-bind", "pack-group": "het-group", "tasks-per-node": "ntasks-per-node",
 }

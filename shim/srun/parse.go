@@ -11,7 +11,7 @@ import (
 type Option struct {
 	Name  string // long name, without dashes
 	Value string
-	Given bool // it has a value, perhaps an empty one: --comment= but not --exclusive
+	Given bool // a value was given, possibly an empty one: true for --comment= but not for --exclusive
 }
 
 // String returns the option as one word.
@@ -24,8 +24,8 @@ func (o Option) String() string {
 
 // Line is a parsed command line of srun.
 type Line struct {
-	Options []Option // in their order; the last one counts where an option may be given once only
-	Program []string // with its arguments; empty where there is none
+	Options []Option // in their order; if an option may be given only once, the last one counts
+	Program []string // the program with its arguments; empty if there is none
 }
 
 // Last returns the last option of a name.
@@ -38,9 +38,9 @@ func (l Line) Last(name string) (o Option, ok bool) {
 	return Option{}, false
 }
 
-// Parse parses the arguments as srun does. The options end before the first word that is not an option, or at "--".
-// Short options may be bundled, and long ones shortened as far as they are unique. foreign is asked about options that
-// Parse does not know, such as the options of a cluster's plug-ins. The error is one line for the user.
+// Parse parses the arguments as srun does. The options end before the first word that is not an option, or at "--". Short options may be
+// bundled, and long options may be shortened as long as they are unique. Parse calls `foreign` for options that it does not know, such as
+// the options of a cluster's plug-ins. The error is one line for the user.
 func Parse(arguments []string, foreign func(name string) (Takes, bool)) (Line, error) {
 	p := parser{rest: arguments, foreign: foreign}
 	for len(p.rest) > 0 {
@@ -88,7 +88,7 @@ func (p *parser) long(text string) error {
 	return nil
 }
 
-// named finds the option of a name that may be shortened.
+// named finds an option by its name, which may be shortened.
 func (p *parser) named(written string) (name string, takes Takes, err error) {
 	takes, known := longNames[written]
 	if !known && p.foreign != nil {
@@ -119,8 +119,8 @@ func (p *parser) named(written string) (name string, takes Takes, err error) {
 	return name, takes, nil
 }
 
-// bundle parses short options from their text without the dash. The last one may have a value: the rest of the word, or
-// the next word.
+// bundle parses short options from their text without the dash. The last option may have a value, which is the rest of the word or the next
+// word.
 func (p *parser) bundle(text string) error {
 	for i := range len(text) {
 		name, known := shortNames[text[i]]
@@ -148,7 +148,7 @@ func (p *parser) bundle(text string) error {
 	return nil
 }
 
-// next takes the next word.
+// next removes and returns the next word.
 func (p *parser) next() (word string, ok bool) {
 	if len(p.rest) == 0 {
 		return "", false

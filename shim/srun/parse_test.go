@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// site finds the options of a cluster whose plug-ins add three options.
+// site looks up an option on a cluster whose plug-ins add three options.
 func site(name string) (Takes, bool) {
 	takes, known := map[string]Takes{"ep": Value, "fast": Nothing, "tune": Perhaps}[name]
 	return takes, known

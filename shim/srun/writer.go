@@ -2,12 +2,12 @@ package srun
 
 import "bytes"
 
-// maxHeld is how many bytes of a line without an end are held back.
+// maxHeld is how many bytes of an incomplete line are held back.
 const maxHeld = 64 << 10
 
-// Writer passes on whole lines. Only one goroutine may use it. Flush passes on the rest at the end.
+// Writer passes on whole lines. Only one goroutine may use it. At the end, Flush passes on an incomplete line.
 type Writer struct {
-	Pass func(line []byte) error // gets a line with its end, if it has one; must not keep it
+	Pass func(line []byte) error // is called with each line, including its line end; it must not keep the slice
 	Raw  bool                    // passes on everything as it comes
 	held []byte
 }
@@ -37,7 +37,7 @@ func (l *Writer) Write(p []byte) (int, error) {
 // Flush passes on a line without an end.
 func (l *Writer) Flush() {
 	if len(l.held) > 0 {
-		_ = l.Pass(l.held) // the caller has no use for the error any more
+		_ = l.Pass(l.held) // the caller cannot use the error
 		l.held = nil
 	}
 }

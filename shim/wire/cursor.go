@@ -26,13 +26,13 @@ func (k Kind) String() string {
 	return [...]string{"nil", "a truth value", "an integer", "a float", "a string", "binary", "an extension", "a list", "a map"}[k]
 }
 
-// Value is one msgpack value. Of a list or map it is only the head.
+// Value is one msgpack value. For a list or a map it is only the head.
 type Value struct {
 	Kind  Kind
 	N     int64   // the integer; 0 or 1 for a truth value; the number of values, or pairs, that follow
 	Large bool    // the integer is above 2^63 - 1
 	Float float64 // the float
-	Data  []byte  // of strings, binary and extensions; it is part of the frame
+	Data  []byte  // bytes of a string, binary or extension; a part of the frame, not a copy
 }
 
 func (v Value) String() string {
@@ -45,14 +45,12 @@ func (v Value) String() string {
 	return v.Kind.String()
 }
 
-// Cursor reads the msgpack of a frame that Open has checked. It allocates nothing, because a frame is checked before
-// anything of it is decoded. Unlike the codec it distinguishes a string from binary, and tells which field of a message
-// is wrong.
+// Cursor reads the msgpack of a frame that Open has checked. It allocates no memory, because frames from unknown peers are checked with it
+// before they are decoded. Unlike the codec, it distinguishes a string from binary, and allows errors to name the wrong field of a message.
 type Cursor struct{ rest []byte }
 
-// Open returns a Cursor at the beginning of a body. It checks that the body is exactly one complete map with string
-// keys, which has at most deepest levels, with the map itself. The error is a *MalformedError. No method of the Cursor
-// fails afterwards.
+// Open returns a Cursor at the beginning of a body. It checks that the body is exactly one complete map with string keys, with at most
+// `deepest` levels including the map itself. The error is a *MalformedError. No method of the Cursor fails afterwards.
 func Open(body []byte, deepest int) (*Cursor, error) {
 	c := &Cursor{rest: body}
 	head, ok := c.take()
@@ -71,7 +69,7 @@ func Open(body []byte, deepest int) (*Cursor, error) {
 	return &Cursor{rest: body}, nil
 }
 
-// pass skips what follows a head, which may have the given number of further levels.
+// pass skips the values that belong to a head, which may have the given number of further levels.
 func (c *Cursor) pass(head Value, levels int) (why string) {
 	if head.Kind != KindList && head.Kind != KindMap {
 		return ""
@@ -79,7 +77,7 @@ func (c *Cursor) pass(head Value, levels int) (why string) {
 	if levels == 0 {
 		return "it is nested too deeply"
 	}
-	for range head.N { // a count that is too high ends where the bytes end
+	for range head.N { // if the count is too high, the loop ends where the bytes end
 		if head.Kind == KindMap {
 			if key, ok := c.take(); !ok || key.Kind != KindString {
 				return "it is not msgpack, or a key is not a string"
@@ -99,13 +97,13 @@ func (c *Cursor) pass(head Value, levels int) (why string) {
 	return ""
 }
 
-// Next returns the next value. Of a list or map it returns the head.
+// Next returns the next value. For a list or a map it returns the head.
 func (c *Cursor) Next() Value {
 	v, _ := c.take()
 	return v
 }
 
-// Leave skips what follows a head.
+// Leave skips the values that belong to a head.
 func (c *Cursor) Leave(head Value) { c.pass(head, -1) }
 
 // IsNil reports whether the next value is nil.

@@ -10,14 +10,14 @@ import (
 	"github.com/ugorji/go/codec"
 )
 
-// ErrTruncated means that the peer closed the connection in the middle of a frame. When it closed the connection before
-// the first byte of a frame, the error is io.EOF.
+// ErrTruncated means that the peer closed the connection in the middle of a frame. If the peer closed the connection before the first byte
+// of a frame, the error is io.EOF.
 var ErrTruncated = errors.New("the frame is truncated")
 
 // TooLongError means that a frame is, or would be, longer than allowed. Nothing after its length was read or written.
 type TooLongError struct {
 	Length uint64 // bytes
-	Most   int    // bytes that were allowed; 0: MaxFrame
+	Most   int    // bytes that were allowed; 0 means MaxFrame
 }
 
 func (e *TooLongError) Error() string {
@@ -28,7 +28,7 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the frame is too long: %d bytes, at most %d are allowed", e.Length, most)
 }
 
-// VersionError means that a frame has another version than ours. 0 means none.
+// VersionError means that the version of a frame is not ours. Version is 0 if the frame has no version.
 type VersionError struct{ Version int64 }
 
 func (e *VersionError) Error() string {
@@ -53,8 +53,8 @@ func WriteReply(w io.Writer, r Reply) error {
 	return write(w, &r)
 }
 
-// ReadRequest reads one request and checks that its numbers are possible. It reads nothing after the frame. The error
-// is io.EOF, ErrTruncated, a *TooLongError, a *VersionError, a *MalformedError, or the reader's own.
+// ReadRequest reads one request and checks that its numbers are possible. It reads nothing after the frame. The error is io.EOF,
+// ErrTruncated, a *TooLongError, a *VersionError, a *MalformedError, or an error of the reader.
 func ReadRequest(r io.Reader) (Request, error) {
 	var q Request
 	if err := readUpTo(r, MaxFrame, strict, &q); err != nil {
@@ -100,7 +100,7 @@ func malformed(format string, args ...any) error {
 
 const header = 4 // bytes of the length
 
-// write encodes a frame into one buffer and writes it at once, so that a deadline never leaves a half header behind.
+// write encodes a frame into one buffer and writes the buffer in one call, so that a deadline does not cut a frame inside its header.
 func write(w io.Writer, message any) error { return writeUpTo(w, MaxFrame, message) }
 
 func writeUpTo(w io.Writer, most int, message any) error {
@@ -133,8 +133,8 @@ func readUpTo(r io.Reader, most int, f *format, into any) error {
 	return decode(body, f, into)
 }
 
-// ReadFrame reads one whole frame, with its length, and does not parse it. It is for callers that must know that a
-// message is genuine before they parse it. The error is io.EOF, ErrTruncated, a *TooLongError, or the reader's own.
+// ReadFrame reads one whole frame, with its length, and does not parse it. It is for callers that must know that a message is genuine
+// before they parse it. The error is io.EOF, ErrTruncated, a *TooLongError, or an error of the reader.
 func ReadFrame(r io.Reader) ([]byte, error) { return ReadUpTo(r, MaxFrame) }
 
 // ReadUpTo reads a frame as ReadFrame does. The msgpack of the frame may have at most the given number of bytes.
@@ -200,9 +200,8 @@ func version(body []byte, deepest int) (found int64, err error) {
 	return found, nil
 }
 
-// VersionOf returns the version of a frame, which includes its length. It reads nothing else of the frame. It returns 0
-// when there is none or when the frame is not a message. The first frame of a connection tells which protocol it
-// speaks.
+// VersionOf returns the version of a frame, which is given with its length. It parses nothing else. It returns 0 if the frame has no
+// version or is not a message. The version of a connection's first frame is the version of the protocol.
 func VersionOf(frame []byte) int64 {
 	if len(frame) <= header {
 		return 0
@@ -211,8 +210,8 @@ func VersionOf(frame []byte) int64 {
 	return v
 }
 
-// format is a codec handle with the pool of its decoders. A handle must not change after its first use. It is complete
-// when newFormat returns it, and can be shared after that.
+// format is a codec handle with a pool of its decoders. A handle must not change after its first use. newFormat returns a complete handle,
+// which can be shared.
 type format struct{ decoders sync.Pool }
 
 var (
@@ -230,10 +229,10 @@ func newFormat(strict bool) *format {
 // maxDepth limits the nesting of a frame. Our messages are one map of plain values, and of lists of such maps.
 const maxDepth = 4
 
-// mostListed limits the elements of a list: an Allocation takes 14 bytes or more.
+// mostListed limits the number of elements of a list. An Allocation takes at least 14 bytes.
 const mostListed = MaxFrame / 14
 
-// deepest limits the nesting of later versions, which nest more. The code for such a version applies its own limit.
+// deepest limits the nesting in frames of later versions, which may nest deeper. The code for such a version applies its own limit.
 const deepest = 64
 
 func handle(strict bool) *codec.MsgpackHandle {
@@ -244,8 +243,8 @@ func handle(strict bool) *codec.MsgpackHandle {
 	h.SignedInteger = true // plain integers decode as int64
 	h.ValidateUnicode = true
 	h.ErrorIfNoField = strict
-	h.MaxDepth = deepest + 1 // the codec stops there; Open has checked before
-	h.MaxInitLen = 64        // a short frame may claim to be a map of 2^32 entries
+	h.MaxDepth = deepest + 1 // a limit of the codec; Open has checked the depth before
+	h.MaxInitLen = 64        // because a short frame may claim to be a map with 2^32 entries
 	return h
 }
 
@@ -262,7 +261,7 @@ func decode(body []byte, f *format, into any) error {
 	return nil
 }
 
-// encode returns a frame whose length is still empty.
+// encode returns a frame whose length is not filled in yet.
 func encode(message any) ([]byte, error) {
 	var body []byte
 	e := encoders.Get().(*codec.Encoder)

@@ -8,8 +8,7 @@ func WriteChallenge(w io.Writer, c Challenge) error {
 	return writeUpTo(w, MaxProof, &c)
 }
 
-// ReadChallenge reads one challenge, which has a complete nonce or a reason why there is none. Its errors are those of
-// ReadRequest.
+// ReadChallenge reads one challenge, which has either a complete nonce or a reason for its absence. Its errors are those of ReadRequest.
 func ReadChallenge(r io.Reader) (Challenge, error) {
 	var c Challenge
 	if err := readUpTo(r, MaxProof, strict, &c); err != nil {
@@ -27,8 +26,8 @@ func WriteProof(w io.Writer, p Proof) error {
 	return writeUpTo(w, MaxProof, &p)
 }
 
-// ReadProof reads one proof, which has a credential or a reason why there is none. The caller has to check the
-// credential. Its errors are those of ReadRequest.
+// ReadProof reads one proof, which has either a credential or a reason for its absence. The caller has to check the credential. Its errors
+// are those of ReadRequest.
 func ReadProof(r io.Reader) (Proof, error) {
 	var p Proof
 	if err := readUpTo(r, MaxProof, strict, &p); err != nil {

@@ -11,19 +11,19 @@ const (
 	QueryView    = "view"    // the document of accordion status
 	QueryQueue   = "queue"   // the document of accordion queue
 	QueryEntries = "entries" // the journal's entries, one JSON object per line
-	QueryReset   = "reset"   // no data: resets what the user's jobs left unused. Only for root
+	QueryReset   = "reset"   // resets the record of what the user's jobs left unused; has no data, and is only for root
 )
 
-// Query asks the sidecar for a part of its journal, for a user who may not open the file. It is the only request of its
+// Query asks the sidecar for a part of its journal, on behalf of a user who may not open the file. It is the only request of its
 // connection.
 type Query struct {
 	Version      int    `codec:"v"` // set by WriteQuery
 	What         string `codec:"what"`
-	Applications bool   `codec:"applications,omitempty"` // ask for the journal of applications
-	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0: all
+	Applications bool   `codec:"applications,omitempty"` // set to ask for the journal of applications
+	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0 means all
 	Since        int64  `codec:"since,omitempty"`        // only entries with an id above this one
 	Follow       bool   `codec:"follow,omitempty"`       // continue with new entries as they come
-	User         string `codec:"user,omitempty"`         // of QueryReset
+	User         string `codec:"user,omitempty"`         // user for QueryReset
 }
 
 // Done is the status of the last Piece of a complete answer.
@@ -33,11 +33,11 @@ const Done Status = "done"
 type Piece struct {
 	Version int    `codec:"v"` // set by WritePiece
 	Data    []byte `codec:"data,omitempty"`
-	Status  Status `codec:"status,omitempty"` // of the last piece: Done, Busy or Refused; "": more follow
+	Status  Status `codec:"status,omitempty"` // Done, Busy or Refused in the last piece; "" if more pieces follow
 	Why     string `codec:"why,omitempty"`    // with Busy and Refused
 	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: when to ask again
-	Path    string `codec:"path,omitempty"`   // of the journal; in the first piece
-	PID     int    `codec:"pid,omitempty"`    // of the sidecar; in the first piece
+	Path    string `codec:"path,omitempty"`   // path of the journal, in the first piece
+	PID     int    `codec:"pid,omitempty"`    // process ID of the sidecar, in the first piece
 }
 
 // WriteQuery writes one query, with its version in it. It returns the same errors as WriteRequest.
@@ -46,8 +46,8 @@ func WriteQuery(w io.Writer, q Query) error {
 	return write(w, &q)
 }
 
-// ParseQuery parses a query from a frame, its length included. It ignores fields that it does not
-// know: a later release may ask for more, and gets what is known.
+// ParseQuery parses a query from a frame, which includes its length. It ignores unknown fields. A client of a later release, which may ask
+// for more, gets what this release knows.
 func ParseQuery(frame []byte) (Query, error) {
 	var q Query
 	if v := VersionOf(frame); v != VersionOfQueries {
@@ -75,9 +75,8 @@ func WritePiece(w io.Writer, p Piece) error {
 	return write(w, &p)
 }
 
-// ReadPiece reads one piece. A sidecar that does not know queries, or has no place for one, answers
-// with a Reply: its status and reason become the piece's. ReadPiece returns the same errors as
-// ReadRequest.
+// ReadPiece reads one piece. A sidecar that does not know queries, or that cannot accept another one, answers with a Reply. Then the piece
+// has the Reply's status and reason. ReadPiece returns the same errors as ReadRequest.
 func ReadPiece(r io.Reader) (Piece, error) {
 	var p Piece
 	frame, err := ReadFrame(r)

@@ -9,9 +9,8 @@
 //	…
 //	reply, err := wire.ReadReply(conn)
 //
-// Over a network the kernel cannot tell who is at the other end. There each message is preceded by a proof of who wrote
-// it: the sidecar first sends a Challenge, and a Proof precedes the request and the reply. Package shim/seal makes and
-// checks the proofs.
+// Over a network the kernel cannot prove which user is at the other end. There the sidecar first sends a Challenge, and a Proof, which
+// proves the sender, precedes the request and the reply. Package shim/seal makes and checks the proofs.
 //
 // Deadlines, credentials and repetition are for the two ends (adapter/session, shim).
 package wire
@@ -26,8 +25,7 @@ const MaxFrame = 64 << 10
 // environment ACCORDION_SOCKET).
 const Socket = "/run/accordion/accordion.sock"
 
-// MaxProof limits the msgpack of a Challenge or a Proof in bytes, because they come from a peer that has not proved yet
-// who it is.
+// MaxProof limits the msgpack of a Challenge or a Proof in bytes, because they come from a peer whose user is not proved yet.
 const MaxProof = 4 << 10
 
 // NonceSize is the length of a Challenge's nonce, in bytes.
@@ -37,7 +35,7 @@ const NonceSize = 32
 type Challenge struct {
 	Version int    `codec:"v"`             // set by WriteChallenge
 	Nonce   []byte `codec:"nonce"`         // NonceSize bytes that were never used before; absent when Why is set
-	Why     string `codec:"why,omitempty"` // why there is no session now: ask again
+	Why     string `codec:"why,omitempty"` // why there is no session now; the shim should ask again
 }
 
 // Proof precedes a message over a network. Its credential covers the nonce and the message.
@@ -49,15 +47,15 @@ type Proof struct {
 
 // Request ends the job's current step and asks for the nodes of the next one.
 //
-// A request may be repeated without harm. After a lost connection the shim asks again, and cannot know whether the
-// resize that it asked for has happened. Step distinguishes the two cases.
+// A request may be repeated without harm. If the connection is lost, the shim asks again, and cannot know whether the requested resize has
+// happened. The field Step distinguishes the two cases.
 type Request struct {
 	Version int    `codec:"v"` // set by WriteRequest
 	Job     int64  `codec:"job"`
-	Step    int    `codec:"step,omitempty"`    // the step that ends, from 1; when the job is already past it, the reply comes at once. 0: the present one
+	Step    int    `codec:"step,omitempty"`    // number of the step that ends, counted from 1; 0 means the present step. If the job is already past that step, the reply comes without delay
 	Keep    string `codec:"keep,omitempty"`    // host list: the nodes to keep when the job shrinks
-	Release string `codec:"release,omitempty"` // host list: the nodes to give back when the job shrinks
-	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0: never
+	Release string `codec:"release,omitempty"` // host list: the nodes to release when the job shrinks
+	Waits   int64  `codec:"waits,omitempty"`   // seconds until the shim gives up; 0 means never
 }
 
 // Status is how a request ended.
@@ -65,28 +63,27 @@ type Status string
 
 // The statuses.
 const (
-	Resized Status = "resized" // the next step's nodes are there
-	Refused Status = "refused" // not the caller's job, not a managed job, or wrong node names: Why tells it
-	Over    Status = "over"    // there is no next step, and the last one goes on
+	Resized Status = "resized" // the job has the nodes of the next step
+	Refused Status = "refused" // not the caller's job, not a managed job, or wrong node names (see Why)
+	Over    Status = "over"    // there is no next step, and the last step continues
 	Late    Status = "late"    // the shim's timeout passed before the nodes came
-	Busy    Status = "busy"    // too many sessions are open, or the request came too slowly: ask again. The session server sends it, and it describes no allocation
+	Busy    Status = "busy"    // too many sessions are open, or the request came too slowly; the shim should ask again. The session server sends this status, and the reply describes no allocation
 )
 
-// Reply describes the present allocation, whatever the status is. Count is 0 when the sidecar does not know it.
+// Reply describes the present allocation, whatever the status is. If the sidecar does not know the allocation, Count is 0.
 type Reply struct {
 	Version    int    `codec:"v"` // set by WriteReply
 	Status     Status `codec:"status"`
 	Why        string `codec:"why,omitempty"`
 	Nodes      string `codec:"nodes"` // host list
 	Count      int    `codec:"count"`
-	Step       int    `codec:"step"` // the step that begins now, from 1
+	Step       int    `codec:"step"` // number of the step that begins now, counted from 1
 	Steps      int    `codec:"steps"`
 	Until      int64  `codec:"until"`      // Unix second at which that step is planned to end
 	Generation int    `codec:"generation"` // number of resizes so far
 
-	// Allocations are set for a job that has companions: first its own, then one for each companion. Together they have
-	// the Nodes. Absent when the job's own allocation has all nodes. A shim of an earlier release refuses a reply with
-	// this field.
+	// Allocations is set for a job that has companions. It has first the job's own allocation, then one for each companion; together they
+	// have the Nodes. It is absent if the job's own allocation has all nodes. A shim of an earlier release refuses a reply with this field.
 	Allocations []Allocation `codec:"allocations,omitempty"`
 }
 

@@ -6,14 +6,14 @@ import (
 	"accordion/core"
 )
 
-// entry is a value's place in an agenda. The zero value is in none.
+// entry is a value that can be in an agenda. The zero entry is in no agenda.
 type entry[T any] struct {
 	Of   T
 	due  core.Time
-	slot int // index in the heap + 1; 0: not in the heap
+	slot int // index in the heap + 1; 0 if not in the heap
 }
 
-// agenda has values by the second at which they are due. The zero value is empty.
+// agenda is a queue of values, ordered by the second at which each is due. The zero agenda is empty.
 type agenda[T any] struct{ heap entries[T] }
 
 // First returns when the first value is due, or core.Forever.
@@ -36,7 +36,7 @@ func (g *agenda[T]) Put(e *entry[T], due core.Time) {
 	}
 }
 
-// Remove removes a value, if it is there.
+// Remove removes a value, if it is in the agenda.
 func (g *agenda[T]) Remove(e *entry[T]) {
 	if e.slot > 0 {
 		heap.Remove(&g.heap, e.slot-1)

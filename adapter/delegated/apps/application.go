@@ -13,11 +13,11 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Record is an application as the journal has it.
+// Record is the journal's record of an application.
 type Record struct {
 	ID      int64
 	Data    []byte // JSON
-	Damaged error  // why Data is not what was written; nil: it is
+	Damaged error  // why Data is damaged; nil if it is intact
 }
 
 // Phase is the progress of an application. It is finer than the states that launchers receive.
@@ -25,13 +25,13 @@ type Phase string
 
 // The phases, in the order in which an application takes them. An application whose start fails goes back to Waiting.
 const (
-	Fresh      Phase = "fresh"      // has said hello, has not subscribed
+	Fresh      Phase = "fresh"      // its launcher has sent "hello", but has not subscribed
 	Subscribed Phase = "subscribed" // has no request
 	Waiting    Phase = "waiting"    // has a request
-	Preparing  Phase = "preparing"  // a try to start: its clusters reserve nodes
-	Starting   Phase = "starting"   // committed: its parts come up
+	Preparing  Phase = "preparing"  // a try to start has begun: its clusters reserve nodes
+	Starting   Phase = "starting"   // the start is committed: its parts come up
 	Running    Phase = "running"    // its parts run
-	Ending     Phase = "ending"     // is being ended, or has ended; ghosts may be left
+	Ending     Phase = "ending"     // is being ended, or has ended; ghosts (reservations after the end) may be left
 )
 
 // Holds reports whether the parts of an application hold hosts.
@@ -49,15 +49,15 @@ type Application struct {
 	Rank     core.Time       `json:"rank,omitempty"` // the second of its subscription
 	Filter   launcher.Filter `json:"filter"`
 	Most     core.Time       `json:"most,omitempty"`
-	Parts    []*Part         `json:"parts,omitempty"` // by cluster; also those that the request does not use
-	Tag      int64           `json:"tag"`             // of the request in force; -1: none
+	Parts    []*Part         `json:"parts,omitempty"` // ordered by cluster; includes clusters that the request does not use
+	Tag      int64           `json:"tag"`             // of the request in force; -1 if there is none
 	Walltime core.Time       `json:"walltime,omitempty"`
-	View     int64           `json:"view"`  // the last one sent
-	Acked    int64           `json:"acked"` // the last one acknowledged
+	View     int64           `json:"view"`  // number of the last view sent
+	Acked    int64           `json:"acked"` // number of the last view acknowledged
 
 	Try    int         `json:"try,omitempty"`   // number of the newest try to start it
 	Tries  []core.Time `json:"tries,omitempty"` // the seconds of the last failed tries, at most perMinute
-	Slow   bool        `json:"slow,omitempty"`  // too many tries failed: only one a minute is left
+	Slow   bool        `json:"slow,omitempty"`  // too many tries failed: only one try a minute is made
 	Failed string      `json:"failed,omitempty"`
 
 	At    core.Time `json:"at,omitempty"` // the second of the decision to start
@@ -65,25 +65,25 @@ type Application struct {
 	Went  core.Time `json:"went,omitempty"`
 	Since core.Time `json:"since,omitempty"` // when its phase began
 
-	Reason string    `json:"reason,omitempty"` // Ending: launcher.Why…; "": it ended by itself, or was withdrawn
-	Why    string    `json:"why,omitempty"`    // Ending: a line for the user of its jobs
-	EndAt  core.Time `json:"end_at,omitempty"` // Ending: when its jobs end
+	Reason string    `json:"reason,omitempty"` // Ending: launcher.Why…; "" if it ended by itself, or was withdrawn
+	Why    string    `json:"why,omitempty"`    // in phase Ending: a line for the user of its jobs
+	EndAt  core.Time `json:"end_at,omitempty"` // in phase Ending: when its jobs end
 }
 
 // Part is an application's job on one cluster, or a cluster on which it may get one.
 type Part struct {
 	Cluster int        `json:"-"`
 	Name    string     `json:"cluster"`
-	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0: none, or the cluster makes it
+	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0 if there is none, or the cluster makes it
 	Since   core.Time  `json:"since,omitempty"` // when that job was submitted, as its cluster shows it
-	Hosts   int        `json:"hosts,omitempty"` // in the request in force; 0: the request does not use this cluster
+	Hosts   int        `json:"hosts,omitempty"` // hosts in the request in force; 0 if the request does not use this cluster
 	Nodes   []string   `json:"nodes,omitempty"` // of the newest try
-	Drop    int        `json:"drop,omitempty"`  // the try that is given up, until its cluster shows that it is undone
+	Drop    int        `json:"drop,omitempty"`  // the try that was given up, until the cluster shows that the try is undone
 	Kept    int        `json:"kept,omitempty"`  // hosts that the part may still hold from that try
-	Lost    core.Time  `json:"lost,omitempty"`  // since when its job is gone and the launcher should submit another; 0: it is there
+	Lost    core.Time  `json:"lost,omitempty"`  // since when the job is gone, so that the launcher should submit another; 0 if the job exists
 	Done    bool       `json:"done,omitempty"`  // the part, or its launcher, has reported its end
 	Code    int        `json:"code,omitempty"`
-	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0: no ghost
+	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0 if there is no ghost
 	Over    bool       `json:"over,omitempty"`  // its job has ended
 
 	Prepared bool         `json:"-"` // in this try
@@ -92,14 +92,14 @@ type Part struct {
 	Okay     *pendingOkay `json:"-"` // the answer to its report of its end, which waits for its ghost
 }
 
-// pendingOkay is an Okay that is sent when a ghost stands, at the latest at the second By.
+// pendingOkay is an Okay message that is sent when the reservation of a ghost exists, at the latest at second By.
 type pendingOkay struct {
 	Session uint64
 	Seq     int64
 	By      core.Time
 }
 
-// perMinute is how many tries to start an application may fail in a minute. After that there is one try a minute.
+// perMinute is how many tries to start an application may fail in a minute. After that many failures, one try a minute is made.
 const perMinute = 5
 
 // Record returns the application's record.
@@ -111,7 +111,8 @@ func (d *Application) Record() Record {
 	return Record{ID: d.ID, Data: data}
 }
 
-// unknownViews is an upper bound for the number of views that were sent and are not in the journal. Their numbers are not used again.
+// unknownViews is an upper bound for the number of views that were sent but are not in the journal. After a restart, numbering skips as
+// many views, so that no number is used again.
 const unknownViews = 1 << 20
 
 // readRecord returns the application in a record. cluster returns the index of a cluster's name, or −1 if there is no such cluster. Parts on
@@ -137,8 +138,8 @@ func readRecord(r Record, cluster func(name string) int) (a *Application, gone b
 	return a, gone, nil
 }
 
-// Shift moves the application's seconds, after the clock was set by that many seconds. The rank stays: it is compared with seconds at which
-// batch systems received jobs.
+// Shift adds `by` to the application's times, after the clock was set by that many seconds. The rank stays: it is compared with the times
+// at which batch systems received jobs.
 func (a *Application) Shift(by core.Time) {
 	move := func(t *core.Time) {
 		if *t > 0 {
@@ -168,7 +169,7 @@ func (a *Application) clusterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// request returns the request in force, with its walltime longer by more seconds.
+// request returns the request in force, with `more` seconds added to its walltime.
 func (a *Application) request(more core.Time) moldable.Request {
 	q := moldable.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
 	for _, p := range a.Parts {
@@ -194,7 +195,7 @@ func (a *Application) setRequest(tag int64, q moldable.Request) (changed bool) {
 	return changed
 }
 
-// each reports whether holds is true for all parts of the request.
+// each reports whether `holds` returns true for all parts of the request.
 func (a *Application) each(holds func(*Part) bool) bool {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !holds(p) {
@@ -226,7 +227,7 @@ func (a *Application) Nodes() []launcher.Names {
 	return all
 }
 
-// startMessage returns the message that the application starts, and where.
+// startMessage returns the message that informs the launcher that the application starts, and on which nodes.
 func (a *Application) startMessage() *launcher.Start {
 	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
 }
@@ -240,7 +241,7 @@ func (a *Application) goMessage() *launcher.Go {
 	return g
 }
 
-// giveUp records that a try is given up. What it reserved may still be there.
+// giveUp records that a try is given up. Its reservations may still exist.
 func (a *Application) giveUp(try int) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -259,7 +260,7 @@ func (a *Application) countFailure(now core.Time) {
 	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
 }
 
-// retryAt returns the second before which no other try is made; it may be past.
+// retryAt returns the earliest second of the next try, which may be in the past.
 func (a *Application) retryAt() core.Time {
 	if n := len(a.Tries); n > 0 && a.Slow {
 		return a.Tries[n-1] + 60
@@ -277,16 +278,16 @@ func (a *Application) exitCode() int {
 	return 0
 }
 
-// Failing reports whether a part has reported a failure of its own. A part that is cancelled while it works runs its EXIT trap, too: that
-// reports 0, which is wrong, or a signal.
+// Failing reports whether a part has reported a failure of its own. A part that is cancelled also runs its EXIT trap, which reports 0,
+// although the part failed, or a signal.
 func (p *Part) Failing() bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
-// Gone returns the message that asks the launcher for another job in place of one that is gone.
+// Gone returns the message that asks the launcher to submit another job, because the part's job is gone.
 func (p *Part) Gone() *launcher.Lost {
 	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
 }
 
-// heldHosts returns how many hosts a part holds or may hold now, and until when. A second that is past means that the end is not known.
+// heldHosts returns how many hosts a part holds or may hold now, and until when. If until is in the past, the end is unknown.
 func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.Time) {
 	switch {
 	case p.Drop > 0:
@@ -295,7 +296,7 @@ func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.T
 		return 0, 0
 	case p.Over && p.Ghost <= now:
 		return 0, 0
-	case p.Over || p.Done: // or about to end
+	case p.Over || p.Done: // it has ended, or is about to end
 		return p.Hosts, p.Ghost
 	}
 	return p.Hosts, a.By
@@ -357,7 +358,7 @@ func (a *Application) Compare(b *Application) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
 }
 
-// stateWord returns the state as launchers receive it. placed is set if a pass has placed the request.
+// stateWord returns the name of the state that launchers receive. placed is set if a pass has placed the request.
 func (a *Application) stateWord(placed bool, now core.Time) string {
 	switch {
 	case a.Phase == Fresh, a.Phase == Subscribed:

@@ -25,7 +25,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// After five failed tries in a minute there is only one a minute, until a try succeeds or the request changes.
+// After five failed tries in a minute, only one try a minute is made, until a try succeeds or the request changes.
 func TestOnlyOneTryAMinuteAfterFiveFailures(t *testing.T) {
 	a := &Application{}
 	for _, c := range []struct{ now, next int64 }{{0, 0}, {10, 0}, {20, 0}, {61, 0}, {65, 0}, {70, 0}, {72, 132}, {132, 192}, {192, 252}} {

@@ -66,7 +66,7 @@ func (m *Machine) auditRMS() string {
 		if in != a.joined {
 			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
 		}
-		if !in || a.Phase != Waiting || m.unplanned[a] { // an application in unplanned is counted at the next step
+		if !in || a.Phase != Waiting || m.unplanned[a] { // an application in m.unplanned is counted at the next step
 			continue
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
@@ -110,7 +110,7 @@ func (m *Machine) auditOccupied() string {
 	return ""
 }
 
-// auditBoards finds an application that a cluster's new state would pass by, although the state may be news for it.
+// auditBoards finds an application that may have to react to a cluster's new state, but that the machine would not look at.
 func (m *Machine) auditBoards() string {
 	for i, c := range m.clusters {
 		concerned := m.concerned(i)

@@ -56,8 +56,8 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	return nil
 }
 
-// partDone handles a part's report of its end. If other applications wait, its nodes are kept for them, and the part gets its answer only
-// after that.
+// partDone handles a part's report of its end. If other applications wait, the part's nodes are reserved for them first, and the part is
+// answered only then.
 func (m *Machine) partDone(s *session, seq int64, code int) {
 	a, p := s.app, s.part
 	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {
@@ -73,10 +73,10 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	m.okay(s, seq)
 }
 
-// ghostWithin is how many seconds a part waits for its ghost at most.
+// ghostWithin is the longest time, in seconds, that a part waits until the reservation of its ghost exists.
 const ghostWithin core.Time = 10
 
-// answerDone answers a part's report of its end when its ghost stands, or does not come.
+// answerDone answers a part's report of its end when the reservation of its ghost exists, or will not be made.
 func (m *Machine) answerDone(a *application, p *Part, s *mailbox.Standing) {
 	if p.Okay != nil && (m.now >= p.Okay.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
 		m.okay(m.sessions[p.Okay.Session], p.Okay.Seq)

@@ -56,8 +56,8 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	return m, now
 }
 
-// BenchmarkStep measures one event while 200 or 2,000 applications exist: an acknowledgement, which changes nothing, a state, a pass, and
-// a second in which nothing is due.
+// BenchmarkStep measures single events while 200 or 2,000 applications exist. The events are an acknowledgement that changes nothing, a
+// cluster's state, a pass, and a second in which nothing is due.
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{200, 2000} {
 		b.Run(fmt.Sprintf("ack/%d", n), func(b *testing.B) {

@@ -7,7 +7,8 @@ import (
 	"accordion/core"
 )
 
-// mostShown is above the number of views, tries or hosts of any application. Sums of such numbers do not overflow.
+// mostShown is larger than the number of views, tries or hosts of any application, and small enough that sums of such numbers do not
+// overflow.
 const mostShown = 1 << 50
 
 // check returns an error if a record has values that no sidecar writes. Acting on them would be wrong, or impossible.

@@ -14,26 +14,26 @@ import (
 // Cluster is a cluster on which applications may run. Messages name it by its index.
 type Cluster struct {
 	Name     string // unique
-	Site     string // "": none
+	Site     string // "" if there is none
 	Speed    float64
 	Attrs    map[string]string
-	Embedded bool // the cluster makes parts itself, at their start, and launchers submit no jobs
+	Embedded bool // the cluster itself makes the job of a part when the part starts, and launchers submit no jobs
 }
 
 // cluster is a cluster in its machine.
 type cluster struct {
 	Cluster
-	State *mailbox.ClusterState         // the newest; nil before the first
+	State *mailbox.ClusterState         // the newest state; nil before the first
 	Jobs  map[int64][]mailbox.Job       // of the state, by application
 	Parts map[int64][]*mailbox.Standing // of the state, by application
 
 	lost    bool                     // the cluster was not read for a minute
 	trouble string                   // why its state cannot be used; "" if it can
 	placed  bool                     // a pass has placed what the state shows
-	changed bool                     // its orders changed, or the end of an orphan is due
-	ordered []*application           // applications that it has an order about, by rank
-	orders  []mailbox.Order          // sent last; nil: none yet
-	orphans map[core.JobID]core.Time // jobs that no application names, with the second since when
+	changed bool                     // the orders for this cluster changed, or the end of an orphan is due
+	ordered []*application           // applications with an order for this cluster, by rank
+	orders  []mailbox.Order          // sent last; nil if there is none yet
+	orphans map[core.JobID]core.Time // jobs that no application names, with the second since which that is so
 }
 
 // setState replaces the cluster's state.
@@ -48,7 +48,7 @@ func (c *cluster) setState(b *mailbox.ClusterState) {
 	}
 }
 
-// standing returns what the state says of an application's part, or nil. On an embedded cluster job is not used.
+// standing returns the state's entry for an application's part, or nil. On an embedded cluster the parameter `job` is not used.
 func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
@@ -58,7 +58,7 @@ func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing 
 	return nil
 }
 
-// lists returns the job of an application's part, if the state shows it and it has not ended.
+// lists returns the job of an application's part, if the state shows the job and the job has not ended.
 func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -93,8 +93,8 @@ func (c *cluster) info() clusterInfo {
 // hosts returns how many hosts applications may request, or 0 before the first state.
 func (c *cluster) hosts() int { return c.info().Hosts }
 
-// mostHosts returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
-// each cluster is read, and their requests were right a moment ago.
+// mostHosts returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers reconnect before
+// every cluster is read, and their requests were valid before the restart.
 func (c *cluster) mostHosts() int {
 	if c.State == nil {
 		return core.MaxNodes
@@ -102,7 +102,7 @@ func (c *cluster) mostHosts() int {
 	return c.hosts()
 }
 
-// passes reports whether a filter accepts the cluster. Before the first state, only its name and attributes count.
+// passes reports whether a filter accepts the cluster. Before the first state, only the cluster's name and attributes count.
 func (c *cluster) passes(f launcher.Filter) bool {
 	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 		return false
@@ -120,7 +120,7 @@ func (c *cluster) passes(f launcher.Filter) bool {
 		(f.Arch == "" || f.Arch == b.Arch)
 }
 
-// listOf returns the clusters for which shown is true, and the links between them.
+// listOf returns the clusters for which `shown` returns true, and the links between these clusters.
 func (m *Machine) listOf(shown func(int) bool) *launcher.Clusters {
 	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
 	for i := range m.clusters {
@@ -140,7 +140,7 @@ func (m *Machine) describe(i int) launcher.Cluster {
 		Attrs: maps.Clone(c.Attrs)}
 }
 
-// linksOf returns the links between cluster i and those for which to is true.
+// linksOf returns the links between cluster i and the clusters for which `to` returns true.
 func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
 	var out []launcher.Link
 	for j := range m.clusters {
@@ -156,10 +156,10 @@ func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
 type Link struct {
 	Between   [2]string
 	Latency   time.Duration
-	Bandwidth int // Mbit/s; 0: not known
+	Bandwidth int // Mbit/s; 0 if unknown
 }
 
-// usual is the latency of a pair that no link names.
+// usual is the latency between two clusters that no link names.
 const usual = 50 * time.Millisecond
 
 // linkBetween returns the link between two clusters. A link that names clusters wins over one that names their sites.
@@ -174,7 +174,7 @@ func linkBetween(links []Link, a, b Cluster) Link {
 	return found
 }
 
-// rankOf returns 1 if a link's end names the cluster, 0 if it names its site, and a negative number if neither.
+// rankOf returns 1 if the end of a link names the cluster, 0 if it names the cluster's site, and a negative number otherwise.
 func (c Cluster) rankOf(end string) int {
 	switch end {
 	case c.Name:

@@ -52,7 +52,7 @@ func TestDescriptionHasTheClustersResources(t *testing.T) {
 	}
 }
 
-// state has jobs of the applications 7 and 8, and how far orders for them have been carried out.
+// state returns a state with jobs of the applications 7 and 8, and with how far the orders for these jobs have been carried out.
 func state() *mailbox.ClusterState {
 	return &mailbox.ClusterState{
 		Hosts: 10,
@@ -70,7 +70,7 @@ func TestAPartIsFoundByItsJobAndOnAnEmbeddedClusterByItsApplication(t *testing.T
 		embedded    bool
 		application int64
 		job         core.JobID
-		standing    core.JobID // 0: none
+		standing    core.JobID // 0 if there is none
 		lists       core.JobID
 	}{
 		{"its job", false, 7, 2, 2, 2},

@@ -37,7 +37,8 @@ func recordsOfOne(t testing.TB) []Record {
 	return []Record{records[lastNumber], records[1]}
 }
 
-// The machine begins although a record is damaged. It reports what to do, and does not use the application's number again.
+// The machine begins although a record is damaged. It reports what an administrator can do, and does not use the application's number
+// again.
 func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 	swap := func(old, new string) func(*Record) {
 		return func(r *Record) {
@@ -105,7 +106,7 @@ func TestDamagedNumberOfTheLastApplicationIsReplacedByALaterOne(t *testing.T) {
 	}
 }
 
-// With any record the machine begins, continues and stays consistent, or it sets the record aside.
+// Whatever a record contains, the machine either continues the application and stays consistent, or sets the record aside.
 func FuzzRecord(f *testing.F) {
 	for _, r := range recordsOfOne(f) {
 		f.Add(r.Data)

@@ -9,11 +9,12 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// at advances the machine to a second, and records which applications have something due. If now is past, the latest second counts.
+// at advances the machine to second `now`, and records which applications have something due. If `now` is earlier than the machine's time,
+// the time stays.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
 		m.now = now
-		for a := range m.unscheduled { // something may have been due before it was in the agenda
+		for a := range m.unscheduled { // a deadline may have passed before the application was in the agenda
 			m.changed(a)
 		}
 		m.schedule()
@@ -65,7 +66,7 @@ func (m *Machine) deadlines() {
 	}
 }
 
-// timeOut gives up a try if a part did not come as far as far demands.
+// timeOut gives up a try if `far` returns false for one of the parts.
 func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {
@@ -75,18 +76,18 @@ func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	}
 }
 
-// A launcher that owes an answer is given up after patience times Settings.Answer.
+// patience times Settings.Answer is how long a launcher may owe an answer. After that its application is ended.
 const patience = 10
 
 // prepareWithin is how many seconds the clusters have to prepare a try.
 const prepareWithin core.Time = 10
 
-// upBy returns the second by which all parts must be up. After a restart of the machine, at begun, they get the whole time again.
+// upBy returns the second by which all parts must be up. After a restart of the machine, the time counts again from `begun`.
 func (a *application) upBy(begun core.Time, s Settings) core.Time {
 	return max(a.Since, begun) + s.BringUp
 }
 
-// silent returns why the application's launcher is not waited for any longer, or "".
+// silent returns why the machine waits no longer for the application's launcher, or "".
 func (a *application) silent(now core.Time, s Settings) string {
 	switch {
 	case a.Phase == Ending:
@@ -106,8 +107,8 @@ func (a *application) silent(now core.Time, s Settings) string {
 	return ""
 }
 
-// overrun reports whether a running application has used up its walltime. It has not if every part has reported its end: the time in which
-// batch systems end the jobs is not the application's.
+// overrun reports whether a running application has used up its walltime. It returns false if every part has reported its end: the time
+// that batch systems then take to end the jobs is not the application's.
 func (a *Application) overrun(now core.Time) bool {
 	return a.Phase == Running && now >= a.By && a.working()
 }
@@ -121,7 +122,7 @@ func (a *Application) working() bool {
 func (a *application) deadline(now, begun core.Time, s Settings) core.Time {
 	next := core.Forever
 	at := func(t core.Time) { next = min(next, t) }
-	later := func(t core.Time) { // due only once
+	later := func(t core.Time) { // each deadline is due only once
 		if t > now {
 			at(t)
 		}

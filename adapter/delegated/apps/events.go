@@ -14,9 +14,9 @@ type Settings struct {
 	Grace        core.Time // how long a launcher may be away
 	BringUp      core.Time // how long the parts of an application may take to come up
 	Guard        core.Time // added to the time limits of batch jobs
-	Applications int       // number that a pass considers, by rank; at most a quarter of them, but at least one, belong to one user
-	PerUser      int       // applications that a user may have at a time; 0: any number
-	Pace         float64   // seconds of the clock per second of real time; 0: 1
+	Applications int       // number of applications that a pass considers, by rank; at most a quarter of them, but at least one, may belong to one user
+	PerUser      int       // applications that a user may have at a time; 0 means any number
+	Pace         float64   // seconds of the clock per second of real time; 0 means 1
 }
 
 // Event is an event for a Machine.
@@ -25,7 +25,7 @@ type Event interface{ event() }
 // Received is a message of a session.
 type Received struct {
 	Session uint64
-	User    string // name of the user at its other end
+	User    string // name of the user at the session's other end
 	Seq     int64  // the message's number, which an answer names
 	Message launcher.Message
 }
@@ -43,12 +43,12 @@ func (Received) event()     {}
 func (Disconnected) event() {}
 func (StateShown) event()   {}
 
-// Effects are what a Machine decided. Stored and Deleted come first, in one transaction: nothing else may be done before they are on the
-// disk. Then come the messages, in their order, and the orders.
+// Effects are what a Machine decided. Its caller writes Stored and Deleted first, in one transaction, and does nothing else before they are
+// on the disk. It then sends the messages, in their order, and the orders.
 type Effects struct {
 	Stored  []Record // each replaces the former record of the same application
 	Deleted []int64  // applications whose records are deleted
-	Notes   []Note   // for people, next to the records
+	Notes   []Note   // for people, in addition to the records
 	Sent    []Outgoing
 	Failed  []Failure
 	Ordered []ClusterOrders
@@ -67,7 +67,7 @@ type ClusterOrders struct {
 	All     []mailbox.Order
 }
 
-// Note is a line about an application.
+// Note is a journal entry about an application, for people.
 type Note struct {
 	At          core.Time
 	Application int64
@@ -75,5 +75,5 @@ type Note struct {
 	Text        string
 }
 
-// Failure is a try that a cluster could not prepare, or not start.
+// Failure is a try that a cluster could not prepare or could not start.
 type Failure struct{ Cluster, Why string }

@@ -19,7 +19,7 @@ import (
 
 var updateFlag = flag.Bool("accordion.update", false, "write what the exchanges say now into testdata")
 
-// messages has the messages that a launcher or a part sends.
+// messages returns an empty message for each type that a launcher or a part sends.
 var messages = map[string]func() launcher.Message{
 	"hello":     func() launcher.Message { return &launcher.Hello{} },
 	"subscribe": func() launcher.Message { return &launcher.Subscribe{} },

@@ -12,19 +12,19 @@ import (
 	"accordion/core/sched"
 )
 
-// fakeCluster is a cluster that carries out orders slowly, and not always.
+// fakeCluster is a cluster that carries out orders the cluster is slowly, and not always.
 type fakeCluster struct {
 	name     string
 	hosts    int
 	embedded bool
 	dice     *rand.Rand
-	calm     bool // no more faults happen
+	calm     bool // no further faults are simulated
 	next     core.JobID
 	jobs     []*fakeJob
 	orders   []mailbox.Order
-	local    int // hosts of its own jobs, until localEnd
+	local    int // hosts that the cluster's own jobs hold, until localEnd
 	localEnd core.Time
-	deaf     core.Time // no state is shown until then
+	deaf     core.Time // the cluster shows no state before this second
 }
 
 // fakeJob is a batch job on a fakeCluster.
@@ -73,7 +73,7 @@ func (w *fakeCluster) free(now core.Time) int {
 	return n
 }
 
-// of returns the job of an order. It makes one if the cluster makes the part.
+// of returns the job of an order. If the cluster makes the jobs of parts itself, `of` makes the job.
 func (w *fakeCluster) of(o mailbox.Order, now core.Time) *fakeJob {
 	if o.Job != 0 {
 		return w.job(o.Job)
@@ -91,7 +91,7 @@ func (w *fakeCluster) of(o mailbox.Order, now core.Time) *fakeJob {
 
 func (b *fakeJob) end(failed bool) { b.running, b.over, b.failed, b.reserved = false, true, failed, 0 }
 
-// obey plays one second.
+// obey simulates one second in which the cluster carries out orders.
 func (w *fakeCluster) obey(now core.Time) {
 	wanted := map[*fakeJob]bool{}
 	for _, o := range w.orders {

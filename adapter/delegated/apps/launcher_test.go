@@ -24,7 +24,7 @@ func show(x launcher.Message) string {
 	return x.Type() + " " + out.String()
 }
 
-// person is a launcher that does not always follow the protocol.
+// person is a simulated launcher that does not always follow the protocol.
 type person struct {
 	*story
 	user   string
@@ -34,7 +34,7 @@ type person struct {
 	id     uint64 // of its session
 	back   core.Time
 	jobs   map[string]core.JobID
-	view   int64 // the view that it has
+	view   int64 // number of the view that the launcher has
 	answer core.Time
 	has    map[int][]profile.Point
 	sizes  map[int]int
@@ -188,7 +188,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 		}
 	case nil:
 		if closed && p.stage != "over" && p.m.byID[p.app] != nil && p.m.byID[p.app].Phase == Ending {
-			p.stage = "over" // as it wanted
+			p.stage = "over" // it ended as it wanted to
 		}
 	}
 	if closed {
@@ -196,7 +196,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// see applies a change to the launcher's picture, and checks that it is the machine's.
+// see applies a change to the launcher's copy of the view, and checks that the copy equals the machine's view.
 func (p *person) see(x *launcher.Change) {
 	if x.Base == 0 {
 		p.has = map[int][]profile.Point{}
@@ -263,21 +263,21 @@ func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profi
 	return clip(out, 1<<30, now)
 }
 
-// process is the process of a part: it calls accordion part, and then runs the user's code.
+// process simulates the process of a part, which calls `accordion part` and then runs the user's code.
 type process struct {
 	*story
 	fakeCluster *fakeCluster
 	fakeJob     *fakeJob
 	id          uint64
-	went        core.Time // when it was let through; 0: it waits
+	went        core.Time // when the sidecar let the process continue; 0 if it still waits
 	need        core.Time
 	bare        bool // does not call accordion part, because its application has one part
-	stood       bool // has reported that it is ready
+	stood       bool // the process has reported that it is ready
 	left        bool // has reported its end
 	since       core.Time
 }
 
-// live continues the process in a job.
+// live simulates the next moment of the process in a job.
 func (s *story) live(w *fakeCluster, b *fakeJob) {
 	if !b.running || w.embedded {
 		return
@@ -300,7 +300,7 @@ func (p *process) second() {
 		if p.peers[p.id] == nil {
 			p.fakeJob.end(false)
 		}
-	case p.peers[p.id] == nil && p.chance(70): // it connects again
+	case p.peers[p.id] == nil && p.chance(70): // it reconnects
 	case p.peers[p.id] == nil:
 		p.id = p.connect(p, p.fakeJob.user, &launcher.Hello{Version: 2, Speaks: []int{2}, Part: &launcher.Part{Cluster: p.fakeCluster.name, Job: int64(p.fakeJob.id)}})
 		if p.went == 0 {
@@ -336,7 +336,7 @@ func (p *process) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// first checks, at the first line of a part's code, that all other parts of the application have reported that they are ready.
+// first runs when the user's code in a part begins. It checks that all other parts of the application have reported that they are ready.
 func (p *process) first() {
 	a := p.m.byID[p.fakeJob.app]
 	if a == nil {

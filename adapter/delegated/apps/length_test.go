@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A cluster plans a part with the whole time limit of its batch job. An application whose walltime alone fits before a local job's
-// reservation would be started and refused again and again.
+// A cluster plans a part with the whole time limit of its batch job, which is longer than the walltime. If the machine counted only the
+// walltime, it could place an application before a local job's reservation where the cluster refuses it again and again.
 func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	const walltime = 60
 	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}
@@ -64,7 +64,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	}
 }
 
-// A job of another user that has a part's number does not become the part while the directory of users does not answer.
+// While the directory of users does not answer, another user's job with a part's number does not become the part.
 func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
 	m, err := New(1000, []Cluster{{Name: "a", Speed: 1}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}, nil)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Machine decides about all applications of a process. One goroutine owns it.
+// Machine decides about all applications of a process. One goroutine owns the Machine.
 type Machine struct {
 	clusters []*cluster
 	links    []Link
@@ -41,20 +41,20 @@ type Machine struct {
 	occupied    []delegated.Stretch // the hosts that applications hold, as the RMS knows them
 	begun       core.Time           // when the machine began
 	asleep      bool                // after a restart: no pass happens before all clusters are read, or Settings.Grace has passed
-	again       core.Time           // when hosts without a known end are checked again; core.Forever: there are none
+	again       core.Time           // when hosts without a known end are checked again; core.Forever if there are none
 	unsettled   bool                // the RMS has to be updated
-	regroup     bool                // other applications wait, or may start, than the RMS knows
+	regroup     bool                // the applications that wait or may start are not those that the RMS knows
 	heldChanged bool                // the hosts that applications hold, or the set of lost clusters, changed since occupied was made
 	heldAt      core.Time           // when occupied was made
-	shows       int64               // number of occupations that passes have shown
+	shows       int64               // number of clusters' occupations that passes have computed so far
 
-	// Sets of applications that changed, each for one reader. A reader looks only at the applications in its set, so that an event costs
-	// what it changes.
+	// Sets of applications that changed, each for one method. A method looks only at the applications in its set, so that the cost of an
+	// event depends on what it changes.
 	unplanned   some // for updateRMS
 	unchecked   some // for deadlines
 	unscheduled some // for the agenda
 	ordersDue   some // for updateOrders
-	viewsDue    some // for flush: their launchers may have to receive a view
+	viewsDue    some // for flush: applications whose launchers may have to receive a view
 	pending     some // applications that wait for their jobs to be seen
 	holders     some // applications that hold hosts, or may hold some
 	unsaved     some // for the journal
@@ -62,16 +62,16 @@ type Machine struct {
 	out         Effects
 }
 
-// application is an application in its machine: its record, and what is lost with the machine.
+// application is an application in its machine: its record, and fields that are lost when the process ends.
 type application struct {
 	Application
 	launcher     *session
-	away         core.Time        // when the launcher left; 0: it is here
-	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0: it has acknowledged all
+	away         core.Time        // when the launcher left; 0 if it is connected
+	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0 if it has acknowledged all views
 	unackedView  int64            // the number of that view
 	sentEstimate core.Time        // the estimate sent to the launcher for the request in force, or noEstimate
 	joined       bool             // the RMS knows it
-	newest       []clusterView    // what the last pass showed, by cluster; nil: nothing since it joined
+	newest       []clusterView    // what the last pass showed, by cluster; nil if no pass has shown anything since the application joined
 	sent         []clusterView    // what the last view showed
 	acked        []clusterView    // what the last acknowledged view showed
 	listed       []clusterView    // what the list of clusters showed in this session, until the first view
@@ -80,7 +80,7 @@ type application struct {
 	moved        string           // why its estimate moved
 	group        group            // as the RMS knows it
 	estimate     core.Time        // the estimate in its orders
-	orders       []*mailbox.Order // by cluster; nil: none
+	orders       []*mailbox.Order // by cluster; nil if there is none
 	barriers     []*session       // sessions of its parts, by number
 	entry        entry[*application]
 }
@@ -94,10 +94,11 @@ func newApplication(d Application) *application {
 	return a
 }
 
-// unreadAfter is after how many seconds without a reading a cluster counts as lost: nothing starts on it.
+// unreadAfter is the number of seconds without a reading after which a cluster counts as lost, so that nothing starts on it.
 const unreadAfter core.Time = 60
 
-// Shift moves the promised seconds of all applications by so many seconds, after the clock was set. It comes before all events.
+// Shift adds `by` to the promised times of all applications, after the clock was set by that many seconds. It must be called before the
+// first event.
 func (m *Machine) Shift(by core.Time) {
 	for _, a := range m.all {
 		a.Shift(by)
@@ -111,7 +112,8 @@ func (m *Machine) place(a *application) {
 	m.all = slices.Insert(m.all, at, a)
 }
 
-// store has an application's record written. Its orders, and what the RMS knows of it, may have changed.
+// store marks an application's record to be written. The orders about the application, and what the RMS knows of it, may have changed as
+// well.
 func (m *Machine) store(a *application) {
 	m.unsaved[a], m.unsettled = true, true
 	m.changed(a)
@@ -141,7 +143,7 @@ func (s some) byRank() []*application {
 	return slices.SortedFunc(maps.Keys(s), func(a, b *application) int { return a.Compare(&b.Application) })
 }
 
-// clear empties the set. It replaces a map that was large, because ranging over such a map stays slow.
+// clear empties the set. It replaces a map that has been large, because ranging over a map stays as slow as when the map was full.
 func (s *some) clear() {
 	const many = 64
 	if len(*s) > many {
@@ -151,7 +153,7 @@ func (s *some) clear() {
 	clear(*s)
 }
 
-// changed records that something of an application may have changed.
+// changed records that any field of an application may have changed.
 func (m *Machine) changed(a *application) {
 	if a == nil || m.byID[a.ID] != a {
 		return
@@ -182,7 +184,7 @@ func must(err error) {
 	}
 }
 
-// New returns a machine with the applications in a journal's records. A damaged record is set aside, and no error.
+// New returns a machine with the applications in a journal's records. It sets damaged records aside, and returns no error for them.
 func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
 	s.Timer = max(s.Timer, 1)
 	if s.Pace == 0 {
@@ -221,7 +223,7 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 		m.last = max(m.last, a.ID)
 		m.store(a)
 	}
-	if uncounted { // no number since the newest application's is known
+	if uncounted { // the numbers that were used since the newest readable record are unknown
 		m.last += skipped
 		m.out.Stored = append(m.out.Stored, Record{ID: lastNumber, Data: fmt.Append(nil, m.last)})
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "damaged", Text: fmt.Sprintf("the number of the last application is damaged in the journal: the next one is %d", m.last+1)})
@@ -290,13 +292,14 @@ func (m *Machine) Effects() Effects {
 	return out
 }
 
-// mostNumber is above the number of any application. skipped is how many numbers are left out after the last number was lost.
+// mostNumber is larger than the number of any application. skipped is how many numbers are skipped if the record of the last number is
+// lost, so that none is used twice.
 const (
 	mostNumber = 1 << 53
 	skipped    = 1_000_000
 )
 
-// setAside removes a damaged record. Its application's jobs end: the clusters show them, and no application names them.
+// setAside removes a damaged record. The application's jobs then end as orphans, because no application names them.
 func (m *Machine) setAside(id int64, why error) {
 	m.out.Deleted = append(m.out.Deleted, id)
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(
@@ -304,11 +307,11 @@ func (m *Machine) setAside(id int64, why error) {
 			"(accordion launch), and check the disk that holds the journal of applications", why)})
 }
 
-// lastNumber is the ID of the record that has the number of the last application. Numbers are not used again.
+// lastNumber is the ID of the record that stores the number of the last application, so that no number is used again.
 const lastNumber = 0
 
-// read returns the application of a record. Parts on clusters that no longer exist are removed. If the request used one, it is removed, too,
-// or an application that has started ends.
+// read returns the application of a record. It removes parts on clusters that no longer exist. If the request used such a cluster, the
+// request is removed too; an application that has started ends.
 func (m *Machine) read(r Record) (*application, error) {
 	d, gone, err := readRecord(r, func(name string) int {
 		return slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == name })
@@ -326,7 +329,7 @@ func (m *Machine) read(r Record) (*application, error) {
 		for _, p := range a.Parts {
 			p.Hosts = 0
 		}
-	case a.Phase == Preparing: // not committed: the try is given up
+	case a.Phase == Preparing: // the start was not committed, so the try is given up
 		a.giveUp(a.Try)
 		a.Phase = Waiting
 	}

@@ -74,7 +74,7 @@ func why(s *mailbox.Standing, otherwise string) string {
 	return otherwise
 }
 
-// lose asks the launcher for another job in place of one that is gone.
+// lose asks the launcher to submit another job for a part whose job is gone.
 func (m *Machine) lose(a *application, p *Part, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
@@ -99,7 +99,8 @@ func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing,
 	}
 }
 
-// observeUnused asks for another job in place of one that is gone on a cluster that the request does not use: a later request may use it.
+// observeUnused asks for another job if a job is gone on a cluster that the request does not use, because a later request may use that
+// cluster.
 func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
@@ -141,13 +142,13 @@ func (m *Machine) observeRunning(a *application, p *Part, s *mailbox.Standing, o
 // endIn is how many seconds an application has to clean up before its jobs end.
 const endIn core.Time = 30
 
-// end ends an application in any phase. Its launcher and parts receive the reason, unless it is "", and its jobs end some seconds later.
+// end ends an application in any phase. Its launcher and parts receive `reason`, unless that is "", and its jobs end `in` seconds later.
 func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	if a.Phase == Ending {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == Starting
-	noted := a.Phase != Fresh || reason != "" // an application that came and went needs no note
+	noted := a.Phase != Fresh || reason != "" // an application whose launcher left before it subscribed needs no note
 	if barrier {
 		in = 0 // none of its code has run, and there is nothing to clean up
 	}
@@ -208,7 +209,8 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	m.advance(a)
 }
 
-// keepReservation keeps the nodes of an ended part for a while, if another application could request them. It reports whether it does.
+// keepReservation keeps the nodes of an ended part reserved for a while, if another application could request them. It reports whether it
+// keeps them.
 func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false

@@ -20,7 +20,7 @@ func (m *Machine) ack(a *application, view int64) *refusal {
 	return nil
 }
 
-// acknowledge records that a launcher has seen a view. It receives the next one only after that.
+// acknowledge records that a launcher has seen a view. The launcher receives the next view only after its acknowledgement.
 func (m *Machine) acknowledge(a *application, view int64) {
 	if a.unackedSince != 0 && view == a.unackedView {
 		a.unackedSince, a.Acked, a.acked = 0, view, a.sent
@@ -38,7 +38,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	if wrong != nil {
 		return wrong
 	}
-	if a.Phase == Preparing { // the launcher changed its request, and does not know of the start yet
+	if a.Phase == Preparing { // the launcher sent a new request before it knew of the start
 		m.retreat(a, "its launcher changed the request", false)
 	}
 	first := a.Phase == Subscribed
@@ -56,7 +56,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	return nil
 }
 
-// limit allows one request for each view, and one more a second.
+// limit allows one request for each view, and in addition one request a second.
 func (m *Machine) limit(s *session, view int64) *refusal {
 	if a := s.app; a.unackedSince != 0 && view == a.unackedView && s.answered != view {
 		s.answered = view
@@ -68,7 +68,8 @@ func (m *Machine) limit(s *session, view int64) *refusal {
 	return refuse(launcher.CodeFlood, "", "one request a view, and one more a second: wait for the next change")
 }
 
-// extra returns seconds if the request uses a real cluster, and else 0: on embedded clusters a part runs as soon as it starts.
+// extra returns `seconds` if the request uses a real cluster, and otherwise 0, because on embedded clusters a part runs as soon as it
+// starts.
 func (m *Machine) extra(a *application, seconds core.Time) core.Time {
 	if a.each(func(p *Part) bool { return m.clusters[p.Cluster].Embedded }) {
 		return 0
@@ -81,11 +82,11 @@ func (m *Machine) margin(a *application) core.Time {
 	return m.extra(a, m.settings.BringUp+m.settings.Guard)
 }
 
-// pending is a subscription, or a message that names jobs, until all its jobs are seen. A batch system shows a job a moment after its
-// submission.
+// pending is a subscription, or a message that names jobs, that waits until readings show all of the jobs. A batch system shows a job a
+// moment after its submission.
 type pending struct {
 	seq       int64
-	subscribe *launcher.Subscribe // nil: other jobs for existing parts
+	subscribe *launcher.Subscribe // nil if the message names other jobs for existing parts
 	jobs      []namedJob
 	at        core.Time
 }
@@ -112,7 +113,7 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refus
 	return m.nameJobs(a)
 }
 
-// replaceParts handles a message that names other jobs for parts.
+// replaceParts handles a message that names new jobs for existing parts.
 func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusal {
 	a := s.app
 	if a.pending != nil {
@@ -188,7 +189,7 @@ func refuse(code, field, format string, args ...any) *refusal {
 	return &refusal{code, field, fmt.Sprintf(format, args...)}
 }
 
-// Message returns the answer to a launcher or a part of the application a, or of none if a is nil.
+// Message returns the answer to a launcher or a part of application `a`. If `a` is nil, the peer belongs to no application.
 func (r *refusal) Message(seq int64, a *Application) *launcher.Refuse {
 	m := &launcher.Refuse{To: seq, Code: r.Code, Text: r.text, Field: r.Field}
 	if a != nil && r.Code == launcher.CodeState {
@@ -263,7 +264,8 @@ func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	return out, nil
 }
 
-// replaceable refuses other jobs for parts that may hold nodes. That may have changed since the message came.
+// replaceable refuses new jobs for parts that may hold nodes. It is called again when the jobs are seen, because a part may have got nodes
+// since the message came.
 func (a *Application) replaceable(jobs []namedJob) *refusal {
 	if a.Phase != Subscribed && a.Phase != Waiting {
 		return refuse(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, a.Phase)
@@ -276,14 +278,13 @@ func (a *Application) replaceable(jobs []namedJob) *refusal {
 	return nil
 }
 
-// A job that a reading does not show shownWithin seconds after it was named does not exist. A cluster must be read within readWithin
-// seconds.
+// A named job that no reading shows within shownWithin seconds does not exist. A cluster must be read within readWithin seconds.
 const (
 	shownWithin core.Time = 2
 	readWithin  core.Time = 60
 )
 
-// findJob reports whether a cluster shows a job that the application named at the second at.
+// findJob reports whether a cluster shows a job that the application named at second `at`.
 func (a *Application) findJob(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {

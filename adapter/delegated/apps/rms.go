@@ -15,7 +15,7 @@ func (m *Machine) updateRMS() {
 	m.updateHeld()
 }
 
-// group is the RMS's interest in an application.
+// group says whether the RMS knows an application, and whether it plans a request of it.
 type group int8
 
 const (
@@ -24,7 +24,8 @@ const (
 	waits                // has a request
 )
 
-// group returns the group of an application. One that sees no cluster yet gets no view, because an empty one cannot be answered.
+// group returns the group of an application. An application that sees no cluster yet is outside, because its launcher could not answer an
+// empty view.
 func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case Subscribed:
@@ -37,8 +38,8 @@ func (m *Machine) group(a *application) group {
 	return outside
 }
 
-// updateWaiting tells the RMS which applications wait, with which requests, and which of them may start: by rank, as many as a pass
-// considers, and of one user only a share. If the same applications wait as before, only changed ones are passed on.
+// updateWaiting passes to the RMS which applications wait, with their requests, and which of them may start. These are the first by rank,
+// as many as a pass considers, and of each user only a share. If the same applications wait as before, it passes only the changed ones.
 func (m *Machine) updateWaiting() {
 	for a := range m.unplanned {
 		if g := m.group(a); g != a.group {
@@ -61,7 +62,7 @@ func (m *Machine) updateWaiting() {
 	m.unplanned.clear()
 }
 
-// regroupAll finds the applications that may start, and tells the RMS which ones joined and left.
+// regroupAll finds the applications that may start, and passes to the RMS which applications joined and left.
 func (m *Machine) regroupAll() {
 	all, mine := 0, map[string]int{}
 	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
@@ -100,8 +101,8 @@ func (m *Machine) tellRMS(a *application) {
 	if a.Phase != Waiting {
 		return
 	}
-	// An error means that the clusters have fewer hosts now: the application keeps its rank, and waits for them. Its parts hold their hosts
-	// before the walltime begins, and their clusters plan the jobs with their whole time limits.
+	// An error means that the clusters have too few hosts now: the application keeps its rank, and waits for hosts. The requested time is
+	// longer than the walltime, because parts hold hosts before the walltime begins, and clusters plan jobs with their whole time limits.
 	_ = m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
 	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
@@ -116,7 +117,7 @@ func (m *Machine) leaveRMS(a *application) {
 	}
 }
 
-// updateHeld tells the RMS which hosts are held by applications that it does not know any more.
+// updateHeld passes to the RMS which hosts are held by applications that the RMS no longer knows.
 func (m *Machine) updateHeld() {
 	if !m.heldChanged && m.heldAt == m.now {
 		return
@@ -150,13 +151,13 @@ func (m *Machine) updateHeld() {
 	}
 }
 
-// awaitsClusters reports whether a cluster was not read yet after a restart. Until then, or for Settings.Grace at most, nothing starts,
-// because hosts could be taken that another application needs.
+// awaitsClusters reports whether some cluster was not read yet after a restart. Until all are read, or Settings.Grace has passed, nothing
+// starts, because an application could get hosts that another one still holds.
 func (m *Machine) awaitsClusters() bool {
 	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
 
-// pass lets the RMS place all requests, if a pass is due. It reports whether there was one.
+// pass lets the RMS place all requests, if a pass is due. It reports whether it made a pass.
 func (m *Machine) pass() bool {
 	if m.asleep = m.awaitsClusters(); m.asleep {
 		return false
@@ -196,8 +197,8 @@ func (m *Machine) pass() bool {
 	return true
 }
 
-// showCluster lets applications without a request join again, after a pass has placed a cluster for the first time. The RMS shows such an
-// application only the clusters that were placed when it joined.
+// showCluster removes applications without a request from the RMS and adds them again, after a pass has placed a cluster for the first
+// time. The RMS shows such an application only the clusters that were placed before it was added.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {

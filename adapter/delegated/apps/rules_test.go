@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// embeddedMachine is a machine with one embedded cluster, which was read at second 1000, and the messages that it sent.
+// embeddedMachine is a machine with one embedded cluster, which was read at second 1000, and the messages that the machine sent.
 type embeddedMachine struct {
 	t      *testing.T
 	m      *Machine
@@ -67,11 +67,11 @@ func count[M launcher.Message](all []launcher.Message) (n int) {
 
 var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}
 
-// The 20th request in excess within ten seconds closes the session.
+// The session is closed at the 20th request within ten seconds that is beyond the permitted rate.
 func TestTooManyRequestsCloseTheSession(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
-	for i := 1; i <= mostExcess+1; i++ { // one a second is allowed
+	for i := 1; i <= mostExcess+1; i++ { // one request a second is permitted
 		if b.closed[1] {
 			t.Fatalf("closed before the request %d", i)
 		}
@@ -83,7 +83,7 @@ func TestTooManyRequestsCloseTheSession(t *testing.T) {
 
 	slow := box(t, 4, usual30)
 	slow.wants(1, "ann", 4, 60)
-	for i := range 60 { // two in excess a second, but never 20 in ten seconds
+	for i := range 60 { // two requests a second beyond the permitted rate, but never 20 in ten seconds
 		slow.now += core.Time(i % 2)
 		slow.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
 	}
@@ -92,7 +92,7 @@ func TestTooManyRequestsCloseTheSession(t *testing.T) {
 	}
 }
 
-// A pass considers a limited number of requests: a quarter of them of one user, but at least one of each.
+// A pass considers a limited number of requests. At most a quarter of them are of one user, but at least one of each user.
 func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 	b := box(t, 4, usual30)
 	for i := range uint64(5) {
@@ -106,7 +106,7 @@ func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 		t.Errorf("it is told to wait because %s", why)
 	}
 	b.now += 2
-	b.carry() // the first starts, and her next one takes its place
+	b.carry() // her first application starts, and her next one takes its place
 	b.now += 2
 	b.carry()
 	b.says(3, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 60})
@@ -116,7 +116,7 @@ func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 	for _, a := range b.m.Snapshot().Applications {
 		est = append(est, a.Estimate)
 	}
-	// The first is being prepared. Two more are hers, then comes his.
+	// Her first application is being prepared. Her next two have estimates, and then his has one.
 	if want := []core.Time{0, 1062, 1122, 0, 0, 1182}; fmt.Sprint(est) != fmt.Sprint(want) {
 		t.Errorf("the estimates are %v, and not %v", est, want)
 	}
@@ -141,8 +141,8 @@ func TestNumberOfApplicationsOfAUserIsLimited(t *testing.T) {
 	}
 }
 
-// noisy counts the changes that a launcher receives in ten minutes on a machine where much has no known end. ends returns the end that views
-// show for that.
+// noisy counts the changes that a launcher receives in ten minutes on a machine where many holds have no known end. `ends` returns the end
+// that views show for such holds.
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
@@ -178,7 +178,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 
 // On a quiet machine a launcher receives at most two changes a minute. If unknown ends moved with the time, there would be one a second.
 func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
-	if n := noisy(t, plan.HalfMinute); n > 22 { // plus the view that it begins with, and its estimate
+	if n := noisy(t, plan.HalfMinute); n > 22 { // plus the first view, and the estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
 	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {
@@ -186,7 +186,8 @@ func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
 	}
 }
 
-// An application that is ended while its parts come up has nothing to clean up. Its parts end at once, and no others begin.
+// An application that is ended while its parts come up has nothing to clean up. Its parts end without delay, and its other parts do not
+// begin.
 func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
 	now, stand := core.Time(1000), mailbox.Waiting

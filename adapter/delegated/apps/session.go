@@ -15,7 +15,7 @@ type session struct {
 	user string
 	app  *application
 
-	part  *Part // nil: the session is a launcher's
+	part  *Part // nil if the session is a launcher's
 	ready bool  // the part has reported in this session that it is ready
 
 	answered int64 // the view that its last request answered
@@ -60,7 +60,7 @@ func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// reconnect attaches a launcher to an application that it had before.
+// reconnect attaches a launcher to the application that it had before its session ended.
 func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	a := m.byID[hello.App]
 	if a == nil || a.User != s.user || a.Phase == Ending && m.now >= a.EndAt {
@@ -92,7 +92,7 @@ func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// attach sets the session of the application's launcher, and welcomes it.
+// attach sets the session of the application's launcher, and sends the launcher a welcome.
 func (m *Machine) attach(s *session, a *application) {
 	s.app, a.launcher, a.away = a, s, 0
 	m.sessions[s.id] = s
@@ -220,16 +220,16 @@ func (m *Machine) hello(e Received, hello *launcher.Hello) {
 	}
 }
 
-// A session with mostExcess requests in excess within excessWindow seconds is closed.
+// A session with mostExcess requests beyond the permitted rate within excessWindow seconds is closed.
 const (
 	mostExcess   = 20
 	excessWindow = 10
 )
 
-// requestRate limits the requests of a session that answer no view to one a second.
+// requestRate limits those requests of a session that do not answer a view to one a second.
 type requestRate struct {
-	free   core.Time   // when the next one is allowed
-	lately []core.Time // the seconds of recent excess
+	free   core.Time   // when the next request is allowed
+	lately []core.Time // the seconds of recent requests beyond the rate
 }
 
 // Allow reports whether a request is allowed at the second now.
@@ -242,5 +242,5 @@ func (f *requestRate) Allow(now core.Time) bool {
 	return false
 }
 
-// Over reports whether too many requests were in excess.
+// Over reports whether too many recent requests were beyond the permitted rate.
 func (f *requestRate) Over() bool { return len(f.lately) >= mostExcess }

@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// others is the reason why an application waits that a pass does not consider.
+// others is the reason that users see if an application waits because passes do not consider it yet.
 const others = "those before it, or others of its user, are as many as a pass considers"
 
 // waitsFor returns why an application has not started, or "" if it has.
@@ -53,15 +53,15 @@ func (m *Machine) waitsFor(a *application) string {
 	return "its hosts are not free"
 }
 
-// held returns what keeps a waiting application from starting: it does not start before the second from, and if keep is set it does not start
-// at all, but keeps its place in the plan.
+// held returns what keeps a waiting application from starting. The application does not start before second `from`. If `keep` is set, it
+// does not start at all for now, but keeps its place in the plan.
 func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool) {
 	from = a.retryAt()
 	for _, p := range a.Parts {
 		switch {
 		case p.Hosts == 0:
 		case p.Lost > 0 && now >= p.Lost+s.Answer:
-			from = core.Forever // its launcher has had its time: others may have its place
+			from = core.Forever // the launcher did not answer in time, so other applications may take its place
 		case p.Lost > 0, p.Drop > 0:
 			keep = true
 		}
@@ -69,7 +69,7 @@ func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool
 	return from, keep || a.launcher == nil
 }
 
-// occupies reports whether parts of the application hold hosts, or may hold some.
+// occupies reports whether parts of the application hold hosts or may hold hosts.
 func (a *Application) occupies() bool {
 	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Drop > 0 })
 }

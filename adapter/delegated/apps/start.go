@@ -8,7 +8,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// prepare begins a try to start an application. All clusters of its request reserve nodes at once, and do not wait for nodes.
+// prepare begins a try to start an application. All clusters of its request reserve idle nodes, or refuse if too few nodes are idle.
 func (m *Machine) prepare(a *application) {
 	m.leaveRMS(a)
 	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
@@ -49,10 +49,10 @@ func (m *Machine) up(a *application) func(*Part) bool {
 	return func(p *Part) bool { return p.Runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
 }
 
-// commit decides that an application starts. From here on its start is completed, also after a crash.
+// commit decides that an application starts. From then on its start is completed, even after a crash of the sidecar.
 func (m *Machine) commit(a *application) {
 	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.unackedSince != 0 {
-		a.unackedSince, a.acked, a.listed = 0, nil, nil // the launcher need not acknowledge views now; if the start fails, it gets everything again
+		a.unackedSince, a.acked, a.listed = 0, nil, nil // the launcher need not acknowledge views now; if the start fails, it gets a complete view
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
@@ -81,7 +81,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	a.sentEstimate = noEstimate
 	m.setViewDue(a)
 	a.giveUp(a.Try)
-	if failed || m.extra(a, 1) > 0 { // a try costs real clusters the same, whatever the reason
+	if failed || m.extra(a, 1) > 0 { // on real clusters every try is expensive, so it counts whatever the reason for giving it up
 		a.countFailure(m.now)
 	}
 	if failed {

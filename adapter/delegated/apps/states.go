@@ -14,7 +14,7 @@ import (
 // orphanGrace is how many seconds a job that is marked launch= may exist before an application names it.
 const orphanGrace core.Time = 60
 
-// absentAfter is after how many seconds a part that no reading shows counts as ended.
+// absentAfter is the number of seconds after which a part that no reading shows counts as ended.
 const absentAfter core.Time = 10
 
 // showState handles a cluster's new state.
@@ -26,7 +26,7 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	fresh := c.State == nil || c.State.Hosts != b.Hosts
 	c.setState(b)
 	m.unsettled = true
-	m.at(b.Read) // the state's knowledge of that second must not be used for an earlier one
+	m.at(b.Read) // the state describes second b.Read, and must not be used at an earlier second
 	m.setLost(c, m.now > b.Read+unreadAfter)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
@@ -47,16 +47,16 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	}
 }
 
-// concerned returns, by rank, the applications for which a cluster's new state may change something. Each application with a batch job
-// there is one of them, because the job may be gone. An application whose part the cluster makes itself is one if the state names it,
-// or if it holds hosts.
+// concerned returns, by rank, the applications that may have to change after a cluster's new state. These are all applications with a batch
+// job on the cluster, because the job may be gone. If the cluster itself makes jobs of parts, these are the applications that the state
+// names or that hold hosts.
 func (m *Machine) concerned(i int) []*application {
 	c := m.clusters[i]
 	if !c.Embedded {
 		return slices.Clone(m.all)
 	}
 	all := maps.Clone(m.holders)
-	maps.Copy(all, m.unplanned) // the hosts that they hold may not be known yet
+	maps.Copy(all, m.unplanned) // the RMS may not know yet which hosts they hold
 	maps.Copy(all, m.pending)
 	for id := range c.Jobs {
 		if a := m.byID[id]; a != nil {
@@ -77,7 +77,7 @@ func (m *Machine) setLost(c *cluster, lost bool) {
 	c.lost = lost
 }
 
-// setLocal passes what a cluster has of its own to the RMS, or nothing if the cluster is lost.
+// setLocal passes a cluster's own jobs and reservations to the RMS, or nothing if the cluster is lost.
 func (m *Machine) setLocal(i int) {
 	c := m.clusters[i]
 	l := c.State.Local
@@ -91,7 +91,7 @@ func (m *Machine) setLocal(i int) {
 	}
 	m.setLost(c, true)
 	must(m.rms.Local(m.now, i, sched.Local{}))
-	if why := err.Error(); why != c.trouble { // reported once, though each state may have it
+	if why := err.Error(); why != c.trouble { // reported once, although each later state may cause the same error
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
 	}
@@ -122,8 +122,8 @@ func (m *Machine) checkReadings() {
 	}
 }
 
-// findOrphans finds a cluster's jobs that are marked launch= and that no application names. If a part was lost before its start, such a job
-// with the right user and mark replaces it: a batch system may have submitted the part again, under a new number.
+// findOrphans finds a cluster's jobs that are marked launch= and that no application names. If a part's job was lost before its start, an
+// orphan with the right user and mark replaces the job: a batch system may have requeued the job under a new number.
 func (m *Machine) findOrphans(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}
@@ -141,7 +141,7 @@ func (m *Machine) findOrphans(i int) {
 	c.orphans = now
 }
 
-// claimed reports whether an application names a job, or may name it soon.
+// claimed reports whether an application names a job, or may name the job soon.
 func (m *Machine) claimed(i int, j mailbox.Job) bool {
 	a := m.byID[j.Application]
 	if a == nil || a.User != j.User {
@@ -170,7 +170,7 @@ func (m *Machine) standing(a *application, p *Part) *mailbox.Standing {
 	return m.clusters[p.Cluster].standing(a.ID, p.Job)
 }
 
-// jobOf returns a part's batch job, or 0. Of several that the cluster made, it is the newest.
+// jobOf returns a part's batch job, or 0. If the cluster made several jobs for the part, it returns the newest.
 func (m *Machine) jobOf(a *application, p *Part) core.JobID {
 	return max(m.clusters[p.Cluster].made(a.ID, a.User), p.Job)
 }

@@ -20,10 +20,10 @@ var (
 	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full")
 )
 
-// mutant leaves something out, to check that the stories detect it.
+// mutant selects a step of the protocol that the simulation leaves out, to check that the stories detect the fault.
 type mutant struct{ barrier, ready, commit bool }
 
-// story has some applications on some clusters. Its seed decides what goes wrong.
+// story simulates applications on clusters, with faults. Its seed decides which faults happen.
 type story struct {
 	mutant
 	dice         *rand.Rand
@@ -42,8 +42,8 @@ type story struct {
 	audited      bool           // audit after each event, and not only at the end of a second
 	calm         bool
 	tell         bool
-	went         int // applications that were let through
-	together     int // starts of several parts whose scripts call accordion part
+	went         int // number of applications whose parts were allowed to continue
+	together     int // number of starts of applications with several parts whose scripts call accordion part
 	wrong        []string
 	lines        []string
 }
@@ -154,7 +154,7 @@ func (s *story) hangUp(session uint64) {
 	}
 }
 
-// carry carries out what the machine decided, the records first. The machine may be killed before or after writing them.
+// carry carries out what the machine decided, the records first. The machine may be killed before or after it writes the records.
 func (s *story) carry() {
 	for range 5 { // messages cause further effects
 		e := s.m.Effects()
@@ -252,7 +252,7 @@ func (s *story) second() {
 	}
 	for _, a := range s.m.all {
 		runs := func(p *Part) bool { return p.Runs }
-		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants: parts are let through that do not run, or are not ready
+		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants let parts continue that do not run, or are not ready
 			s.m.release(a)
 		}
 	}
@@ -321,7 +321,7 @@ func (s *story) quiet() bool {
 	return left == 0
 }
 
-// same reports whether a launcher's picture of a cluster is what the last pass showed.
+// same reports whether a launcher's copy of a cluster's occupation equals what the last pass computed.
 func same(a, b []profile.Point) bool { return slices.Equal(a, b) }
 
 func TestStories(t *testing.T) {

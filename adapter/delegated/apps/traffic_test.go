@@ -24,8 +24,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// traffic is Figure 12 in virtual time: the state machines of the sidecar and of the launchers, which exchange the frames that they would
-// send. All launchers answer at once, and all parts start at once.
+// traffic runs the experiment of Figure 12 in virtual time. The state machines of the sidecar and of the launchers exchange the frames that
+// they would send over a network. All launchers answer immediately, and all parts start immediately.
 type traffic struct {
 	t         *testing.T
 	now       core.Time
@@ -36,21 +36,21 @@ type traffic struct {
 	made      int // number of launchers so far
 	over      int
 	sent      map[string]*sum
-	bytes     int // of all frames as they are sent
-	unpacked  int // of all frames, if nothing were packed
+	bytes     int // size of all frames as sent
+	unpacked  int // size that all frames would have without packing
 	makespan  core.Time
 }
 
-// sum adds up the messages of a type.
+// sum counts the messages of a type and adds up their sizes.
 type sum struct{ messages, bytes, unpacked int }
 
-// promptCluster is an embedded cluster that carries out orders at once, on hosts n1, n2, ….
+// promptCluster is an embedded cluster that carries out orders immediately, on hosts n1, n2, ….
 type promptCluster struct {
 	fakeCluster
 	names map[int64][]string // by application
 }
 
-// fakeLauncher is a launcher.
+// fakeLauncher is a launcher in virtual time.
 type fakeLauncher struct {
 	*traffic
 	id       uint64
@@ -59,7 +59,7 @@ type fakeLauncher struct {
 	model    *paper.Launcher
 	sent     []launcher.Message
 	heard    int64
-	ends     core.Time // end of its work; 0: it does not run
+	ends     core.Time // end of its work; 0 if it does not run
 	both     [2]direction
 }
 
@@ -69,7 +69,7 @@ type direction struct {
 	unpacker packed.Unpacker
 }
 
-// began is a second near today, because such seconds take five bytes.
+// began is a time near today, because the number of bytes of a time in a frame depends on its size.
 const began core.Time = 1_790_000_000
 
 func newTraffic(t *testing.T, jobs []paper.Job, clusters int) *traffic {

@@ -7,7 +7,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// visible reports whether a launcher may see a cluster. A cluster that it has seen stays visible.
+// visible reports whether a launcher may see a cluster. A cluster that the launcher has seen stays visible.
 func (m *Machine) visible(a *application, c int) bool {
 	if c < len(a.sent) && a.sent[c].Known {
 		return true
@@ -22,7 +22,7 @@ func (m *Machine) flush() {
 		m.updateRMS()
 	}
 	all := m.viewsDue.byRank()
-	m.viewsDue.clear() // an application that cannot get its view now is added again when that changes
+	m.viewsDue.clear() // an application that cannot get its view now is added again when it can
 	for _, a := range all {
 		if !a.viewDue || !a.listens() || a.Phase != Subscribed && a.Phase != Waiting {
 			continue
@@ -31,7 +31,7 @@ func (m *Machine) flush() {
 			continue // the pass that places it sends the estimate as well
 		}
 		if !m.sees(a) {
-			m.viewsDue[a] = true // until there is something to see
+			m.viewsDue[a] = true // it stays in the set until there is something to show
 			continue
 		}
 		a.viewDue = false
@@ -44,8 +44,8 @@ func (a *application) listens() bool {
 	return a.launcher != nil && a.unackedSince == 0 && a.newest != nil
 }
 
-// sees reports whether there is anything to show to an application. After a restart there is nothing before its clusters are read and
-// placed. A launcher that receives an empty view gives up, because its application fits nowhere.
+// sees reports whether there is anything to show to an application. After a restart there is nothing to show before its clusters are read
+// and placed. An empty view must not be sent: its launcher would give up, because the application fits nowhere.
 func (m *Machine) sees(a *application) bool {
 	for i := range m.clusters {
 		if a.newest[i].Known && m.visible(a, i) {
@@ -63,7 +63,7 @@ func (m *Machine) estimate(a *application) core.Time {
 	return m.rms.Estimate(core.JobID(a.ID))
 }
 
-// change sends a launcher its newest view, if that has anything new.
+// change sends a launcher its newest view, if the view differs from the last acknowledged one.
 func (m *Machine) change(a *application) {
 	first := a.acked == nil
 	est := m.estimate(a)
@@ -113,8 +113,8 @@ func (m *Machine) news(a *application) bool {
 	return false
 }
 
-// teller describes cluster i to a launcher that has seen the clusters in seen. Of two clusters that are new together, the later one has
-// their link.
+// teller returns what describes cluster i to a launcher that has seen the clusters in `seen`. If two clusters are new in the same view, the
+// later one carries the link between them.
 func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	return describer{
 		Info:     m.clusters[i].info(),
@@ -125,7 +125,7 @@ func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	}
 }
 
-// clusterInfo is what launchers see of a cluster besides its occupation, and what may change.
+// clusterInfo is what launchers see of a cluster in addition to its occupation, as far as it may change.
 type clusterInfo struct {
 	Hosts, Cores    int
 	Memory, Scratch int64 // MiB
@@ -134,16 +134,16 @@ type clusterInfo struct {
 
 // clusterView is what a launcher knows of a cluster.
 type clusterView struct {
-	Known  bool // its occupation, and all below
-	Told   bool // only Info and its links, from the list of clusters
+	Known  bool // the launcher knows the occupation, and the fields below are set
+	Told   bool // the launcher knows only Info and the links, from the list of clusters
 	Hosts  int
 	Info   clusterInfo
 	Points []profile.Point // its occupation; never changed in place
 
-	Version int64 // of Points and Hosts: equal versions mean equal values; 0: not known
+	Version int64 // of Points and Hosts: equal versions mean equal values; 0 if unknown
 }
 
-// Same reports, without comparing points, that nothing is new. If it returns false, Learn finds out.
+// Same reports whether the versions alone prove that nothing is new. If it returns false, Learn has to compare the points.
 func (s *clusterView) Same(newest clusterView, now clusterInfo) bool {
 	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
@@ -152,10 +152,10 @@ func (s *clusterView) Same(newest clusterView, now clusterInfo) bool {
 type describer struct {
 	Info     clusterInfo
 	Describe func() launcher.Cluster
-	Links    func() []launcher.Link // to clusters that the launcher knows
+	Links    func() []launcher.Link // returns the links to clusters that the launcher knows
 }
 
-// Learn updates the view of cluster c, and returns what of that is new. ok is false if nothing is.
+// Learn updates the view of cluster c, and returns the changes as a message has them. ok is false if nothing is new.
 func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.Time) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: c, From: now, Steps: []int64{}}
 	points := clip(newest.Points, newest.Hosts, now)
@@ -180,7 +180,7 @@ func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.
 	return ch, true
 }
 
-// clip returns an occupation from the second now on, with at most hosts in each point. Adjacent points differ.
+// clip returns an occupation from second `now` on, with no point above `hosts`. Adjacent points differ.
 func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	for len(points) > 1 && points[1].At <= now {
 		points = points[1:]
@@ -195,8 +195,9 @@ func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	return out
 }
 
-// difference returns the stretch [from, to) on which two clipped occupations differ, and the new occupation there as a message lists it:
-// t0,n0,t1,n1,…. to is 0 if the stretch has no end. steps is never longer than the whole occupation.
+// difference returns the interval [`from`, `to`) in which two clipped occupations differ. It also returns the new occupation in that
+// interval, in the form t0,n0,t1,n1,… of a message. The result `to` is 0 if the interval has no end. `steps` is never longer than the whole
+// occupation.
 func difference(old, fresh []profile.Point, now core.Time) (from, to core.Time, steps []int64, differ bool) {
 	head := 0
 	for head < len(old) && head < len(fresh) && old[head] == fresh[head] {

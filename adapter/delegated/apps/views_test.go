@@ -32,7 +32,7 @@ func used(points []profile.Point, t core.Time) (n int) {
 	return n
 }
 
-// The old occupation with the difference on [from, to) is the new one. A difference is never longer than the whole.
+// Applying a difference on [from, to) to the old occupation gives the new one. A difference is never longer than the whole occupation.
 func TestOldOccupationWithDifferenceIsTheNewOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")

@@ -10,11 +10,11 @@ import (
 	"accordion/adapter/view"
 )
 
-// Journal is the applications' own file, delegate.db. It has the format of a cluster's journal, and its jobs are applications. One process
-// writes it; any number may read.
+// Journal is the file delegate.db, with the records of applications. It has the format of a cluster's journal, with applications in place
+// of jobs. One process writes the file; any number of processes may read it.
 type Journal struct{ *journal.Journal }
 
-// Open opens the journal for the loop, and makes it if it does not exist. It returns the errors of journal.Open.
+// Open opens the journal for the loop, and creates the file if it does not exist. It returns the errors of journal.Open.
 func Open(path string) (*Journal, error) {
 	j, err := journal.Open(path)
 	if err != nil {

@@ -23,7 +23,7 @@ type Loop struct {
 	Options
 	machine  *apps.Machine
 	sessions map[uint64]server.Session
-	states   []*mailbox.ClusterState // the newest that the machine has, by cluster
+	states   []*mailbox.ClusterState // the newest state that the machine has, by cluster
 	shown    chan struct{}           // receives a value soon after a cluster's sidecar shows a new state
 	seen     view.Applications       // the view that was written last
 	seenAt   core.Time               // when
@@ -46,11 +46,11 @@ func New(o Options) *Loop {
 	}
 }
 
-// most is how many events the loop takes before it checks the clock again.
+// most is how many events the loop handles before it checks the clock again.
 const most = 1000
 
-// Run serves launchers until ctx ends, and then returns nil. It continues the applications that the journal has. An error means that the
-// journal cannot be read or written. Then nothing more is done, and launchers and clusters keep what they have.
+// Run serves launchers until ctx ends, and then returns nil. It continues the applications in the journal. An error means that the journal
+// cannot be read or written. In that case Run changes nothing more, and running applications go on.
 func (l *Loop) Run(ctx context.Context) error {
 	l.checked = l.Clock.Now()
 	for _, c := range l.Clusters {
@@ -99,8 +99,8 @@ func (l *Loop) begin() error {
 	return err
 }
 
-// checkClock detects that the clock was set. Applications depend on elapsed time, not on the clock: the loop begins again, as after a
-// restart, and the promised seconds move with the clock. Launchers and parts lose their sessions, and come back.
+// checkClock detects that the clock was set. Applications depend on elapsed time, not on the clock. So the loop begins again, as after a
+// restart, and moves the promised times with the clock. Launchers and parts lose their sessions, and reconnect.
 func (l *Loop) checkClock() error {
 	now := l.Clock.Now()
 	by := adapter.ClockJump(l.Clock, l.checked, now)
@@ -159,7 +159,7 @@ func (l *Loop) carry(e apps.Effects) error {
 	for _, s := range e.Sent {
 		peer := l.sessions[s.Session]
 		switch {
-		case peer == nil: // it has gone
+		case peer == nil: // the peer has disconnected
 		case s.Close:
 			delete(l.sessions, s.Session)
 			peer.Close(s.Message)
@@ -171,7 +171,7 @@ func (l *Loop) carry(e apps.Effects) error {
 }
 
 // wait waits for an event, a new state of a cluster, or the second of the machine's next Wake. The event's Session is nil if there is no
-// event. ok is false when ctx has ended.
+// event. ok is false when seen was written ctx has ended.
 func (l *Loop) wait(ctx context.Context) (event server.Event, ok bool) {
 	var due <-chan time.Time
 	next := l.machine.Next()
@@ -224,11 +224,11 @@ func (l *Loop) receive(e server.Event) {
 	l.machine.Step(l.now(), apps.Received{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
-// ahead is by how many seconds a state may be newer than the loop's clock.
+// ahead is the number of seconds by which a state may be newer than the loop's clock.
 const ahead core.Time = 2
 
-// readStates passes new states of clusters to the machine. A state from before the clock was set back is left out: its sidecar notices
-// that, too, and shows another one.
+// readStates passes new states of clusters to the machine. It leaves out a state from before the clock was set back: the cluster's sidecar
+// also notices the change of the clock, and shows another state.
 func (l *Loop) readStates() {
 	for i, c := range l.Clusters {
 		state := c.Mailbox.State()

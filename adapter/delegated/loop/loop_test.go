@@ -64,7 +64,7 @@ func last[M launcher.Message](s *session) (m M) {
 	return m
 }
 
-// applications is a loop on one embedded cluster of four hosts, which carries out its orders.
+// applications is a loop with one embedded cluster of four hosts that carries out the loop's orders.
 type applications struct {
 	t      *testing.T
 	path   string
@@ -184,7 +184,7 @@ func TestApplicationStartsAndEnds(t *testing.T) {
 			t.Errorf("it got the hosts %v", h)
 		}
 
-		// Another application waits for the end of the first, during a restart.
+		// During a restart another application waits for the end of the first one.
 		l.say(two, 1, &launcher.Hello{Version: 2, Speaks: []int{2}})
 		l.say(two, 2, &launcher.Subscribe{})
 		time.Sleep(2 * time.Second)

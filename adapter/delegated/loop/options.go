@@ -21,11 +21,11 @@ type Cluster struct {
 type Options struct {
 	Clusters []Cluster
 	Links    []apps.Link
-	Events   <-chan server.Event // of all servers
+	Events   <-chan server.Event // the events of all servers
 	Journal  *Journal
 	Clock    adapter.Clock
-	Log      hclog.Logger // nil: none
-	Meter    Meter        // nil: nothing is measured
+	Log      hclog.Logger // nil if there is none
+	Meter    Meter        // nil if nothing is measured
 	Settings apps.Settings
 }
 

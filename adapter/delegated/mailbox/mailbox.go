@@ -32,14 +32,14 @@ func (m *Mailbox) State() *ClusterState {
 	return m.state
 }
 
-// Shown returns a channel that receives a value soon after a state was shown. One value may stand for several states.
+// Shown returns a channel that receives a value soon after Show was called. One value may stand for several calls.
 func (m *Mailbox) Shown() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.shown
 }
 
-// NotifyShown sets the channel of Shown. Several mailboxes may share one. The channel has a buffer.
+// NotifyShown sets the channel that Shown returns. Several mailboxes may share a channel. It must have a buffer.
 func (m *Mailbox) NotifyShown(c chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +64,7 @@ func (m *Mailbox) Orders() []Order {
 	return m.orders
 }
 
-// Ordered returns a channel that receives a value soon after orders were given. One value may stand for several calls of Order.
+// Ordered returns a channel that receives a value soon after Order was called. One value may stand for several calls.
 func (m *Mailbox) Ordered() <-chan struct{} { return m.ordered }
 
 func notify(c chan struct{}) {

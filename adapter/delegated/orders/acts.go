@@ -17,14 +17,14 @@ import (
 	"accordion/core/hostlist"
 )
 
-// abandoned is after how many seconds without its job the reservation of a prepared part is deleted by the batch system, even if all
-// sidecars are dead.
+// abandoned is the number of seconds without a job after which the batch system itself deletes the reservation of a prepared part, even if
+// all sidecars are dead.
 const abandoned core.Time = 60
 
 // endAgain is the pause before a job that was ended and still exists is ended again.
 const endAgain = 40 * time.Second
 
-// do starts the calls of a step in another goroutine.
+// do starts a goroutine that makes the calls of a step.
 func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	acts, done := k.actsOf(ctx, e, v)
 	if acts == nil {
@@ -47,7 +47,7 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	})
 }
 
-// again delays a step that succeeds again and again: the batch system may not show its effect.
+// again delays a step that was repeated although it succeeded: the batch system may not show the effect of the step.
 func (k *Keeper) again(e *entry) {
 	if e.step.Verb != e.lastVerb {
 		e.lastVerb, e.repeats = e.step.Verb, 0
@@ -91,8 +91,8 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask reads how a part ended that no reading shows any more. A part that the batch system has forgotten does not count as failed. If the job
-// has not ended, ask is called again.
+// ask asks the batch system how a part ended that readings no longer show. A part that the batch system no longer knows does not count as
+// failed. If the job has not ended, ask is called again.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
 	gone, why, alive := e.memory.Gone, "", false
 	return func() error {
@@ -116,7 +116,8 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 		}
 }
 
-// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system makes the job, that comes first.
+// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system itself makes the job, prepare first has
+// the job made.
 func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
 	o, nodes, settings := e.order, e.step.Nodes, k.Settings
 	var key adapter.Key
@@ -143,7 +144,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 			}
 			return k.Acts.Prepare(ctx, key, r, shape)
 		}, func() {
-			k.Take(r) // again: a reading that began meanwhile may not show it
+			k.Take(r) // taken again, because a reading that began during the call may not show the reservation
 			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
 		}
 }
@@ -224,7 +225,7 @@ func (k *Keeper) idle(nodes []string) bool {
 	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
 }
 
-// hold lets the part occupy nodes in the plan, in [from, until).
+// hold lets the part occupy nodes in the plan, in the interval [`from`, `until`).
 func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time) {
 	p := &e.plan
 	p.Phase, p.Decided, p.Nodes, p.Planned, p.Began = phase, true, nodes, from, from
@@ -232,8 +233,8 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p.Promise, p.PlannedEnd, p.StepCalls = []core.Time{until}, until, managed.StepCallsNever
 }
 
-// reservedFor returns the nodes that are reserved for a part's start, or are just being reserved. Nodes of an earlier try do not count, also
-// if its reservation was written late over this one's: other jobs may have them now.
+// reservedFor returns the nodes that are reserved for a part's start, or are just being reserved. Nodes of an earlier try do not count,
+// even if that try's reservation was written late and replaced this try's: other jobs may have those nodes now.
 func (k *Keeper) reservedFor(e *entry) []string {
 	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing

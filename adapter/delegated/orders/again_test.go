@@ -84,7 +84,7 @@ func TestNodesBeingPreparedBelongToTheirTryOnly(t *testing.T) {
 	}
 }
 
-// A call of an earlier try may arrive after that of the next one, even after its sidecar was killed.
+// A call of an earlier try may arrive after the call of the next try, even after the sidecar that made it was killed.
 func TestNodesReservedLateByAnEarlierTryAreNotInThePlan(t *testing.T) {
 	late := []string{"n4", "n5"}
 	k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})

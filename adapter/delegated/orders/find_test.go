@@ -31,8 +31,8 @@ func TestAnotherUsersJobWithNumberAndMarkIsNoPart(t *testing.T) {
 	}
 }
 
-// reads passes readings to a keeper, in each of which job 5 of application 7 runs. It returns where its part is after each reading, and the
-// user in the cluster's state.
+// reads passes readings to a keeper; in each reading job 5 of application 7 runs. It returns the part's stand after each reading, and the
+// user of the part in the cluster's state.
 func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
@@ -52,7 +52,7 @@ func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []
 	return stands, users
 }
 
-// running returns job 5, submitted at second 900, with this name and ID of its user.
+// running returns job 5, submitted at second 900, with the given name and ID of its user.
 func running(user string, uid uint32) adapter.Job {
 	j := runs
 	j.Submitted, j.User, j.UID = 900, user, uid
@@ -61,7 +61,7 @@ func running(user string, uid uint32) adapter.Job {
 
 func TestPartContinuesWhileTheDirectoryOfUsersIsDown(t *testing.T) {
 	again := running("1001", 1001)
-	again.Submitted = 950 // requeued meanwhile
+	again.Submitted = 950 // the job was requeued between the readings
 	for _, c := range []struct {
 		name      string
 		submitted int64
@@ -130,8 +130,8 @@ func TestUnseenPartHasEndedOnlyIfTheBatchSystemConfirmsIt(t *testing.T) {
 	}
 }
 
-// A sidecar that was killed may still write the reservation of an earlier try, over nodes that other jobs have got since. The next sidecar
-// does not remember which nodes were prepared; the order names them.
+// The last call of a killed sidecar may write the reservation of an earlier try late, with nodes that other jobs have got since. The next
+// sidecar does not remember which nodes were prepared, but the order names them.
 func TestReservationOverOtherNodesThanOrderedStartsNothing(t *testing.T) {
 	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
 	for _, c := range []struct {

@@ -15,8 +15,8 @@ import (
 	"accordion/core"
 )
 
-// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns it. Its memory
-// is lost with the process: the next Keeper finds out from readings and orders what is done.
+// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns the Keeper. A
+// Keeper's memory is lost with the process: the next Keeper finds out from readings and orders what has been done.
 type Keeper struct {
 	sidecar.PartsHost
 	mailbox   *mailbox.Mailbox
@@ -31,7 +31,7 @@ type Keeper struct {
 // name identifies an order.
 type name struct {
 	application int64
-	job         core.JobID // 0: the batch system makes it
+	job         core.JobID // 0 if the batch system makes it
 }
 
 // entry is an order, or a job that no order names.
@@ -43,21 +43,21 @@ type entry struct {
 	plan    managed.Job // the part in the plan
 	planned bool
 
-	job      *adapter.Job // as last read; nil: there is none
-	uid      uint32       // of its user, from the last reading that had the user's name; 0: not known
+	job      *adapter.Job // as last read; nil if there is none
+	uid      uint32       // ID of its user, from the last reading that had the user's name; 0 if unknown
 	since    managed.Epoch
-	touched  managed.Epoch // of the last call
+	touched  managed.Epoch // epoch of the last call
 	busy     bool
 	at       core.Time // when it was prepared
 	writing  []string  // nodes that are just being reserved
-	wrote    int       // the try for which they are
+	wrote    int       // the try for which these nodes are being reserved
 	retry    time.Time
 	fails    int
-	unsure   time.Time     // until then, a release that timed out may still be carried out; zero: none can
-	settled  managed.Epoch // the last reading that had begun at unsure; 0: not that late yet
-	lastVerb Verb          // the last step that succeeded; Nothing: nothing was needed since
-	repeats  int           // how many times in a row, beyond the first
-	logged   mailbox.Stand // the last one in the journal
+	unsure   time.Time     // until then, a release that timed out may still be carried out; zero if there is no such release
+	settled  managed.Epoch // the last reading that had begun at unsure; 0 if no reading has begun that late yet
+	lastVerb Verb          // the last step that succeeded; Nothing if no call was needed since
+	repeats  int           // how many times in a row that step succeeded, beyond the first
+	logged   mailbox.Stand // the stand that was last written to the journal
 }
 
 var _ sidecar.Parts = (*Keeper)(nil)
@@ -94,7 +94,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 	return all
 }
 
-// takeOrders takes in the newest orders.
+// takeOrders stores the newest orders.
 func (k *Keeper) takeOrders() {
 	orders := k.mailbox.Orders()
 	if orders == nil {
@@ -119,8 +119,8 @@ func (k *Keeper) takeOrders() {
 	}
 }
 
-// recall takes the nodes that were prepared for a start from the order, if this sidecar has begun since. A reservation over other nodes was
-// written late by a sidecar that was killed, and other jobs may have those nodes.
+// recall takes the nodes that were prepared for a start from the order, if this sidecar has begun since the preparation. If the reservation
+// has other nodes, a killed sidecar wrote it late, and other jobs may have those nodes.
 func (e *entry) recall() {
 	if e.order.Want == mailbox.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
 		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
@@ -183,15 +183,15 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit marks a part as unsure whose job is held and tied to its reservation: a sidecar that died may have been releasing it.
+// inherit marks a part as unsure if its job is held and tied to its reservation: a sidecar that died may have been releasing the job.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.LateCall); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
 
-// settle finds out whether a release that timed out may still be carried out. Only a reading that began after the last possible moment for
-// that shows it.
+// settle finds out whether a release that timed out may still be carried out. This is known only after a reading that began when the batch
+// system could no longer carry it out.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -210,7 +210,7 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == mailbox.Run || e.order.Want == mailbox.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job with a name. Of several that the batch system made, it returns one that has not ended.
+// find returns the user's job with a name. If the batch system made several, it returns one that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
@@ -224,9 +224,10 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	return found
 }
 
-// owns reports whether a job is of the order's user. A batch system that lost its last seconds gives numbers again: another user's job may
-// have the number, and the application's mark. While the directory of users does not answer, the job has no user name. Then it must be the
-// same job as in the last reading, or a job of the user ID that had the name, or the job that the order names with its submission.
+// owns reports whether a job belongs to the order's user. A batch system that lost its newest records uses job numbers again, so another
+// user's job may have the number and the application's mark. While the directory of users does not answer, the job has no user name. In
+// that case it must be the job of the last reading, or a job of the user ID that had the name, or a job with the number and submission time
+// in the order.
 func (e *entry) owns(n name, j *adapter.Job) bool {
 	switch {
 	case !j.Nameless():
@@ -292,7 +293,7 @@ func (k *Keeper) leave(ctx context.Context, e *entry) {
 	}
 }
 
-// fresh reports whether the newest reading shows the last call's effect, and the pause after a failure has ended.
+// fresh reports whether the newest reading began after the last call, and the pause after a failure has ended.
 func (k *Keeper) fresh(e *entry) bool {
 	taken, _ := k.Epochs()
 	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
@@ -318,8 +319,8 @@ func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	return s
 }
 
-// nodesFor returns the nodes on which a part may be prepared now, or why there are none: the nodes that the plan gives it, unless a growth
-// or a start of this cycle has taken them. Nodes that are reserved for it already stay.
+// nodesFor returns the nodes on which a part may be prepared now, or why there are none. These are the nodes that the plan gives the part,
+// unless a growth or a start of this cycle has taken them. If nodes are already reserved for the part, it returns those.
 func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
 	c := e.plan.Course
 	switch {
@@ -348,7 +349,7 @@ func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (n
 	return nodes, ""
 }
 
-// logProgress writes an event if a part has come further.
+// logProgress writes an event to the journal if a part has advanced.
 func (k *Keeper) logProgress(e *entry) error {
 	if e.logged == e.step.Stand {
 		return nil
@@ -359,7 +360,7 @@ func (k *Keeper) logProgress(e *entry) error {
 		key = e.job.Key
 	}
 	how := stands[e.logged]
-	if e.order.Want == mailbox.End && e.logged != mailbox.Over { // the newest reading may be older than its end
+	if e.order.Want == mailbox.End && e.logged != mailbox.Over { // the newest reading may be from before the job's end
 		how = "is being ended"
 	}
 	text := "the part of " + describe(e.order) + ": " + how
@@ -393,7 +394,7 @@ func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservatio
 func (k *Keeper) Soon() bool {
 	for _, e := range k.parts {
 		switch {
-		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // a step that is delayed needs no early reading
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // a delayed step needs no early reading
 			return true
 		case !e.ordered:
 		case e.order.Want == mailbox.Prepare || e.order.Want == mailbox.Start && e.step.Stand != mailbox.Running:
@@ -407,7 +408,7 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// ClockSet implements sidecar.Parts: delayed steps may be done at once, and states have the new clock's seconds.
+// ClockSet implements sidecar.Parts. It ends the delay of delayed steps, and later states have the new clock's times.
 func (k *Keeper) ClockSet() {
 	k.read = 0
 	clear(k.due)
@@ -435,7 +436,7 @@ func (k *Keeper) Show(v *plan.World) {
 	k.mailbox.Show(b)
 }
 
-// partJobs returns the parts among a reading's jobs. A part without a name of its user gets the name in its order.
+// partJobs returns the parts among a reading's jobs. If a part's user has no name in the reading, it uses the name in the order.
 func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {

@@ -13,29 +13,29 @@ import (
 // Observation is what is known of a part from the newest reading.
 type Observation struct {
 	Now         core.Time
-	Job         *adapter.Job         // nil: there is none, or it was not seen yet
+	Job         *adapter.Job         // nil if there is none, or it was not seen yet
 	Gone        bool                 // a reading that began after the order came shows no job
-	Ends        bool                 // as Gone, but the job is in its last seconds, when the batch system does not show yet how it ended
-	Reservation *adapter.Reservation // for its start; nil: there is none
-	Ghost       *adapter.Reservation // for its ghost; nil: there is none
-	Nodes       []string             // on which it may be prepared now; nil: because of Why
+	Ends        bool                 // as Gone, but the job is just ending, so that the batch system does not show yet how it ended
+	Reservation *adapter.Reservation // for its start; nil if there is none
+	Ghost       *adapter.Reservation // for its ghost; nil if there is none
+	Nodes       []string             // nodes on which the part may be prepared now; nil means that it may not be prepared, because of Why
 	Why         string
 }
 
 // Memory is what a sidecar knows of a part and the batch system does not show. After a restart it is empty.
 type Memory struct {
-	Prepared int      // the try for which Nodes are reserved, and size and limit are set
-	Nodes    []string // of that try
+	Prepared int      // the try for which Nodes are reserved, and the job's size and limit are set
+	Nodes    []string // nodes of that try
 	Refused  int      // the try that failed, because of Why
 	Why      string
 	Ran      []string    // the nodes where it ran
-	Began    core.Time   // 0: it has not begun
+	Began    core.Time   // 0 if it has not begun
 	Ended    core.Time   // when a reading showed its end
-	Failed   bool        // it was ended, or it failed
-	Frozen   core.Time   // since when the batch system refuses to change its job; 0: it does not
-	Stiff    bool        // Frozen for so long that another job must replace it
+	Failed   bool        // its job was ended, or failed
+	Frozen   core.Time   // since when the batch system refuses to change its job; 0 if it does not
+	Stiff    bool        // its job has been Frozen for so long that another job must replace it
 	Unsure   bool        // a call that releases its job is under way, or timed out and may still be carried out
-	Gone     adapter.Key // its job, if how it ends or ended must be asked when no reading shows it any more; zero: known
+	Gone     adapter.Key // the job about whose end the batch system must be asked once no reading shows the job; zero if its end is known
 }
 
 // Verb is the call that a step needs.
@@ -49,18 +49,18 @@ const (
 	Start   Verb = "start"   // tie it to its reservation, and release it
 	Hold    Verb = "hold"
 	Detach  Verb = "detach"
-	End     Verb = "end" // with Why
-	Ask     Verb = "ask" // how the job ended
+	End     Verb = "end" // end the job, for the reason Why
+	Ask     Verb = "ask" // ask how the job ended
 )
 
-// Step is the call that a part needs now, and how far it has come.
+// Step is the call that a part needs now, and the part's progress.
 type Step struct {
 	Verb   Verb
 	Nodes  []string // of Prepare
 	Why    string   // of End, for its user
-	Keep   bool     // the reservation of its start has to stay; otherwise it is deleted
-	Ghost  []string // nodes to keep free for its ghost; nil: none
-	Refuse string   // why this try has just failed, to be remembered; "": it has not
+	Keep   bool     // keep the reservation for its start; otherwise it is deleted
+	Ghost  []string // nodes to keep free for its ghost; nil if there is none
+	Refuse string   // why this try has just failed, to be remembered; "" if it has not
 
 	Stand mailbox.Stand
 	On    []string // nodes of Prepared and Running
@@ -98,8 +98,8 @@ func Next(o mailbox.Order, s Observation, m Memory) Step {
 	return Step{Stand: mailbox.Waiting}
 }
 
-// Left returns what a job needs that no order names. A job that waits for its application must not start by itself. A waiting job that the
-// batch system made ends.
+// Left returns the call for a job that no order names. A job that waits for its application must not start by itself. A waiting job that
+// the batch system made for a part is ended.
 func Left(j *adapter.Job) Verb {
 	application, _ := adapter.LaunchOf(j)
 	switch {
@@ -113,7 +113,7 @@ func Left(j *adapter.Job) Verb {
 	return Nothing
 }
 
-// try is one order with all that is known of its part.
+// try is an order with all that is known of its part.
 type try struct {
 	o mailbox.Order
 	s Observation
@@ -126,8 +126,8 @@ func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.
 // made reports whether the batch system makes the job itself.
 func (t try) made() bool { return t.o.Job == 0 }
 
-// mayStart reports whether a waiting job of an application could start, or is tied to the reservation of its start. Slurm's driver holds
-// jobs by another reservation.
+// mayStart reports whether a waiting job of an application could start, or is tied to the reservation for its start. A job that is tied to
+// any other reservation cannot start: that is how package slurm holds jobs.
 func mayStart(j *adapter.Job, application int64) bool {
 	return !j.Held || j.Reservation == managed.PartReservation(application)
 }
@@ -146,11 +146,11 @@ func (t try) replaced() bool {
 	return false
 }
 
-// stiff tells the user why the job of a part ends that cannot be started. The launcher submits another one.
+// stiff is the message to a user whose part's job is ended because it cannot be started. The launcher submits another job.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
-// unsure reports whether the job may begin at any moment although its order does not start it, or no longer does. Neither a hold nor another
-// release prevents that: the call that timed out may come after it.
+// unsure reports whether the job may begin at any moment although its order does not start it, or no longer does. The cause is a release
+// that timed out. A hold does not prevent it, because the batch system may carry out the release after the hold.
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Drop:
@@ -159,8 +159,8 @@ func (t try) unsure() bool {
 	return false
 }
 
-// waitUntilSettled leaves the job tied to its reservation, and leaves the reservation in place. If the job begins after all, it begins on the
-// prepared nodes, and ends.
+// waitUntilSettled leaves the job tied to its reservation, and keeps the reservation. If the job begins after all, it begins on the
+// prepared nodes, and is ended.
 func (t try) waitUntilSettled() Step {
 	step := Step{Keep: true, Stand: mailbox.Waiting}
 	if t.o.Want == mailbox.Drop {
@@ -180,7 +180,7 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
-	case t.replaced(): // the try in which that was found was refused for the same cause
+	case t.replaced(): // the try that found this was refused for the same reason
 		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
@@ -233,7 +233,7 @@ func (t try) prepare() Step {
 	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: mailbox.Waiting}
 }
 
-// isReserved reports whether exactly these nodes are reserved for its start.
+// isReserved reports whether exactly these nodes are reserved for the part's start.
 func (t try) isReserved(nodes []string) bool {
 	return t.s.Reservation != nil && managed.SameNodes(t.s.Reservation.Nodes, nodes)
 }
@@ -276,7 +276,7 @@ func (t try) start() Step {
 		return t.refuse("its reservation is gone")
 	case t.s.Job.Held:
 		return Step{Verb: Start, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
-	case t.s.Job.Reservation != t.s.Reservation.Name: // it could start on any nodes
+	case t.s.Job.Reservation != t.s.Reservation.Name: // the job could start on any nodes
 		return Step{Verb: Hold, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
 	}
 	return Step{Keep: true, Stand: mailbox.Starting}
@@ -367,10 +367,10 @@ func (t try) ghostNodes() []string {
 	return nil
 }
 
-// failures are words of batch systems for jobs that were ended, or that failed.
+// failures are parts of the state names and reasons that batch systems have for jobs that were ended or failed.
 var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED", "TO FRAG"}
 
-// failed reports whether a job was ended or failed, by the batch system's word for it.
+// failed reports whether a job was ended or failed, according to the batch system's reason.
 func failed(why string) bool {
 	for _, f := range failures {
 		if strings.Contains(strings.ToUpper(why), f) {

@@ -13,7 +13,7 @@ const now core.Time = 1000
 
 var (
 	held     = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7"}
-	parked   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-park"} // as Slurm's driver holds jobs
+	parked   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-park"} // held as package slurm holds jobs, by a reservation in the far future
 	theirs   = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, HeldByUser: true, Comment: "launch=7"}
 	released = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7"}
 	tying    = adapter.Job{Key: adapter.Key{ID: 5}, State: adapter.Pending, Held: true, Mark: "accordion:launch=7", Comment: "launch=7", Reservation: "accordion-app-7"}

@@ -45,7 +45,7 @@ func TestReleaseThatTimedOutCountsAsUnderWayUntilALaterReading(t *testing.T) {
 	}
 }
 
-// A sidecar that died may have been releasing the job.
+// A sidecar that died may have been releasing the job when it died.
 func TestJobTiedAtTheStartOfASidecarMayStillBeReleasedByTheLastOne(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration

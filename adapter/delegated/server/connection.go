@@ -26,10 +26,10 @@ type connection struct {
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn       // proves the first frame; nil: the kernel proves the peer
+	sealed *seal.Conn       // proves the first frame; nil if the kernel proves the peer
 	in     *bufio.Reader    // after the first frame
-	stream *seal.Stream     // reads from in; over TCP nil until both keys are known
-	unpack *packed.Unpacker // nil: the peer packs nothing
+	stream *seal.Stream     // reads from `in`; over TCP it is nil until both keys are known
+	unpack *packed.Unpacker // nil if the peer packs nothing
 	out    *outgoing
 	pack   packed.Packer // the writer's
 	wrote  chan struct{} // closed when the writer has returned
@@ -62,7 +62,7 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// setCluster tells a part the name of the cluster whose sidecar it asks: a part does not know it.
+// setCluster sends a part the name of the cluster whose sidecar it has connected to, because the part does not know that name.
 func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	if hello.Part == nil {
 		return
@@ -73,7 +73,7 @@ func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	l.out.part = hello.Part.Cluster
 }
 
-// agreePacking agrees to packed frames if the peer can pack.
+// agreePacking agrees to packed frames if the peer supports them.
 func (l *connection) agreePacking(hello *launcher.Hello) {
 	if hello.Deflate >= packed.Version {
 		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
@@ -149,7 +149,7 @@ func (l *connection) write() {
 	}
 }
 
-// writeFirst sends a frame with the proof that the peer's first frame had, too.
+// writeFirst sends a frame with a proof, if the peer's first frame had a proof.
 func (l *connection) writeFirst(frame []byte) error {
 	_, err := l.sealed.Write(frame)
 	return err
@@ -157,8 +157,8 @@ func (l *connection) writeFirst(frame []byte) error {
 
 func (l *connection) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands over all messages from the hello on until the session ends, and then the end. The loop and the peer do not wait for each other
-// if one of them is slow.
+// serve hands all messages to the loop, from the hello to the end of the session, and then reports the end. A slow loop does not delay the
+// peer, nor a slow peer the loop.
 func (l *connection) serve(hello numbered) {
 	if l.handOver(hello) {
 		if err := l.listen(); err != nil {
@@ -220,7 +220,7 @@ var errOver = errors.New("the session was closed here")
 
 var errDead = fmt.Errorf("no frame for %v", pings*quiet)
 
-// next returns the peer's next frame. While there is none, it sends pings.
+// next returns the peer's next frame. While no frame comes, it sends pings.
 func (l *connection) next() ([]byte, error) {
 	heard := time.Now()
 	for asked := 1; ; asked++ {
@@ -299,7 +299,7 @@ func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	return m, r
 }
 
-// parse parses a frame, for which sent bytes came. It refuses what launchers and parts may not send.
+// parse parses a frame. The parameter `sent` is the frame's size as it was sent. It refuses messages that launchers and parts may not send.
 func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
 	l.server.meter.Frame(In, typeOf(m, err), sent)
@@ -319,7 +319,7 @@ func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) 
 	return numbered{seq, m}, nil
 }
 
-// typeOf returns the type as which a frame is counted.
+// typeOf returns the message type under which a frame is counted.
 func typeOf(m launcher.Message, err error) string {
 	var other *launcher.TypeError
 	switch {
@@ -331,8 +331,8 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits until all is written, and closes the connection. It first closes the writing half, if it can, and gives the peer a moment to
-// read: closing a connection with unread input would discard what was written.
+// end waits until all frames are written, and closes the connection. It first closes only the writing half, if that is possible, and gives
+// the peer a moment to read. Closing a connection with unread input would discard frames that the peer has not read.
 func (l *connection) end() {
 	<-l.wrote
 	defer l.conn.Close()
@@ -355,4 +355,4 @@ func (l *connection) end() {
 	io.CopyN(io.Discard, l.conn, mostLeft)
 }
 
-const mostLeft = 1 << 20 // bytes of a peer that are discarded at the end
+const mostLeft = 1 << 20 // most bytes from a peer that are read and discarded at the end

@@ -15,8 +15,9 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// After a good hello, a peer sends any bytes, in pieces of any size. It receives only messages, the loop receives only messages, and both see
-// one end. For longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/delegated/server
+// After a valid hello, a peer sends arbitrary bytes, in pieces of any size. The peer and the loop receive only valid messages, and each
+// sees the end of the session once. To run it for longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x
+// ./adapter/delegated/server
 func FuzzASession(f *testing.F) {
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), byte(3))
@@ -40,7 +41,7 @@ func FuzzASession(f *testing.F) {
 	})
 }
 
-// The same with packed frames.
+// The same property holds with packed frames.
 func FuzzAPackedSession(f *testing.F) {
 	var p packed.Packer
 	var all []byte
@@ -61,7 +62,8 @@ func FuzzAPackedSession(f *testing.F) {
 	})
 }
 
-// fuzzed plays a session whose peer sends these bytes, piece of them at once (0: all), and then waits for the end.
+// fuzzed plays a session whose peer sends the bytes `sent` in pieces of `piece` bytes (0 means all in one piece), and then waits for the
+// end.
 func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
 	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))

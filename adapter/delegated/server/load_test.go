@@ -26,14 +26,14 @@ type crowd struct {
 	sessions []Session
 }
 
-// bare is the connection of one of them. It can read packed frames.
+// bare is the connection of one launcher of a crowd. It can read packed frames.
 type bare struct {
 	net.Conn
 	packs  bool
 	unpack packed.Unpacker
 }
 
-// gather connects n launchers. As bare connections they need little memory compared with the server's end.
+// gather connects n launchers. They are bare connections, which need little memory compared with the server's end.
 func (s *served) gather(t testing.TB, n int) *crowd {
 	t.Helper()
 	c := &crowd{}
@@ -65,7 +65,7 @@ func (s *served) gather(t testing.TB, n int) *crowd {
 	return c
 }
 
-// alive lets peers speak now and then, on a machine that may be slow.
+// alive lets peers send a frame from time to time, so that they do not count as dead on a slow machine.
 func (c *crowd) alive(t testing.TB) {
 	pong := frame(t, 9, &launcher.Pong{})
 	done := make(chan struct{})
@@ -122,7 +122,7 @@ func change(view int64) *launcher.Change {
 		{C: 0, Kind: launcher.KindOccupation, From: steps[0], Steps: steps}}}
 }
 
-// broadcast sends a change to all, and returns how long it took until the last one had it.
+// broadcast sends a change to all launchers, and returns how long it took until the last launcher had received it.
 func (c *crowd) broadcast(t testing.TB, view int64) time.Duration {
 	var got sync.WaitGroup
 	begin := make(chan struct{})
@@ -163,7 +163,7 @@ func needs(t testing.TB, files uint64) {
 	testenv.Needs(t, testenv.Missing("files", cause))
 }
 
-// loads has numbers of launchers, and the memory in bytes that the server's end may need for them.
+// loads lists numbers of launchers, with the memory in bytes that the server's end may need for them.
 var loads = []struct {
 	launchers int
 	most      int64
@@ -176,7 +176,7 @@ func TestThousandsOfLaunchers(t *testing.T) {
 			s := serve(t, t.Context(), session.Options{MaxSessions: 8192})
 			before := inUse()
 			c := s.gather(t, load.launchers)
-			for from := 0; from < load.launchers; from += 100 { // not all at once: a message that is not written in 5 seconds ends its session
+			for from := 0; from < load.launchers; from += 100 { // in groups, because a message that is not written within 5 seconds ends its session
 				some := crowd{peers: c.peers[from : from+100], sessions: c.sessions[from : from+100]}
 				some.broadcast(t, 1)
 			}

@@ -10,12 +10,12 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// outgoing is the queue of frames to a peer. Putting a message into it never blocks; the writer does.
+// outgoing is the queue of frames to a peer. Putting a message into the queue never blocks; only the writer of the connection blocks.
 type outgoing struct {
 	conn net.Conn
-	key  []byte // sent in the welcome; nil: none
-	part string // name of a part's cluster, sent in the welcome; "": the peer is a launcher
-	pack int    // way of packing, sent in the welcome and used after it; 0: none
+	key  []byte // sent in the welcome; nil if there is none
+	part string // name of a part's cluster, sent in the welcome; "" if the peer is a launcher
+	pack int    // way of packing, sent in the welcome and used after it; 0 if there is none
 
 	mu       sync.Mutex
 	queue    []written
@@ -33,7 +33,7 @@ type outgoing struct {
 type written struct {
 	typ   string
 	frame []byte
-	packs bool // it will be packed
+	packs bool // the frame will be packed
 }
 
 func newOutgoing(conn net.Conn) *outgoing {
@@ -42,7 +42,7 @@ func newOutgoing(conn net.Conn) *outgoing {
 
 var errReadsNothing = errors.New("it reads too slowly")
 
-// put queues a message, unless m is nil. With last set, it is the last one.
+// put queues a message, unless `m` is nil. If `last` is set, no message is accepted after it.
 func (o *outgoing) put(m launcher.Message, last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,7 +83,7 @@ func (o *outgoing) add(m launcher.Message) error {
 	return nil
 }
 
-// next waits for the next frame. ok is false when there will be none.
+// next waits for the next frame. ok is false if no further frame will come.
 func (o *outgoing) next() (w written, ok bool) {
 	for {
 		if w, ok, closing := o.take(); ok || closing {
@@ -118,7 +118,7 @@ func (o *outgoing) writeBy() {
 	o.conn.SetWriteDeadline(by)
 }
 
-// stop closes the connection at once.
+// stop closes the connection immediately.
 func (o *outgoing) stop(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -149,7 +149,7 @@ func (o *outgoing) wakeWriter() {
 	}
 }
 
-// readBy sets the deadline for reading. It is past when nothing more should be read.
+// readBy sets the deadline for reading. Once the session is closing, it sets a deadline in the past, so that nothing more is read.
 func (o *outgoing) readBy(t time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

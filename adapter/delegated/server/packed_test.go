@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// The loop sends and receives messages as without packing. The Meter counts bytes as they are sent.
+// The loop sends and receives the same messages as without packing. The Meter counts the packed bytes.
 func TestFramesArePackedIfThePeerCanUnpackThem(t *testing.T) {
 	bytes := map[int]int{}
 	for _, deflate := range []int{0, packed.Version, packed.Version + 1} {

@@ -29,7 +29,7 @@ func names(uid uint32) (string, error) {
 	return "", errors.New("nobody knows that user")
 }
 
-// side is a server and the events of its loop, in a bubble of synctest or outside.
+// side is a server and the events that it sends to its loop. It runs inside or outside a bubble of synctest.
 type side struct {
 	t *testing.T
 	*Server

@@ -15,8 +15,8 @@ import (
 
 // Options of a Server.
 type Options struct {
-	Meter Meter        // nil: nothing is counted
-	Log   hclog.Logger // nil: none
+	Meter Meter        // nil if nothing is counted
+	Log   hclog.Logger // nil if there is none
 }
 
 // Server serves the sessions of launchers and of parts, of all clusters' session servers.
@@ -45,8 +45,8 @@ func New(life context.Context, o Options) *Server {
 // Close never block. After the reader closed a session, a message that was under way may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 
-// Of returns what serves the launchers of one cluster's session server. lookup returns the name of a user ID, as the cluster's batch
-// system has it; nil: session.LookupUser.
+// Of returns the session.Launchers for the session server of one cluster. `lookup` returns the name of a user ID, as the cluster's batch
+// system knows it; nil means session.LookupUser.
 func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) session.Launchers {
 	if lookup == nil {
 		lookup = session.LookupUser
@@ -54,7 +54,7 @@ func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) ses
 	return &entrance{server: s, cluster: cluster, users: session.NewUserNames(lookup)}
 }
 
-// entrance serves the launchers of one cluster's session server.
+// entrance serves the launchers that connect to one cluster's session server.
 type entrance struct {
 	server  *Server
 	cluster string
@@ -109,14 +109,14 @@ func (e *entrance) Full(conn net.Conn, first []byte, why string) {
 
 // The times of a session (docs/protocol.md).
 const (
-	quiet     = 15 * time.Second // after that without a frame, a ping is sent
-	pings     = 3                // after that many pings without a frame, the peer is dead
+	quiet     = 15 * time.Second // a ping is sent after this time without a frame
+	pings     = 3                // the peer counts as dead after this many pings without a frame
 	frameTime = 10 * time.Second // time for the rest of a frame
 	writeTime = 5 * time.Second
-	lastRead  = time.Second // time for a peer to read its last message, before what it still sends is discarded
+	lastRead  = time.Second // time for a peer to read its last message; after that, its input is discarded
 )
 
-// The most that may wait to be read by a peer.
+// Bounds of what may be queued for a peer.
 const (
 	maxQueue      = 64 // messages
 	maxQueueBytes = 8 << 20

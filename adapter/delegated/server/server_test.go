@@ -46,7 +46,7 @@ func TestMessagesReachTheLoopInOrderWithTheirUser(t *testing.T) {
 		}
 		p.conn.Close()
 		s.gone(e.Session)
-		e.Session.Send(&launcher.Ping{}) // too late, and without effect
+		e.Session.Send(&launcher.Ping{}) // sent after the end of the session, without effect
 		e.Session.Close(nil)
 		if n := s.meter.of("in ack"); n != 20 {
 			t.Errorf("%d acks were counted", n)
@@ -188,7 +188,7 @@ func TestTheLastMessageIsWrittenAndTheSessionEnds(t *testing.T) {
 		p, of := s.open()
 		of.Send(&launcher.Okay{To: 1})
 		of.Close(&launcher.End{Why: launcher.WhyNewer})
-		of.Send(&launcher.Okay{To: 2}) // after its end
+		of.Send(&launcher.Okay{To: 2}) // sent after the end of the session
 		p.want(&launcher.Okay{To: 1})
 		p.want(&launcher.End{Why: launcher.WhyNewer})
 		p.ended()
@@ -205,7 +205,7 @@ func TestASessionThatTheLoopClosesWhileItsMessageWaitsEnds(t *testing.T) {
 		p.ended()
 		synctest.Wait()
 		if e := s.event(); e.Message != nil {
-			e = s.event() // it was under way
+			e = s.event() // the message was already on its way
 			if e.Message != nil {
 				t.Errorf("got %+v", e)
 			}

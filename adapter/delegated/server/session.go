@@ -6,7 +6,7 @@ import "accordion/shim/wire/launcher"
 type User struct {
 	Name    string
 	Cluster string // the cluster whose server took the session
-	PID     int32  // the peer's process; 0: on another host, or in another PID namespace
+	PID     int32  // the peer's process; 0 if it is on another host, or in another PID namespace
 }
 
 // Session is one connection of a launcher or of a part, from its hello to its end. Its methods never block, and any goroutine may call them.

@@ -21,7 +21,7 @@ import (
 // long is the deadline of tests in real time. Only a failing test waits so long.
 const long = 5 * time.Minute
 
-// served is a whole sidecar's end with its session server, on the socket and over TCP.
+// served is a server for launchers together with a session server that listens on a socket and on TCP.
 type served struct {
 	*Server
 	realm   *sealtest.Realm
@@ -105,7 +105,7 @@ func (s *served) far(t *testing.T, hello launcher.Hello) (raw *recorder, sealed 
 	return raw, sealed
 }
 
-// greeted returns such a launcher after its welcome.
+// greeted returns a launcher on another host, after its welcome.
 func (s *served) greeted(t *testing.T) (*recorder, *seal.Stream) {
 	t.Helper()
 	mine, err := seal.NewKey()

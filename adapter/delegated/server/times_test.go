@@ -182,7 +182,7 @@ func TestSlowLoopDoesNotDisconnectPeers(t *testing.T) {
 func TestAFloodIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		every time.Duration
-		least int // messages that must be accepted at least
+		least int // least number of messages that must be accepted
 		flood bool
 	}{
 		"at once":                 {0, burst, true},

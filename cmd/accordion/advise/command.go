@@ -1,5 +1,5 @@
-// Package advise implements "accordion advise": what jobs of the past would have gained from profiles. It changes nothing. What it prints is
-// computed by traces/advise, traces/advise/whatif and traces/advise/render; this package reads flags, accounting and journals.
+// Package advise implements "accordion advise", which shows what past jobs would have gained from profiles. The command changes nothing.
+// This package reads flags, accounting and journals; traces/advise, traces/advise/whatif and traces/advise/render compute the output.
 package advise
 
 import (
@@ -183,7 +183,7 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	return err
 }
 
-// readFrom returns what was read, for the page.
+// readFrom returns the name of the source of the runs, for the HTML page.
 func (f *flags) readFrom() string {
 	switch {
 	case f.file != "":
@@ -207,8 +207,8 @@ func (f *flags) explain(out io.Writer, job string, runs []advise.Run, o advise.O
 	return err
 }
 
-// interrupted writes the advice, which was ready before the what-if was interrupted, and the number of replays that were done. It writes no JSON
-// and no page, because these would be incomplete.
+// interrupted writes what was ready when the what-if was interrupted: the advice, and the number of replays that were done. It writes no
+// JSON and no page, because both would be incomplete.
 func (f *flags) interrupted(out io.Writer, report *advise.Report, read *readRuns, stopped *whatif.InterruptedError) error {
 	text := render.Text(report, &read.Input, f.top)
 	if f.json {

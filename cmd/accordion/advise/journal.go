@@ -14,16 +14,16 @@ import (
 	"accordion/traces/advise"
 )
 
-// journaledRun is a job with a line, as far as the journal has been read.
+// journaledRun is a job with a request for steps or sizes, as far as the journal has been read.
 type journaledRun struct {
 	advise.ManagedRun
 	choices []core.EP
-	at      float64 // second at which the nodes of its current step became usable; 0: it has not begun
-	broken  bool    // its steps are not all known: it did not call accordion step, or was changed
+	at      float64 // second at which the nodes of its current step became usable; 0 if it has not begun
+	broken  bool    // not all of its steps are known: it did not call accordion step, or it was changed
 }
 
-// runsFromJournal returns the jobs with a profile or sizes that began at second from or later and have ended, from the entries of a cluster's
-// journal.
+// runsFromJournal returns, from the entries of a cluster's journal, the evolving and moldable jobs that began at second `from` or later and
+// have ended.
 func runsFromJournal(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
 	jobs := map[key]*journaledRun{}
@@ -56,7 +56,7 @@ func runsFromJournal(entries iter.Seq2[journal.Entry, error], from core.Time) ([
 	return over, nil
 }
 
-// accepted returns a job for the event "accepted", or nil if the job carries no line.
+// accepted returns a job for the event "accepted", or nil if the job requests neither a profile nor sizes.
 func accepted(e journal.Entry) *journaledRun {
 	line, _, _ := strings.Cut(e.Text, "; ")
 	if !strings.HasPrefix(line, "ep=") && !strings.HasPrefix(line, "mold=") {

@@ -38,8 +38,8 @@ func entries(all []journal.Entry, end error) iter.Seq2[journal.Entry, error] {
 	}
 }
 
-// life returns the journal of a job of three steps. It begins at second 1000, and calls accordion step after 100 and 300 seconds. Each time
-// it waits up to two seconds for its nodes.
+// life returns the journal of a job of three steps. The job begins at second 1000, and calls accordion step after 100 and 300 seconds. Each
+// time it waits up to two seconds for its nodes.
 func life(job int64) []journal.Entry {
 	return []journal.Entry{
 		event(job, 900, "accepted", "ep=2x120s,5x280s,1x60s", "user", "ada"),

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/advise/render"
 )
 
-// reviewManaged prints how jobs kept to their lines, from the journals of the sidecars.
+// reviewManaged prints how well jobs matched their #EP and #MOLD requests, from the journals of the sidecars.
 func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 	since, err := f.span()
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 // readRuns is what a source returns.
 type readRuns struct {
 	render.Input
-	bySacct bool     // sacct was run; otherwise a file was read
-	log     *swf.Log // the runs come from this workload log; nil: from accounting
+	bySacct bool     // set if sacct was run, and not if a file was read
+	log     *swf.Log // the runs come from this workload log; nil if they come from accounting
 }
 
 // source reads runs. If job is not "", only that job and the jobs of its user are needed.
@@ -70,7 +70,8 @@ func (f *flags) span() (core.Time, error) {
 	return since, nil
 }
 
-// saveMemory starts garbage collections when the heap has grown by 60 %, unless GOGC is set. A month of 300,000 jobs must fit into 500 MiB.
+// saveMemory lets a garbage collection start when the heap has grown by 60 %, unless GOGC is set. A month of 300,000 jobs must fit into 500
+// MiB.
 func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(60)
@@ -103,7 +104,7 @@ func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*readRuns, err
 	return r, nil
 }
 
-// fromSlurm runs sacct. For one job it first finds its user, and then reads that user's jobs.
+// fromSlurm runs sacct. If a job is given, it first finds the job's user, and then reads all jobs of that user.
 func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*readRuns, error) {
 	run := client.New(client.Config{Timeout: sacctTimeout, AtOnce: 1})
 	defer run.Close()
@@ -129,7 +130,7 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*read
 		return nil, interrupted(fmt.Errorf("read Slurm's accounting: %w; to read a file with sacct's output, use --from", err))
 	}
 	if job != "" && !slices.ContainsFunc(all.All, func(r advise.Run) bool { return r.ID == runs.All[0].ID && r.Start == runs.All[0].Start }) {
-		all.All = append(all.All, runs.All[0]) // it ended before the period
+		all.All = append(all.All, runs.All[0]) // the job ended before the period
 	}
 	r.take(all, gaps)
 	return r, nil
@@ -196,7 +197,7 @@ func one(ctx context.Context, ask func(context.Context, []string) (string, error
 	return nil
 }
 
-// unknownJob returns the error for a job without a run.
+// unknownJob returns the error for a job of which accounting has no run.
 func unknownJob(job string, left sacct.LeftUnread) error {
 	if text := left.String(); text != "" {
 		return fmt.Errorf("advise: job %s cannot be explained; the accounting has: %s", job, text)

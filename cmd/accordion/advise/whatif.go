@@ -54,7 +54,7 @@ func (f *whatIfFlags) check(c *cobra.Command, user, job string) error {
 	return err
 }
 
-// named returns the policies, whatif.Baseline first.
+// named returns the policies that the flags name, with whatif.Baseline first.
 func (f *whatIfFlags) named() ([]policy.Policy, error) {
 	var all []policy.Policy
 	for _, name := range append([]string{whatif.Baseline}, f.policies...) {
@@ -69,7 +69,7 @@ func (f *whatIfFlags) named() ([]policy.Policy, error) {
 	return all, nil
 }
 
-// study replays the jobs without and with the lines of the report. The runs lose their steps unless drawn is set.
+// study replays the jobs without and with the requests that the report advises. The runs lose their steps unless `drawn` is set.
 func (f *whatIfFlags) study(cmd *cobra.Command, r *readRuns, report *advise.Report, o advise.Options, drawn bool) (*whatif.Study, error) {
 	policies, err := f.named()
 	if err != nil {

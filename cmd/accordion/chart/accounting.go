@@ -13,8 +13,8 @@ import (
 	"accordion/traces/gantt"
 )
 
-// fromSlurm returns the chart of Slurm's accounting, with the promises of a journal. It leaves out expanders that were merged: the job can use their
-// nodes from the merge on, and holds them from then on. Nodes of a companion belong to its job.
+// fromSlurm returns the chart of Slurm's accounting, with the promises of a journal. It leaves out expanders that were merged, because the
+// job itself holds their nodes from the merge on. Nodes of a companion belong to its job.
 func fromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (gantt.Chart, error) {
 	b := New()
 	latest := map[core.JobID]adapter.Key{}
@@ -39,7 +39,7 @@ func fromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (gantt
 	return b.Chart(), nil
 }
 
-// hold adds what a job held according to the accounting.
+// hold adds the nodes that a job held according to the accounting.
 func (b *Builder) hold(job adapter.Key, holds []sacct.Hold) {
 	for _, h := range holds {
 		for _, n := range h.Nodes {

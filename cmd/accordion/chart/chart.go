@@ -1,5 +1,5 @@
-// Package chart implements "accordion gantt". Its Builder collects what a Gantt chart of a sidecar's work needs: what each job held, from the batch
-// system, and what it was promised, from the journal. Package gantt draws the chart.
+// Package chart implements "accordion gantt". Its Builder collects the data for a Gantt chart of a sidecar's work: the nodes that each job
+// held, from the batch system, and its promises, from the journal. Package gantt draws the chart.
 //
 //	b := chart.New()
 //	b.Job(key, gantt.Job{Name: "mesh"})
@@ -33,11 +33,11 @@ type Builder struct {
 type collected struct {
 	gantt.Job
 	request  string // as accepted by the sidecar; "" for an ordinary job
-	known    bool   // Job was called for it, not only Hold or Note
+	known    bool   // Job was called for this job, not only Hold or Note
 	promised core.EP
 	moved    time.Duration // how much later than promised its steps begin, since its last change
 	planned  time.Time     // promised start
-	done     int           // changes in the journal, its start included
+	done     int           // number of changes in the journal, including the start
 }
 
 // New returns a builder without jobs.
@@ -75,7 +75,7 @@ func (b *Builder) Note(e journal.Entry) {
 	}
 	key := adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 	number, _ := e.Args["planned"].(json.Number)
-	planned, _ := number.Float64() // 0 if the event has none: it is not used then
+	planned, _ := number.Float64() // 0 if the event has no planned time, and then it is not used
 	at := time.Unix(int64(planned), 0)
 	switch e.Verb {
 	case "accepted":
@@ -111,8 +111,8 @@ func (j *collected) due(i int) time.Time {
 	return at
 }
 
-// Chart returns the chart. Its rows are the nodes that were held, in natural order; the caller adds nodes that were not. Changes that were promised for
-// the time in which a job ran, and that are not in the journal, count as missed.
+// Chart returns the chart. Its rows are the nodes that jobs held, in natural order; the caller adds the other nodes. Changes that were
+// promised for a time in which the job ran, and that are not in the journal, count as missed.
 func (b *Builder) Chart() gantt.Chart {
 	var g gantt.Chart
 	for _, key := range b.order {

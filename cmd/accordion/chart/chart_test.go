@@ -16,7 +16,8 @@ import (
 	"accordion/traces/gantt"
 )
 
-// entries returns the journal of job 7, submitted at second 90: from second 100 on 2 nodes for 20 s, 5 for 20 s, 3 for 20 s.
+// entries returns the journal of job 7, which was submitted at second 90. From second 100 on the job has 2 nodes for 20 s, then 5 nodes for
+// 20 s, then 3 nodes for 20 s.
 func entries(more ...journal.Entry) iter.Seq2[journal.Entry, error] {
 	all := []journal.Entry{
 		{Kind: journal.KindEvent, Verb: "accepted", Text: "ep=2x20s,5x20s,3x20s"},

@@ -94,7 +94,7 @@ var errNoJobs = errors.New("gantt: the accounting has no jobs; pipe sacct into i
 // readAccounting reads the file of the command line, or standard input.
 func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
 	name := "standard input"
-	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // it would wait for input without a prompt
+	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // reading a terminal would wait for input without a prompt
 		return nil, sacct.Unread{}, errors.New("gantt: give a file of Slurm's accounting, or pipe sacct into it, as accordion gantt --help shows")
 	}
 	if len(args) == 1 && args[0] != "-" {
@@ -109,8 +109,8 @@ func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, err
 	return sacct.ReadHolds(in, name, time.Local, time.Now().Unix())
 }
 
-// ofCluster returns the jobs of one cluster, and warns about the others, because nodes of two clusters may have the same name. It returns all jobs of
-// an accounting that has only one cluster, whatever that cluster is called.
+// ofCluster returns the jobs of one cluster, because nodes of two clusters may have the same name, and warns about the other clusters'
+// jobs. If the accounting has only one cluster, it returns all jobs, whatever that cluster's name is.
 func ofCluster(cmd *cobra.Command, jobs []sacct.Job, c command.Cluster) ([]sacct.Job, error) {
 	count := map[string]int{}
 	for _, j := range jobs {

@@ -117,7 +117,7 @@ func auditOne(ctx context.Context, one command.Cluster, from core.Time, watch, s
 		Prompt: audit.DefaultPrompt + one.Config.Plan.Interval.Seconds() - 1}, from)
 }
 
-// audited is a report in the form of --json.
+// audited is the report that --json prints.
 type audited struct {
 	Cluster     string          `json:"cluster,omitempty"`
 	Since       core.Time       `json:"since"`
@@ -132,7 +132,7 @@ type audited struct {
 	Findings    []audit.Finding `json:"findings"`
 }
 
-// writeAudit writes the findings, one on each line, or what was checked.
+// writeAudit writes the findings, one on each line, or a line about what was checked if there are none.
 func writeAudit(w io.Writer, cluster string, from core.Time, r audit.Report, why string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(audited{Cluster: cluster, Since: from, Jobs: r.Jobs, Managed: r.Managed, Actions: r.Actions, Seconds: r.Seconds,

@@ -28,7 +28,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Cluster is the batch system of a configuration, with what the commands need in addition.
+// Cluster is the batch system of a configuration, with additional functions for the commands.
 type Cluster struct {
 	System    adapter.BatchSystem
 	Pool      string
@@ -36,15 +36,15 @@ type Cluster struct {
 	Guard     func(context.Context) (core.Time, error)
 	Round     func(context.Context) (core.Time, error) // see managed.Settings.Round
 	Name      func(context.Context) (string, error)
-	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil: no other program can reach it
-	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is only one way to grow
-	stopped   stopped                                                            // for the time when no sidecar runs; nil: no other program can reach it
-	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil: there is no gate
+	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil if no other program can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil if there is only one way to grow
+	stopped   stopped                                                            // for the time when no sidecar runs; nil if no other program can reach it
+	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil if there is no gate
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is
-	Leaser    adapter.Leaser                                                     // nil: no other program can reach it
-	Passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero: none
-	Hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
-	Deadline  time.Duration                                                      // of each call
+	Leaser    adapter.Leaser                                                     // nil if no other program can reach it
+	Passes    policy.Policy                                                      // the policy by which the batch system itself plans and sizes moldable jobs; zero if there is none
+	Hides     func(context.Context) (adapter.Hidden, error)                      // returns what the batch system hides from other users; nil if it hides nothing
+	Deadline  time.Duration                                                      // deadline of each call
 	Close     func()
 }
 
@@ -74,7 +74,7 @@ func connectSlurm(conf config.Config) (*Cluster, error) {
 	}
 	preflight := func(ctx context.Context) []adapter.Finding {
 		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
-		if config, err := s.Configuration(ctx); err == nil { // an error is already among the findings
+		if config, err := s.Configuration(ctx); err == nil { // the findings already contain the error
 			found = append(found, checkWeb(conf.Web, config["PrivateData"])...)
 		}
 		slices.SortStableFunc(found, adapter.ByGravity)
@@ -116,8 +116,8 @@ func hidesJobs(private string) bool {
 	return slices.Contains(words, "jobs") || slices.Contains(words, "all")
 }
 
-// born is the start of this process. Accelerated clocks run faster from then on, so that the clocks of several clusters
-// agree.
+// born is the time at which this process started. All accelerated clocks start to run faster at this time, so that the clocks of several
+// clusters agree.
 var born = time.Now()
 
 // ClockOf returns the clock of a cluster, for its sidecar and its launchers.
@@ -133,7 +133,7 @@ func connectEmbedded(conf config.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // it enforces limits and starts jobs without delay
+	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // the embedded batch system enforces limits and starts jobs without delay
 	return &Cluster{
 		System:    s,
 		Pool:      fmt.Sprintf("%d nodes in this process", conf.Embedded.Nodes),
@@ -141,13 +141,13 @@ func connectEmbedded(conf config.Config) (*Cluster, error) {
 		Guard:     atOnce,
 		Round:     atOnce,
 		Name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
-		Deadline:  10 * time.Second, // it never takes longer
+		Deadline:  10 * time.Second, // a call never takes longer
 		Close:     s.Close,
 	}, nil
 }
 
-// OnlyOne excludes a second sidecar on this host for the same cluster with another journal. A cluster that no other
-// program can reach needs no lock.
+// OnlyOne locks the cluster, so that this host runs no second sidecar for it with another journal. A cluster that no other program can
+// reach needs no lock.
 func OnlyOne(ctx context.Context, c *Cluster, journal string) (*lockfile.Lock, error) {
 	if c.Identity == nil {
 		return &lockfile.Lock{}, nil

@@ -17,7 +17,7 @@ func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 	munge := sealtest.Munged(t)
 	for name, c := range map[string]struct {
 		session config.Session
-		want    adapter.Severity // "": no finding
+		want    adapter.Severity // "" if no finding
 		says    string
 	}{
 		"no address":     {config.Session{}, adapter.Note, "this host only"},

@@ -25,7 +25,7 @@ func (c *Cluster) LeaseFor(journal string, length time.Duration) (sidecar.Lease,
 	if err != nil {
 		return sidecar.Lease{}, fmt.Errorf("read this host's name for the lease: %w", err)
 	}
-	machine, _ := os.ReadFile(machineID) // without the file, the name must do
+	machine, _ := os.ReadFile(machineID) // without the file, the host's name alone identifies the host
 	id := sha256.Sum256([]byte(strings.Join([]string{host, strings.TrimSpace(string(machine)), journal}, "\n")))
 	holder := adapter.Holder{ID: fmt.Sprintf("%x", id[:8]), Host: host, PID: os.Getpid(), Journal: journal}
 	return sidecar.Lease{Leaser: c.Leaser, Claim: adapter.Claim{Holder: holder, Length: length}}, nil
@@ -34,7 +34,7 @@ func (c *Cluster) LeaseFor(journal string, length time.Duration) (sidecar.Lease,
 // trialLease is the longest time for which a trial holds the lease.
 const trialLease = 5 * time.Minute
 
-// holdLease keeps sidecars on all hosts from starting until leave is called.
+// holdLease takes the lease, so that no sidecar starts on any host until `leave` is called.
 func (c *Cluster) holdLease(ctx context.Context, purpose string) (leave func(), err error) {
 	lease, err := c.LeaseFor(purpose, trialLease)
 	if err != nil || lease.Leaser == nil {
@@ -43,7 +43,7 @@ func (c *Cluster) holdLease(ctx context.Context, purpose string) (leave func(), 
 	leave = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Deadline)
 		defer cancel()
-		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder, 0) // otherwise it expires
+		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder, 0) // if this fails, the lease expires
 	}
 	if err := lease.Leaser.TakeLease(ctx, lease.Claim); err != nil {
 		if ctx.Err() != nil { // the batch system may have granted it nevertheless

@@ -41,7 +41,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		return found
 	}
 	return &Cluster{System: s, Pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), Preflight: preflight, Guard: s.Guard, Round: s.Round, Name: s.Name, Identity: s.Identity, stopped: s, Leaser: s, Passes: passes,
-		Deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
+		Deadline: 2 * settings.OAR.Timeout, // longer than the timeout of package oar, which must first report that OAR did not act, and undo its own request
 		Close:    s.Close}, nil
 }
 
@@ -55,15 +55,15 @@ func oneLine(err error) error {
 	return text
 }
 
-// sameBut reports whether a policy's name is another's without its sizing rule.
+// sameBut reports whether `name` is the policy name `sized` without its sizing rule.
 func sameBut(name, sized string) bool {
 	base, _, _ := strings.Cut(sized, "+")
 	return name == base
 }
 
-// passesOf returns the policy by which OAR's scheduler plans. The sidecar must size moldable jobs like the scheduler,
-// and give reservations to few jobs only if the scheduler does. It returns an error if the sidecar's own
-// configuration contradicts that.
+// passesOf returns the policy by which OAR's scheduler plans. The sidecar must size moldable jobs like the scheduler, and must limit
+// reservations to few jobs if, and only if, the scheduler does. passesOf returns an error if the sidecar's own configuration contradicts
+// that.
 func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	planner, err := scheduler.Planner(p, command.ReadStatistics)
 	_, few := policy.Patient(planner)
@@ -85,8 +85,8 @@ func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	return planner, nil
 }
 
-// LaunchersBeside returns an error if launchers are to be served and OAR's scheduler has a policy in which few jobs
-// have a place. Without such a scheduler the file with [delegate] also names the policy, and is checked elsewhere.
+// LaunchersBeside returns an error if launchers are to be served and OAR's scheduler has a policy that gives reservations to few jobs. In
+// other clusters the policy is named in the same file as [delegate], and is checked when that file is read.
 func LaunchersBeside(passes policy.Policy) error {
 	if why := config.NoLaunchers(passes); why != "" {
 		return fmt.Errorf("%s = %q in oar.conf: %s", conf.PolicySetting, passes.Name, why)

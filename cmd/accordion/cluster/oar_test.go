@@ -11,8 +11,8 @@ import (
 	"accordion/oar/conf"
 )
 
-// Under OAR the sidecar uses the scheduler's policy if that gives a reservation to few jobs only. Its own
-// configuration must not name another policy.
+// Under OAR the sidecar uses the scheduler's policy if that policy gives reservations to few jobs only. The sidecar's own configuration
+// must not name another policy.
 func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 	const day = 24 * 3600
 	for _, c := range []struct {
@@ -52,8 +52,8 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 	}
 }
 
-// Launchers need planned places. If OAR's scheduler gives a reservation to few jobs only, they are not served, and
-// the error names the file to change.
+// Launchers need views in which all waiting jobs have a planned place. If OAR's scheduler gives reservations to few jobs only, launchers
+// are not served, and the error names the file to change.
 func TestUnderOARNoLaunchersAreServedWhereHardlyAnybodyHasAPlace(t *testing.T) {
 	for name, refused := range map[string]bool{"": false, "repeated": false, "easy+share": false, "easy-evolving": true, "patient:12h": true, "patient+earliest": true} {
 		passes, err := passesOf(conf.Policy{File: "oar.conf", Name: conf.Setting{Value: name}}, config.Default().Plan)

@@ -78,7 +78,7 @@ func (l preflightRun) cluster(one command.Cluster, try func(*Cluster) error) err
 	}
 	switch {
 	case adapter.Failures(found) > 0:
-		return command.ExitError{Status: 1} // the findings have the reasons
+		return command.ExitError{Status: 1} // the printed findings contain the reasons
 	case try != nil:
 		return try(system)
 	case l.asJSON:

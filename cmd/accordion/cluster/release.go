@@ -60,7 +60,7 @@ lease ([lease] length), and the rest for the timer.`,
 	return c
 }
 
-// releaseAll releases the reservations of one cluster within a time, and describes what it did.
+// releaseAll releases the reservations of one cluster, with `within` as its time limit, and describes what it did.
 func releaseAll(ctx context.Context, one command.Cluster, force, after bool, within time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -109,8 +109,8 @@ func (c *Cluster) release(ctx context.Context, force, after bool) (string, error
 	return fmt.Sprintf("%s: %s", strings.Join(did, ", "), since), errors.Join(failed...)
 }
 
-// lives returns the holder of the lease, if any, and reports whether it still holds it. It reads the batch system's
-// clock before the lease, so that a renewal in between counts.
+// lives returns the last holder of the lease, if any, and reports whether the lease is still valid. It reads the batch system's clock
+// before the lease, so that a renewal between the two reads counts.
 func (c *Cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	now, err1 := c.stopped.Now(ctx)
 	holder, err2 := c.stopped.Holder(ctx)
@@ -178,7 +178,7 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
-	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // whatever the second result is
+	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // done whether or not the call before failed
 	more, used, err3 := c.dismantle(ctx)
 	var did []string
 	if n > 0 {
@@ -193,13 +193,12 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	return did, errors.Join(err1, err2, err3)
 }
 
-// leaseIsOurs reports whether the lease belongs to a sidecar on this host with the journal. If no sidecar holds this host's
-// lock (OnlyOne), that one has ended even if its lease has not: it was killed, or could not release the lease when it
-// stopped.
+// leaseIsOurs reports whether the lease belongs to a sidecar on this host with this journal. If no sidecar holds this host's lock
+// (OnlyOne), that sidecar has ended even if its lease is still valid: it was killed, or could not release the lease when it stopped.
 func (c *Cluster) leaseIsOurs(holder *adapter.Holder, journal string) bool {
 	ours, err := c.LeaseFor(journal, time.Second)
 	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID
 }
 
-// releaseTakes limits the time of a release. Thousands of jobs take some milliseconds each.
+// releaseTakes limits the time of a release. Each job takes some milliseconds, and there may be thousands of jobs.
 const releaseTakes = 100 * time.Second

@@ -40,8 +40,7 @@ func (a *abandoned) Reserved(context.Context) ([]adapter.Reservation, []adapter.
 	return []adapter.Reservation{{Name: "accordion-7-1", End: a.step}, {Name: "accordion-9-0", End: a.now + 3600}}, []adapter.Job{runs}, nil
 }
 
-// The clock of the batch system, which wrote the times, decides whether a sidecar runs, what is kept after a stop,
-// and what has ended.
+// The batch system's clock decides whether a sidecar's lease is valid, which reservations are kept after a stop, and which have ended.
 func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
 	for name, skew := range map[string]core.Time{"this host is 5 minutes ahead": -300, "the clocks agree": 0, "this host is 5 minutes behind": 300} {
 		now := time.Now().Unix() + skew

@@ -30,8 +30,8 @@ func ClustersFlag(cmd *cobra.Command) Clusters {
 	return c
 }
 
-// offer completes --cluster with the names of the clusters. If the configuration cannot be read there are none. The
-// command itself then prints the reason.
+// offer completes --cluster with the names of the clusters. If the configuration cannot be read, it offers no names, and the command itself
+// prints the reason.
 func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 	if conf, err := c.file.Load(); err == nil {
 		for i := range conf.All {
@@ -44,11 +44,10 @@ func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cob
 // Cluster is a cluster that a command is about.
 type Cluster struct {
 	Name          string // in the list; "" if the configuration is that of a single cluster
-	config.Config        // Delegate is that of the list
+	config.Config        // its section [delegate] is that of the file which lists the clusters
 }
 
-// BatchName returns the cluster's name: that in the configuration, otherwise that of the batch system, or "" if no
-// sidecar has run yet.
+// BatchName returns the cluster's name in the configuration, otherwise its name in the batch system, or "" if no sidecar has run yet.
 func (c Cluster) BatchName() string { return nameOf(config.Member{Config: c.Config}) }
 
 // Journal opens the cluster's journal for reading. If the user may not open its file, the sidecar answers.
@@ -62,7 +61,7 @@ func OpenApplications(path, socket string) (journal.Reader, error) {
 	return openJournal(path, socket, readers.RemoteApplications)
 }
 
-// openJournal opens the file if that is permitted, even while no sidecar runs. Otherwise it uses remote.
+// openJournal opens the file if the user may read it, even while no sidecar runs. Otherwise it returns the reader of `remote`.
 func openJournal(path, socket string, remote func(socket, path string) journal.Reader) (journal.Reader, error) {
 	j, err := journal.OpenReadOnly(path)
 	switch {
@@ -99,7 +98,7 @@ func (c Clusters) Chosen() ([]Cluster, error) {
 	return chosen, nil
 }
 
-// One does what Chosen does for a command that is about one cluster.
+// One returns the cluster that --cluster selects, for a command that needs exactly one.
 func (c Clusters) One() (Cluster, error) {
 	chosen, err := c.Chosen()
 	if err != nil {
@@ -115,8 +114,8 @@ func (c Clusters) One() (Cluster, error) {
 	return chosen[0], nil
 }
 
-// nameOf returns a cluster's name: that in the configuration, otherwise that of the batch system, which a sidecar has
-// written down. Before the first sidecar has run, the path of the configuration replaces it.
+// nameOf returns a cluster's name in the configuration, otherwise its name in the batch system, which a sidecar has stored. Before the
+// first sidecar has run, it returns the path of the configuration.
 func nameOf(m config.Member) string {
 	if m.Config.Cluster != "" {
 		return m.Config.Cluster

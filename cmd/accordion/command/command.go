@@ -17,7 +17,7 @@ import (
 	"accordion/adapter/config"
 )
 
-// ExitError carries the exit status: 2 when the input or the command line is wrong. Without Err nothing is printed.
+// ExitError is an error with an exit status, such as 2 when the input or the command line is wrong. If Err is nil, nothing is printed.
 type ExitError struct {
 	Status int
 	Err    error
@@ -26,7 +26,7 @@ type ExitError struct {
 func (e ExitError) Error() string { return fmt.Sprint(e.Err) }
 func (e ExitError) Unwrap() error { return e.Err }
 
-// Usage marks an error as the caller's: exit status 2.
+// Usage marks an error as the user's mistake, with exit status 2.
 func Usage(err error) error { return ExitError{Status: 2, Err: err} }
 
 // Warn writes warnings to standard error, one on each line.
@@ -39,10 +39,10 @@ func Warn(cmd *cobra.Command, warnings []string) {
 // statusInterrupted is the exit status after Ctrl-C, as in shells.
 const statusInterrupted = 130
 
-// Interrupted marks an error as that of an interrupted command: exit status 130.
+// Interrupted marks an error as the error of an interrupted command, with exit status 130.
 func Interrupted(err error) error { return ExitError{Status: statusInterrupted, Err: err} }
 
-// Stop prints what a command had done when it was interrupted, and returns that as an error with exit status 130.
+// Stop prints the partial result of an interrupted command. It returns an error with exit status 130 that says how far the command came.
 func Stop(out io.Writer, text, format string, values ...any) error {
 	done := fmt.Errorf("interrupted: "+format, values...)
 	if _, err := fmt.Fprintln(out, text+done.Error()); err != nil {
@@ -103,7 +103,7 @@ func CompleteList(c *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// configVariable names the configuration if --config does not.
+// configVariable is the environment variable with the path of the configuration, used if --config is absent.
 const configVariable = "ACCORDION_CONFIG"
 
 // Config is the flag --config.
@@ -114,7 +114,7 @@ func ConfigFlag(cmd *cobra.Command) Config {
 	return Config{cmd.Flags().String("config", "", "the sidecar's configuration (default $"+configVariable+", else "+config.DefaultPath+")")}
 }
 
-// Path returns the path of the configuration that the flag or the environment names.
+// Path returns the path of the configuration, from the flag or from the environment variable.
 func (c Config) Path() string {
 	for _, path := range []string{*c.flag, os.Getenv(configVariable)} {
 		if path != "" {
@@ -139,7 +139,7 @@ func (c Config) Shown() (config.Clusters, error) {
 	return c.Load()
 }
 
-// Load reads the configuration, and those that it lists. Its errors are usage errors.
+// Load reads the configuration, and the configurations of the clusters that it lists. Its errors are usage errors.
 func (c Config) Load() (config.Clusters, error) {
 	conf, err := config.LoadClusters(c.Path())
 	if err != nil {

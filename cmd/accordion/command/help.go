@@ -10,7 +10,7 @@ import (
 // columns is the width of help.
 const columns = 100
 
-// usage is cobra's template, except that it shows groups of commands only, and wraps flags to the columns.
+// usage is cobra's template for usage messages. In contrast to cobra's own, it shows only groups of commands, and wraps flags to `columns`.
 const usage = `Usage:{{if and .Runnable (not (index .Annotations "group"))}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
@@ -38,14 +38,14 @@ func Topic(name, short, long string) *cobra.Command {
 	return &cobra.Command{Use: name, Short: short, Long: long}
 }
 
-// layOut wraps the help of all commands to the columns.
+// layOut wraps the help of all commands to the width `columns`.
 func layOut(root *cobra.Command) {
 	root.SetUsageTemplate(usage)
 	each(root, func(c *cobra.Command) { c.Long = wrap(c.Long) })
 }
 
-// wrap breaks lines that are longer than the columns. It refills a paragraph if one of its lines is too long. Lines
-// that begin with a blank are tables or commands, and continue below their last column.
+// wrap breaks lines that are longer than `columns`. It refills a paragraph if one of its lines is too long. Lines that begin with a blank
+// are tables or commands; their continuation is indented to the last column of the table.
 func wrap(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -107,9 +107,9 @@ func hang(line string) []string {
 	if i := strings.LastIndex(line, "  "); i+2 > begin {
 		at = i + 2
 	}
-	head, marks := line[:at], strings.Repeat("x", at) // marks has the width of the head
+	head, marks := line[:at], strings.Repeat("x", at) // a placeholder as wide as head
 	lines := fill(marks+" "+line[at:], at)
-	if lines[0] == marks { // the next word alone is wider than the columns
+	if lines[0] == marks { // the next word alone is wider than the space
 		lines = lines[1:]
 		lines[0] = strings.TrimLeft(lines[0], " ")
 	}

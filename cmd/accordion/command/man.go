@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Man returns the command "accordion man", with which packages are built.
+// Man returns the command "accordion man", which writes the manual pages when packages are built.
 func Man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
@@ -51,7 +51,7 @@ The pages have today's date. If $SOURCE_DATE_EPOCH is set, they have that date i
 	}
 }
 
-// topicPages writes the pages of help topics, which cobra does not write.
+// topicPages writes the manual pages of help topics, because cobra writes none for them.
 func topicPages(root *cobra.Command, header doc.GenManHeader, folder string) error {
 	for _, c := range root.Commands() {
 		if !c.IsAdditionalHelpTopicCommand() {

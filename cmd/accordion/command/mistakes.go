@@ -12,9 +12,8 @@ import (
 	"accordion/core"
 )
 
-// Guide sets up every command below root to answer a wrong word of the command line with the nearest right one and exit status 2,
-// and to check its outputs before it starts to work.
-// It is called once, when the tree is complete.
+// Guide sets up every command below `root`. A command then answers a wrong word with the nearest right one and exit status 2, and checks
+// its output files before it starts to work. Guide is called once, when the tree of commands is complete.
 func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.InitDefaultHelpCmd()
@@ -59,7 +58,7 @@ func wrongSubcommand(cmd *cobra.Command, args []string) error {
 	return Usage(fmt.Errorf("%sunknown command %s%s", prefix(cmd), core.Shown(args[0]), suggestion(cmd, args[0])))
 }
 
-// prefix returns a command's path for the beginning of a message: "ep check: ", and "" for the program itself.
+// prefix returns a command's path for the beginning of a message, such as "ep check: ", and "" for the program itself.
 func prefix(cmd *cobra.Command) string {
 	if path, below := strings.CutPrefix(cmd.CommandPath(), cmd.Root().Name()+" "); below {
 		return path + ": "
@@ -67,7 +66,8 @@ func prefix(cmd *cobra.Command) string {
 	return ""
 }
 
-// suggestion returns "; did you mean NAME?" for the nearest subcommand. Where none is near it lists them, or says where they are listed.
+// suggestion returns "; did you mean NAME?" for the nearest subcommand. If none is near, it lists the subcommands, or names the help that
+// lists them.
 func suggestion(cmd *cobra.Command, word string) string {
 	if near := near(cmd, word); near != "" {
 		return "; did you mean " + near + "?"
@@ -89,7 +89,8 @@ func subcommands(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// near returns the subcommand that a user probably meant, or "". In a word of three or four letters one may be wrong, in longer ones two.
+// near returns the subcommand that a user probably meant, or "". A word of three or four letters may have one wrong letter, a longer word
+// two.
 func near(cmd *cobra.Command, word string) string {
 	for distance := 1; distance <= min(2, (len(word)+1)/2-1); distance++ {
 		cmd.SuggestionsMinimumDistance = distance
@@ -108,7 +109,7 @@ func near(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// Nearest returns the name that a user probably meant, or "": what cobra would suggest if the names were commands.
+// Nearest returns the name that a user probably meant, or "". It is the name that cobra would suggest if the names were commands.
 func Nearest(word string, names []string) string {
 	var all cobra.Command
 	for _, name := range names {
@@ -120,7 +121,7 @@ func Nearest(word string, names []string) string {
 // letters returns the sorted bytes of a word.
 func letters(word string) string { return string(slices.Sorted(slices.Values([]byte(word)))) }
 
-// knownTopic refuses to help with what does not exist.
+// knownTopic returns an error if "accordion help" is called for a command or topic that does not exist.
 func knownTopic(cmd *cobra.Command, args []string) error {
 	at := cmd.Root()
 	for _, word := range args {
@@ -133,7 +134,7 @@ func knownTopic(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// wrongFlag words an error of pflag's for users. A wrong subcommand before the flag is the greater mistake.
+// wrongFlag rewrites an error of pflag for users. If a subcommand before the flag is wrong too, it reports that instead.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(args) > 0 {
 		if wrong := cmd.ValidateArgs(args); wrong != nil {
@@ -143,7 +144,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return Usage(WrongFlag(cmd, err))
 }
 
-// WrongFlag returns an error of pflag's in plain words, with the nearest flag or the form of the value.
+// WrongFlag rewrites an error of pflag in plain words, with the nearest flag or the expected form of the value.
 func WrongFlag(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -165,7 +166,8 @@ func WrongFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s%w; see %s --help", at, err, cmd.CommandPath())
 }
 
-// flagHint returns "; did you mean --NAME?" for the flag that is nearest to a name, else where all are listed.
+// flagHint returns "; did you mean --NAME?" for the flag that is nearest to a name. If none is near, it names the help that lists all
+// flags.
 func flagHint(cmd *cobra.Command, name string) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -179,7 +181,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return "; see " + cmd.CommandPath() + " --help"
 }
 
-// form returns what a flag takes, in the user's words.
+// form describes the values that a flag accepts, in words for users.
 func form(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -199,8 +201,8 @@ func form(f *pflag.Flag) string {
 	return usage
 }
 
-// Hinted adds the nearest right word to the error of a command that was given a wrong one. The right words are those that the
-// shell completes: of a flag that was given, and of the arguments.
+// Hinted adds a suggestion to the error of a command whose argument or flag value was wrong. It suggests the nearest of the words that
+// shell completion would offer for that flag or argument.
 func Hinted(cmd *cobra.Command, err error) error {
 	var coded ExitError
 	if cmd == nil || !errors.As(err, &coded) || coded.Status != 2 || coded.Err == nil || strings.Contains(coded.Err.Error(), "did you mean") {

@@ -14,7 +14,7 @@ import (
 	"accordion/core"
 )
 
-// Duration parses a duration of the command line, which may be written loosely: 1.5h, 20min.
+// Duration parses a duration on the command line. It also accepts loose forms, such as 1.5h and 20min.
 func Duration(text string) (core.Time, bool) { return core.ParseDuration(core.TidyDuration(text)) }
 
 // The kinds of output that a flag names.
@@ -57,7 +57,7 @@ func writable(path string, folder bool) error {
 		return fmt.Errorf("%s: it is a folder or a device; name a file", what)
 	}
 	there, err := os.Stat(in)
-	for folder && errors.Is(err, fs.ErrNotExist) && filepath.Dir(in) != in { // it is created in the nearest folder above that exists
+	for folder && errors.Is(err, fs.ErrNotExist) && filepath.Dir(in) != in { // the folder will be created below the nearest parent that exists
 		in = filepath.Dir(in)
 		there, err = os.Stat(in)
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress returns a progress bar on standard error. told(done, of) updates it, and any goroutine may call it. told
-// is nil if standard error is not a terminal. over removes the bar: later calls of told have no effect.
+// Progress starts a progress bar on standard error. The result `told` is a function that updates the bar, and any goroutine may call it; it
+// is nil if standard error is not a terminal. The result `over` is a function that removes the bar; later calls of `told` have no effect.
 func Progress(what string, options ...progressbar.Option) (told func(done, of int), over func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil, func() {}
@@ -38,7 +38,8 @@ func Progress(what string, options ...progressbar.Option) (told func(done, of in
 	}
 }
 
-// ProgressTo returns the progress bar of a known amount of work. done is nil if standard error is not a terminal.
+// ProgressTo starts the progress bar of a known amount of work. The result `done` adds to the work that is done; it is nil if standard
+// error is not a terminal.
 func ProgressTo(total int, what string, options ...progressbar.Option) (done func(int), over func()) {
 	told, over := Progress(what, options...)
 	if told == nil {

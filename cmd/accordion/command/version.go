@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker of a package sets these variables. They are empty in any other program.
+// The builds of packages set these variables with linker flags. Other builds leave them empty.
 var version, commit, date string
 
 // build describes how this program was built.
@@ -43,8 +43,8 @@ func (b *build) add(info *debug.BuildInfo) {
 	b.commit += changed
 }
 
-// Version returns the source of this program: the package's or the module's version, otherwise the commit, with + if
-// the tree had uncommitted changes.
+// Version returns the version of this program, from its package or its Go module. Without one it returns the commit, with "+" if the tree
+// had uncommitted changes.
 func Version() string { return read().name() }
 
 func (b build) name() string {

@@ -17,14 +17,14 @@ const (
 	mostHeld   = time.Second
 )
 
-// steadyClock is a clock that runs faster than the wall clock, and stops while this process works or waits for a processor or the disk. At 90
-// times the speed, 0.1 s of other work on the machine would otherwise delay a growth by 9 s, and break its promise. So on a busy machine the
-// demo takes longer, but its results are the same.
+// steadyClock is a clock that runs faster than the wall clock. It stops while this process works, or waits for a processor or the disk.
+// Otherwise, at 90 times the speed of the wall clock, a delay of 0.1 s would delay a growth by 9 s and break its promise. So on a busy
+// machine the demo takes longer, but has the same results.
 type steadyClock struct {
 	factor int
-	idle   func() bool // reports whether this process has nothing left to do before time may go on
+	idle   func() bool // reports whether this process waits, so that the clock may continue
 	ticked time.Time   // last tick, in wall time
-	held   time.Time   // since when the clock is stopped, in wall time; zero: it runs
+	held   time.Time   // since when the clock is stopped, in wall time; zero if it runs
 
 	mu     sync.Mutex
 	now    time.Time
@@ -36,7 +36,8 @@ func newSteadyClock(begin time.Time, factor int) *steadyClock {
 }
 
 // idleProcess returns a function that reports whether all goroutines except its caller wait. Some goroutines stay in a system call forever,
-// such as the one that waits for signals. Therefore the smallest number that it ever saw there counts as waiting.
+// such as the goroutine that waits for signals. So the smallest number of goroutines in system calls that the function has seen counts as
+// waiting.
 func idleProcess() func() bool {
 	counts := []metrics.Sample{
 		{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/not-in-go:goroutines"},
@@ -107,7 +108,7 @@ type timer struct {
 	ends chan<- time.Time
 }
 
-// timers is a heap of waits, the one that ends first on top.
+// timers is a heap of waits, ordered by their ends.
 type timers []timer
 
 func (t timers) Len() int           { return len(t) }

@@ -55,7 +55,8 @@ func TestClockStopsWhileTheProcessIsBusyOrStopped(t *testing.T) {
 
 const played = "ACCORDION_TEST_PLAYED" // journal of a demo in its own process
 
-// On a machine that is busy with other work the demo gets no processor time for a while. This test stops it completely, several times.
+// On a busy machine the demo sometimes gets no processor time for a while. This test simulates that by stopping the demo's process several
+// times.
 func TestBusyMachineBreaksNoPromise(t *testing.T) {
 	if file := os.Getenv(played); file != "" {
 		jobs, err := Parse("0s ada grow ep=1x20s,2x20s,1x20s,3x20s,1x20s,4x20s 95%\n0s bob rigid 1x1m 90%\n")
@@ -96,7 +97,7 @@ func TestBusyMachineBreaksNoPromise(t *testing.T) {
 			}
 			return
 		case <-time.After(100 * time.Millisecond):
-			_ = play.Process.Signal(signals[i%2]) // it may have ended
+			_ = play.Process.Signal(signals[i%2]) // the process may have ended
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// alone returns which node was in two jobs at once, or "".
+// alone returns the name of a node that two jobs held at the same time, or "".
 func alone(g gantt.Chart) string {
 	for i, a := range g.Jobs {
 		for _, b := range g.Jobs[:i] {
@@ -108,7 +108,7 @@ func TestDemoOnAFastClockEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How much happens as planned depends on the machine. But every job must end.
+	// How many changes happen at their planned time depends on the machine. But every job must end.
 	g, err := Play(t.Context(), Options{Jobs: jobs, Nodes: 2, Speed: 60})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package demo runs a small workload on a batch system in the process with the real sidecar, and draws the result.
 //
-// It has the same sidecar, planner and journal as a real cluster, on a fast clock. Only the batch system (adapter/embedded) and the work of
-// the jobs, which just wait, are not real.
+// The demo has the same sidecar, planner and journal as a real cluster, on a fast clock. Only the batch system (adapter/embedded) is
+// simulated, and the jobs wait instead of working.
 //
 //	jobs, err := demo.Parse(demo.Workload)
 //	…

@@ -34,14 +34,14 @@ import (
 // Options are the parameters of a demo.
 type Options struct {
 	Jobs  []Job
-	Nodes int           // of the machine
+	Nodes int           // size of the machine
 	Speed int           // as a multiple of real time; used if Clock is nil
-	Clock adapter.Clock // nil: a clock with Speed, which stops while the machine is busy with other work
-	Show  io.Writer     // where to show the demo while it runs; nil: nowhere
-	Log   hclog.Logger  // of the sidecar; nil: none
-	Web   net.Listener  // where browsers can watch the demo; nil: nowhere
+	Clock adapter.Clock // nil means a clock with Speed, which stops while the machine is busy with other work
+	Show  io.Writer     // where to show the demo while it runs; nil means nowhere
+	Log   hclog.Logger  // of the sidecar; nil if there is none
+	Web   net.Listener  // where browsers can watch the demo; nil means nowhere
 
-	// Journal is the file of the sidecar's journal; "": a temporary file.
+	// Journal is the file of the sidecar's journal; "" means a temporary file.
 	Journal string
 }
 
@@ -77,7 +77,7 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	st := &running{options: o, clock: o.Clock, calls: make(chan session.Call)}
 	if st.clock == nil {
 		clock := newSteadyClock(time.Now(), o.Speed)
-		ctx, stop := context.WithCancel(context.Background()) // the batch system waits for it until it is closed
+		ctx, stop := context.WithCancel(context.Background()) // the embedded batch system waits for its sidecar until it is closed
 		defer stop()
 		go clock.run(ctx)
 		st.clock = clock
@@ -129,7 +129,7 @@ func (st *running) interrupted(why error) error {
 	return e
 }
 
-// sweep is how often the demo's batch system enforces limits, so that it is also how long an ordinary job may exceed its limit.
+// sweep is the interval at which the demo's batch system enforces limits. So an ordinary job may exceed its limit by up to this time.
 const sweep = 5 * time.Second
 
 // Check returns what is wrong with the options.
@@ -161,7 +161,7 @@ func (st *running) play(ctx context.Context) error {
 		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: sched.Repeated{Limit: ep.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
-			// Larger than the defaults, because a job of the bundled workload is late and has to end by itself.
+			// Larger than the defaults, because one job of the bundled workload exceeds its limit and is meant to end by itself.
 			Overrun: managed.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})
@@ -209,7 +209,7 @@ func (st *running) users(ctx context.Context) error {
 	return nil
 }
 
-// ask sends a job's question to the sidecar, as the session's socket does on a cluster.
+// ask sends a job's request to the sidecar, as the session's socket does on a cluster.
 func (st *running) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
@@ -282,7 +282,7 @@ func (st *running) chart() (gantt.Chart, error) {
 	b := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {
-			continue // its nodes belong to its parent from the merge on, when the job can use them
+			continue // a merged expander: from the merge on its nodes are the parent job's
 		}
 		b.Job(r.Key, gantt.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
 		for _, s := range r.Spans {

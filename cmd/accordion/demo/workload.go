@@ -31,8 +31,8 @@ type Job struct {
 	Work    int       // real duration of each step, in percent of the requested one
 }
 
-// Parse parses a workload with one job per line, "WHEN USER NAME WHAT WORK%". WHAT is ep=PROFILE, mold=CONFIGURATIONS or NODESxDURATION. It
-// ignores empty lines and those that begin with #. Errors have the line.
+// Parse parses a workload with one job per line, "WHEN USER NAME WHAT WORK%". WHAT is ep=PROFILE, mold=CONFIGURATIONS or NODESxDURATION.
+// Parse ignores empty lines and lines that begin with #. Its errors contain the line number.
 func Parse(text string) ([]Job, error) {
 	var jobs []Job
 	number := 0
@@ -65,7 +65,7 @@ func parseJob(fields []string) (Job, error) {
 	}
 	j := Job{User: fields[1], Name: fields[2]}
 	at, ok := core.ParseDuration(fields[0])
-	if !ok && fields[0] != "0s" { // a step never lasts 0 seconds, but a workload begins there
+	if !ok && fields[0] != "0s" { // a duration in a profile is never 0, but the first job may come at second 0
 		return Job{}, fmt.Errorf("%s is not a time such as 0s, 90s or 2m30s", core.Shown(fields[0]))
 	}
 	j.At = at

@@ -19,7 +19,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// TestMain also runs the command line in processes that run starts, because some commands become another program.
+// TestMain runs the tests, or, in a process that the function `run` has started, a command line. Some commands replace their process with
+// another program and so need a process of their own.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACCORDION_TEST_COMMAND") == "" {
 		os.Exit(m.Run())
@@ -114,7 +115,7 @@ func inJob(t *testing.T) (socket string) {
 	return socket
 }
 
-// sidecar answers every request at a socket and sends the requests to a channel.
+// sidecar answers every request at a socket with `reply`, and sends the requests to a channel.
 func sidecar(t *testing.T, socket string, reply wire.Reply) <-chan wire.Request {
 	t.Helper()
 	l, err := net.Listen("unix", socket)
@@ -163,7 +164,8 @@ func TestAStepThatIsRefusedHasTheStatusInItsText(t *testing.T) {
 	call(t.Context(), "step").is(t, 1, "(exit 1)", "it is no managed job")
 }
 
-// After any error the printed text returns the exit status: eval "" would continue as if nothing had happened.
+// After any error the printed text is a command that returns the exit status. With an empty text, eval would continue as if nothing had
+// happened.
 func TestAWrongCommandLineOfAStepHasTheStatusInItsText(t *testing.T) {
 	inJob(t)
 	for line, said := range map[string]string{
@@ -228,7 +230,7 @@ func TestRunIsSrunInAJobWithoutCompanions(t *testing.T) {
 	programs := map[string]string{"srun": echo}
 	run(t, programs, nil, "run", "-n2", "--multi-prog", "a b", "--", "-x").is(t, 5, "<srun><-n2><--multi-prog><a b><--><-x>", "")
 	run(t, programs, []string{"SLURM_JOB_ID=42", "ACCORDION_ALLOCATIONS=42:n[1-2]"}, "run", "hostname").is(t, 5, "<srun><hostname>", "")
-	run(t, programs, inCompanions, "run", "--version").is(t, 5, "<srun><--version>", "") // srun answers such options itself
+	run(t, programs, inCompanions, "run", "--version").is(t, 5, "<srun><--version>", "") // options that only ask srun for information go to srun
 	run(t, nil, nil, "run", "hostname").is(t, 1, "", "accordion: run: srun is not in PATH: accordion run is for jobs of Slurm")
 	e := run(t, map[string]string{"srun": "#"}, nil, "run", "hostname")
 	e.is(t, 0, "", "")
@@ -251,7 +253,7 @@ func TestRunStartsAProgramOnAllAllocations(t *testing.T) {
 	programs := map[string]string{"srun": srun, "solve": "#"}
 	e := run(t, programs, inCompanions, "run", "solve", "--fast")
 	e.is(t, 0, "solve --fast", "")
-	if n := strings.Count(e.out, "/solve --fast"); n != 2 { // the path is resolved here
+	if n := strings.Count(e.out, "/solve --fast"); n != 2 { // accordion resolves the path, not srun
 		t.Errorf("%d programs of %q, want 2", n, e.out)
 	}
 	run(t, programs, append([]string{"STATUS=7"}, inCompanions...), "run", "solve").is(t, 7, "solve", "")

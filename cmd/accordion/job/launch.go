@@ -127,7 +127,7 @@ func launchOptions(model, name, most string) (application.Options, error) {
 	return o, nil
 }
 
-// connecting returns an environment that names the sidecar that the user gave.
+// connecting returns an environment whose variables name the sidecar that the user gave.
 func connecting(to string) shim.Getenv {
 	if to == "" {
 		return os.LookupEnv

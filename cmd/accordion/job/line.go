@@ -18,9 +18,9 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// lineOptions returns the options of an application of an experiment: the job in a line of a jobs file, FILE:LINE. It
-// runs where the sidecar makes parts itself. used writes the processor time that the launcher took since its welcome,
-// in seconds.
+// lineOptions returns the options of an application of an experiment, which is the job in line LINE of a jobs file, FILE:LINE. Such
+// applications run on clusters where the sidecar itself makes the jobs of parts. The result `used` writes the processor time, in seconds,
+// that the launcher took since its welcome.
 func lineOptions(at, name string) (o application.Options, used func(io.Writer), err error) {
 	i := strings.LastIndexByte(at, ':')
 	line, err := strconv.Atoi(at[i+1:])
@@ -46,7 +46,7 @@ func lineOptions(at, name string) (o application.Options, used func(io.Writer), 
 	return o, func(w io.Writer) { fmt.Fprintf(w, "used %.6f s of processor time\n", processorTime()-before) }, nil
 }
 
-// lineChooser chooses for a job of an experiment. Clusters are identified by their numbers in the experiment.
+// lineChooser chooses the request for a job of an experiment. The numbers of clusters are those of the experiment.
 type lineChooser struct {
 	job      delegated.Job
 	launcher *delegated.Launcher
@@ -82,7 +82,7 @@ func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, er
 func processorTime() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0 // only an experiment reads it
+		return 0 // only experiments use the result
 	}
 	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
 }

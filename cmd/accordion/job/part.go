@@ -72,7 +72,7 @@ again. If no sidecar answers, it gives up after 10 seconds. It finds the sidecar
 	return c
 }
 
-// ourselves returns the path by which this program was started. Its name selects what it does.
+// ourselves returns the path by which this program was started, because the program's file name selects what it does.
 func ourselves() (string, error) {
 	path, err := exec.LookPath(os.Args[0])
 	if err != nil {

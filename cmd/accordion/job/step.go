@@ -15,7 +15,8 @@ import (
 	"accordion/shim"
 )
 
-// The commands of a group. launch.go and part.go add theirs; the program builds without these files, and then has no delegated scheduling.
+// The commands of each group in `accordion help`. launch.go and part.go add their commands. Without these two files the program builds too,
+// but has no delegated scheduling.
 var (
 	forScripts = []func() *cobra.Command{Step, Nodes, Run, Agent}
 	forUsers   []func() *cobra.Command
@@ -87,7 +88,8 @@ uses the default socket.`,
 	release := c.Flags().String("release", "", "if the job shrinks, the `nodes` that are released")
 	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: no limit)")
 
-	// After any error, the printed text returns the exit status: `eval ""` would continue as if nothing had happened.
+	// After any error, the printed text is a command that returns the exit status. With an empty text, eval would continue as if nothing
+	// had happened.
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {

@@ -55,7 +55,7 @@ func (s *Screen) changes(now *adapter.Snapshot) []string {
 
 func over(state adapter.State) bool { return state == adapter.Ending || state == adapter.Done }
 
-// asked returns what a job requests, in a few words.
+// asked describes what a job requests, in a few words.
 func asked(j adapter.Job) string {
 	if request := request(j); request != "" {
 		return request
@@ -74,7 +74,7 @@ func request(j adapter.Job) string {
 	return ""
 }
 
-// clock returns a time since the beginning: 0:00, 12:40, 1:02:40.
+// clock formats the time since the beginning, such as 0:00, 12:40 or 1:02:40.
 func (s *Screen) clock(t time.Time) string {
 	d := max(0, t.Sub(s.options.Begin)) / time.Second
 	if d >= 3600 {

@@ -1,5 +1,5 @@
-// Package live shows a batch system while it works: on a terminal as a picture that is redrawn in place, elsewhere as
-// a line for each change.
+// Package live shows a batch system while it works. On a terminal it draws a picture and redraws it in place; elsewhere it writes a line
+// for each change.
 //
 // It shows the same adapter.Snapshot that the sidecar reads, so it works with every batch system.
 //
@@ -27,14 +27,14 @@ import (
 type Options struct {
 	Title  string
 	Begin  time.Time     // the time that is shown as 0:00
-	Column time.Duration // the time that one column of the picture covers; 0: 20 s
+	Column time.Duration // the time that one column of the picture covers; 0 means 20 s
 }
 
-// Screen shows snapshots one after the other.
+// Screen shows the snapshots of one batch system as they come.
 type Screen struct {
 	out     io.Writer
 	options Options
-	picture *picture // nil without a terminal: only lines
+	picture *picture // nil without a terminal, when only lines are written
 	shown   int      // number of lines of the picture on the terminal
 	last    *adapter.Snapshot
 	news    []string // the latest changes

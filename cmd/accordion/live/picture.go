@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// picture is the terminal.
+// picture draws on a terminal of a given size.
 type picture struct {
 	width, height int
 	colour        bool
@@ -25,7 +25,7 @@ func newPicture(width, height int) *picture {
 	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
 
-// hold is what one node does in one column: the job that has it, or none.
+// hold is the state of one node in one column: the job that holds the node, or no job.
 type hold struct {
 	job     core.JobID
 	managed bool
@@ -33,8 +33,8 @@ type hold struct {
 	down    bool
 }
 
-// vivid has colors of the terminal's 256 for managed jobs, with neighbors that differ, and greys has shades for
-// ordinary jobs.
+// vivid lists colors for managed jobs, as numbers of the terminal's 256 colors; colors next to each other in the list differ clearly. greys
+// lists shades for ordinary jobs.
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
@@ -81,7 +81,7 @@ func (s *Screen) record(now *adapter.Snapshot) {
 		}
 	}
 	at := max(s.first+len(s.columns)-1, int(now.At.Sub(s.options.Begin)/s.options.Column), 0)
-	if at-s.first >= 2*memory { // columns that no terminal is wide enough to show are dropped
+	if at-s.first >= 2*memory { // drop columns that no terminal is wide enough to show
 		if drop := at - s.first - memory; drop < len(s.columns) {
 			s.columns, s.first = slices.Clone(s.columns[drop:]), s.first+drop
 		} else {
@@ -148,7 +148,7 @@ func (s *Screen) shared() (n int) {
 	return n
 }
 
-// nodesOverTime draws the nodes over time: two nodes on each line with colors, one without.
+// nodesOverTime draws the nodes over time. With colors, each line shows two nodes; without colors, one.
 func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	const label = 8
 	columns := s.columns[max(0, len(s.columns)-(s.picture.width-label-1)):]
@@ -209,7 +209,7 @@ func halves(upper, lower int) string {
 	return "\x1b[38;5;" + strconv.Itoa(upper) + ";48;5;" + strconv.Itoa(lower) + "m▀"
 }
 
-// swatch returns a job's mark in the lists, which has its color in the picture.
+// swatch returns the mark of a job in the lists. The mark has the job's color in the picture.
 func (s *Screen) swatch(j adapter.Job) string {
 	h := hold{job: j.ID, managed: request(j) != ""}
 	if !s.picture.colour {

@@ -11,8 +11,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// Wall shows several batch systems: on a terminal one below the other, elsewhere as a line for each change that
-// begins with the batch system's name. Several goroutines may use its panes at once.
+// Wall shows several batch systems. On a terminal it draws one below the other; elsewhere it writes a line for each change, which begins
+// with the batch system's name. Several goroutines may use its panes at the same time.
 //
 //	wall := live.NewWall(os.Stdout, live.Options{Title: "a", Begin: begin}, live.Options{Title: "b", Begin: begin})
 //	defer wall.Close()

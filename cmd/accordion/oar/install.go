@@ -73,7 +73,7 @@ is removed, and the exit status is 1.`,
 	return c
 }
 
-// setupFlags adds the common flags of both commands. The returned function evaluates them.
+// setupFlags adds the flags that install and uninstall have in common. The returned function evaluates these flags.
 func setupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) {
 	file := confFlag(c)
 	queue := c.Flags().String("queue", setup.DefaultQueue, "the queue whose jobs Accordion plans")

@@ -27,11 +27,10 @@ const (
 	offPatience  = 30 * time.Second
 )
 
-// RunScheduler runs when OAR calls the program by its scheduler name. OAR logs only standard output. It switches the
-// queue off after any exit status but 0 and 1, and after a signal. So the pass runs in a process of its own, and
-// little can go wrong in this one. If this process or the shell between it and OAR is killed nevertheless, OAR
-// continues when no process holds the standard output any more. The process that is left then completes the pass and
-// switches the queue on again.
+// RunScheduler runs when OAR calls the program by its scheduler name. OAR logs only standard output, and switches the queue off after any
+// exit status but 0 and 1, and after a signal. So the pass runs in a child process, and this process does little that can fail. If this
+// process, or the shell between it and OAR, is killed nevertheless, OAR continues once no process holds the standard output open. The child
+// then completes the pass and switches the queue on again.
 func RunScheduler(ctx context.Context) int {
 	shell := os.Getppid()
 	ctx, cancel := context.WithTimeout(ctx, hardPatience)
@@ -45,7 +44,7 @@ func RunScheduler(ctx context.Context) int {
 	pass.Args = append([]string{"accordion", "oar", "schedule", "--caller", strconv.Itoa(os.Getpid())}, os.Args[1:]...)
 	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
 	err = pass.Run()
-	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1: it had ended before Getppid was called
+	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1 if the shell had ended before Getppid was called
 		err = errors.Join(err, outlive(File(""), os.Args[1]))
 	}
 	if err == nil {
@@ -115,13 +114,13 @@ type child struct {
 	exit       func(status int)
 }
 
-// run does the pass and returns its error. If the pass overruns hardPatience it exits with status 1: RunScheduler
-// ends such a pass too, but may have been killed. OAR switches the queue off when RunScheduler is killed. In that
-// case run switches it on again, whether or not the pass was in time.
+// run does the pass and returns its error. If the pass overruns hardPatience, run exits with status 1. RunScheduler also ends such a pass,
+// but may have been killed. OAR switches the queue off when RunScheduler is killed; then run switches the queue on again, whether or not
+// the pass was in time.
 func (c child) run(pass func() error) error {
 	overrun := time.AfterFunc(hardPatience, func() {
 		if c.parent() != c.caller {
-			_ = c.reactivate() // its output would not be read
+			_ = c.reactivate() // OAR would not read the output
 		}
 		c.exit(1)
 	})
@@ -133,8 +132,8 @@ func (c child) run(pass func() error) error {
 	return errors.Join(err, c.reactivate())
 }
 
-// outlive reactivates the queue from a process whose caller was killed. It first closes its end of OAR's pipe,
-// because OAR waits for that before it switches the queue off.
+// outlive switches the queue on again after RunScheduler was killed. It first closes its end of OAR's pipe, because OAR waits for that
+// before it switches the queue off.
 func outlive(file, queue string) error {
 	conf, err := conf.Read(file)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"accordion/traces/advise"
 )
 
-// mostScript limits how much of a script is read. The plug-in reads as much before the first command.
+// mostScript limits how much of a script is read. The Slurm plug-in has the same limit.
 const mostScript = 1 << 20
 
 // EP returns the command "accordion ep".
@@ -73,7 +73,7 @@ SCRIPT is a job script, - is standard input. The lines before the first command 
 		},
 	}
 	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "nodes of the machine; a larger step is a mistake")
-	for _, word := range []string{"ep", "mold", "comment"} { // a user may paste the option of sbatch
+	for _, word := range []string{"ep", "mold", "comment"} { // users may paste these options of sbatch
 		options[word] = check.Flags().String(word, "", "the request as an option of sbatch")
 		_ = check.Flags().MarkHidden(word) // cannot fail: the flag exists
 	}

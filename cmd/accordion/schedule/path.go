@@ -26,7 +26,7 @@ type nest struct {
 	list  bool
 	index int    // of the value in a list
 	key   string // of the value in an object
-	named bool   // key was read, its value was not
+	named bool   // key was read, but its value was not read yet
 }
 
 // value returns the path of the current value.
@@ -40,13 +40,13 @@ func (n nest) value() string {
 	return n.path
 }
 
-// deepest limits the depth of a path to an error. A valid problem is less deep.
+// deepest limits the depth of a path to an error. Valid problems are not as deep.
 const deepest = 8
 
-// pathToError returns the path of the value at which a text stops being JSON.
+// pathToError returns the path of the value at which a text is no longer valid JSON.
 func pathToError(text []byte) string {
 	d := json.NewDecoder(bytes.NewReader(text))
-	nests := []nest{{}} // the whole text
+	nests := []nest{{}} // the outermost level
 	for len(nests) <= deepest {
 		top := &nests[len(nests)-1]
 		token, err := d.Token()

@@ -26,12 +26,12 @@ type Problem struct {
 // Application is one evolving application of a problem.
 type Application struct {
 	ID string
-	EP core.EP // requested; as pairs, equal neighbors are not joined
+	EP core.EP // the requested profile; if it was written as pairs, adjacent steps of equal size are not joined
 }
 
 // An Error is an error at a place in a problem's text.
 type Error struct {
-	Line  int    // from 1
+	Line  int    // line number, counted from 1
 	Field string // such as applications[3].ep; "" if the text is not JSON
 	Err   error
 }
@@ -47,8 +47,8 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Parse parses a problem from JSON. nodes replaces the size of the machine in it, unless it is 0. Unknown and
-// repeated fields are errors. Its errors are of type *Error.
+// Parse parses a problem from JSON. Unless `nodes` is 0, it replaces the size of the machine in the text. Unknown and repeated fields are
+// errors. Its errors are of type *Error.
 func Parse(text []byte, nodes int) (*Problem, error) {
 	r := &reader{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	if err := r.valid(); err != nil {
@@ -89,7 +89,7 @@ type reader struct {
 	busy   int    // of "busy"
 	starts []int  // of the applications
 	pairs  bool   // the last profile was written as pairs
-	paired []bool // pairs, by application
+	paired []bool // for each application: whether its profile was written as pairs
 }
 
 // fail returns an error about the value at an offset.
@@ -105,7 +105,7 @@ func (r *reader) next() {
 	}
 }
 
-// valid checks that the text is JSON. The code that reads it afterwards only finds wrong values.
+// valid checks that the text is JSON, so that the code which reads the text afterwards needs to detect wrong values only.
 func (r *reader) valid() error {
 	var all json.RawMessage
 	err := json.Unmarshal(r.text, &all)
@@ -128,7 +128,7 @@ func (r *reader) enter(want json.Delim, field, otherwise string) error {
 	return nil
 }
 
-// leave reads the bracket or brace that ends it.
+// leave reads the bracket or brace that ends a list or an object.
 func (r *reader) leave() error {
 	_, err := r.json.Token()
 	return err
@@ -183,7 +183,7 @@ func (r *reader) key(object string, seen map[string]bool) (string, error) {
 }
 
 func (r *reader) number(n *int) error {
-	var value *int // stays nil for null
+	var value *int // nil if the JSON has null
 	if r.json.Decode(&value) != nil || value == nil {
 		return r.fail(r.at, "nodes", errors.New("not a whole number of nodes, such as 100"))
 	}
@@ -278,10 +278,10 @@ func (r *reader) application(field string) error {
 	return r.leave()
 }
 
-// largestArea exceeds the reserved node-seconds of any schedule, so that no sum of them overflows.
+// largestArea is an upper bound for the node-seconds that a problem may reserve, so that no sum of node-seconds overflows.
 const largestArea = core.Forever
 
-// check checks what depends on the whole problem: sizes against the machine, names against each other.
+// check checks what depends on the whole problem: that sizes fit the machine, and that names are unique.
 func (r *reader) check(nodes int) error {
 	if nodes > 0 {
 		r.Nodes = nodes

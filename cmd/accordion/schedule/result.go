@@ -16,14 +16,14 @@ type schedule struct {
 	Metrics      scheduleMetrics        `json:"metrics"`
 	Order        string                 `json:"order"`
 	Evals        int                    `json:"evals"`       // number of orders tried
-	Bound        core.Time              `json:"lower_bound"` // no schedule ends earlier
+	Bound        core.Time              `json:"lower_bound"` // lower bound: no schedule can end earlier
 }
 
 type scheduledApplication struct {
 	ID         string          `json:"id"`
 	Start      core.Time       `json:"start"`
 	Completion core.Time       `json:"completion"`
-	Scheduled  core.EP         `json:"scheduled_ep"` // from second 0 on; it has a step of 0 nodes until the start
+	Scheduled  core.EP         `json:"scheduled_ep"` // profile from second 0 on, with a step of 0 nodes until the start
 	Steps      []scheduledStep `json:"steps"`
 }
 
@@ -82,7 +82,7 @@ func scheduled(p *Problem, a ep.Algorithm, found order.Result, rigid []core.Allo
 	return result
 }
 
-// known returns a ratio, or nil if there is none.
+// known returns a pointer to a ratio, or nil if the ratio is undefined.
 func known(ratio float64) *float64 {
 	if ratio < 0 {
 		return nil
@@ -90,8 +90,7 @@ func known(ratio float64) *float64 {
 	return &ratio
 }
 
-// name adds node IDs to every step. The machine's occupation takes part in the assignment, because it needs nodes
-// too.
+// name assigns node IDs to every step. It also assigns nodes to the machine's occupation, so that no application gets occupied nodes.
 func (s *schedule) name(p *Problem, plan []core.Allocation) error {
 	all := append(plan[:len(plan):len(plan)], core.Allocation{Job: core.JobID(len(plan)), EP: p.Busy})
 	named, err := place.Assign(p.Nodes, all, nil)

@@ -22,8 +22,8 @@ import (
 
 // instruments are the configured parts of the sidecar with which a site monitors it.
 type instruments struct {
-	meter      actions.Meter     // nil: nothing is counted
-	subscriber status.Subscriber // nil: no page
+	meter      actions.Meter     // nil if nothing is counted
+	subscriber status.Subscriber // nil if there is no page
 	parts      []func(context.Context) error
 	ends       []func() error
 }
@@ -31,8 +31,8 @@ type instruments struct {
 // partOf returns the application of a launcher to which a job belongs, or nil if there is none.
 type partOf func(job core.JobID, request string) (*status.ApplicationExplanation, error)
 
-// openInstruments opens the configured instruments. applications, unless nil, and the size of their journal are
-// served with the metrics. An instrument that fails later does not stop the sidecar.
+// openInstruments opens the configured instruments. Unless `applications` is nil, its metrics and the size of its journal are served too.
+// An instrument that fails later does not stop the sidecar.
 func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, delegated *config.Delegate, part partOf, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {

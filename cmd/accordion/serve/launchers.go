@@ -28,7 +28,7 @@ type launcherService struct {
 	settings config.Delegate
 	journal  *loop.Journal
 	server   *server.Server
-	boxes    []*mailbox.Mailbox // by instance
+	boxes    []*mailbox.Mailbox // mailboxes, in the order of the instances
 	meter    loop.Meter
 	log      hclog.Logger
 	end      func() // ends the sessions
@@ -56,8 +56,8 @@ func openLauncherService(ctx context.Context, settings config.Delegate, instance
 	return o, nil
 }
 
-// counted returns the metrics of applications, and makes the first cluster that serves metrics serve them too. They
-// would be counted several times on the pages of several clusters. It returns nil if no cluster serves metrics.
+// counted returns the metrics of applications, and makes the first cluster that serves metrics serve them too. If each cluster served them,
+// they would be counted several times. It returns nil if no cluster serves metrics.
 func counted(instances []*instance) *metrics.Applications {
 	for _, p := range instances {
 		if p.conf.Metrics.Listen != "" {

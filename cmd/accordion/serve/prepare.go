@@ -32,17 +32,17 @@ type instance struct {
 	insist  insistence
 	log     hclog.Logger
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster.Cluster, error) // cluster.Connect, or a replacement in tests
-	among   *clusterSet                                                                  // the other clusters; nil: there are none
+	among   *clusterSet                                                                  // the other clusters; nil if there are none
 
-	delegate  *config.Delegate                       // nil: no launchers are served
+	delegate  *config.Delegate                       // nil if no launchers are served
 	launchers func(cluster string) session.Launchers // serves launchers' sessions on this cluster; nil if none are served
 	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules the jobs of launchers' applications; nil if none are served
-	counted   *metrics.Applications                  // served with the cluster's own metrics; nil: none
-	service   *systemd.Service                       // nil: systemd is not notified
+	counted   *metrics.Applications                  // served with the cluster's own metrics; nil if there is none
+	service   *systemd.Service                       // nil if systemd is not notified
 
-	journal *journal.Journal  // nil: not open
+	journal *journal.Journal  // nil if not open
 	cluster string            // its name, as the batch system returned it
-	logged  []adapter.Finding // already in the log
+	logged  []adapter.Finding // findings that are already in the log
 }
 
 // prepared is a sidecar that is ready to run. Everything that it owns is open.
@@ -81,7 +81,7 @@ func (p *instance) leave() {
 	}
 }
 
-// prepare connects the sidecar's parts.
+// prepare opens the sidecar's parts and connects them to each other.
 func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	c, err := p.connect(ctx, p.conf, p.log)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 
 // wire connects a new sidecar and its servers.
 func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
-	var loop *sidecar.Sidecar // set before a session is served
+	var loop *sidecar.Sidecar // set before any session is served
 	reading := p.reading(hides)
 	reading.Reset = func(ctx context.Context, user string) (bool, error) { return loop.ResetUnused(ctx, user) }
 	answers := readers.New(reading)
@@ -209,7 +209,7 @@ func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	return session.Listen(o)
 }
 
-// errUnfit is the error for a cluster that preflight refuses.
+// errUnfit is the error if preflight finds that the cluster is not fit to be served.
 var errUnfit = errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 
 // check returns an error if preflight refuses the cluster, unless --force is given.

@@ -79,7 +79,7 @@ type launchers interface {
 // file the program serves no launchers.
 var openLaunchers func(ctx context.Context, settings config.Delegate, instances []*instance, log hclog.Logger) (launchers, error)
 
-// launchersOf returns the service for launchers if the configuration has a section [delegate].
+// launchersOf returns the service for launchers. Without a section [delegate] in the configuration, it returns noLaunchers.
 func launchersOf(ctx context.Context, conf config.Clusters, instances []*instance, log hclog.Logger) (launchers, error) {
 	if conf.Delegate == nil {
 		return noLaunchers{}, nil
@@ -179,8 +179,8 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// newLogger returns a logger. Loggers with the same output share a lock; for a single logger it is nil. If systemd's
-// journal reads the output, its entries have fields.
+// newLogger returns a logger. Loggers with the same output share the lock `shared`, which is nil for a single logger. If systemd's journal
+// reads the output, the logger writes entries with fields.
 func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 	options := hclog.LoggerOptions{
 		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w, Mutex: shared,
@@ -191,9 +191,8 @@ func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 	return hclog.New(&options)
 }
 
-// gcPercent is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process
-// next to a batch system's own daemons should use little of their memory. With 2,000 launchers this costs a tenth
-// more processor time.
+// gcPercent is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process on the host of a batch
+// system's daemons should use little memory. With 2,000 launchers this costs a tenth more processor time.
 const gcPercent = 50
 
 // limitHeap reduces the memory of a serving process, unless its operator set GOGC or GOMEMLIMIT.

@@ -28,8 +28,8 @@ type clusterSet struct {
 	called map[string]*instance
 }
 
-// enter records the name of a cluster and puts it into its log. Two clusters with the same name are an error. A nil
-// clusterSet has only one cluster.
+// enter records the name of a cluster and adds the name to the cluster's log. Two clusters with the same name are an error. A nil
+// clusterSet stands for a single cluster.
 func (r *clusterSet) enter(p *instance, name string) error {
 	if r == nil {
 		return nil
@@ -65,8 +65,8 @@ type attempt struct {
 	err   error
 }
 
-// serveAll runs a sidecar for each cluster until ctx ends. It starts none if one of them cannot be served for any
-// other reason than that its batch system does not answer.
+// serveAll runs a sidecar for each cluster until ctx ends. If a cluster cannot be served, it starts no sidecar, unless the reason is that
+// the cluster's batch system does not answer.
 func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) error {
 	o, err := launchersOf(ctx, conf, instances, instances[0].log.ResetNamed("accordion.launchers"))
 	if err != nil {
@@ -109,7 +109,7 @@ func atOnce(n int, do func(i int)) {
 	doing.Wait()
 }
 
-// refusals returns the reasons why serving does not start, on one line, or nil if it does.
+// refusals returns, on one line, the reasons why no cluster is served, or nil if serving starts.
 func refusals(instances []*instance, begun []attempt) error {
 	status, texts := 0, []string(nil)
 	for i, a := range begun {
@@ -152,7 +152,7 @@ func (p *instance) serveUntilDone(ctx context.Context, a attempt) error {
 		}
 		a.ready, a.err = p.begin(ctx)
 	}
-	if a.ready == nil || a.err == nil { // a sidecar that did not start did not end with an error
+	if a.ready == nil || a.err == nil { // only a sidecar that had started can end with an error
 		return nil
 	}
 	return fmt.Errorf("cluster %s: %w", p.name(), a.err)

@@ -48,15 +48,15 @@ func (s *safe) String() string {
 	return s.all.String()
 }
 
-// answer is how a batch system answers an attempt to serve it: as the embedded one, unless a field is set.
+// answer is how a batch system answers an attempt to serve it. Unless a field is set, it answers like the embedded batch system.
 type answer struct {
 	connect error
 	found   []adapter.Finding
-	name    string // "": as in the configuration
+	name    string // "" means the name in the configuration
 }
 
-// build returns a house of clusters with these names. "" is named by its batch system. Each attempt takes the
-// cluster's next answer, and the last one repeats.
+// build returns clusters with these names. A cluster with the name "" gets its name from its batch system. Each attempt to serve a cluster
+// takes the cluster's next answer; the last answer repeats.
 func build(t *testing.T, names []string, answers map[int][]answer) *testClusters {
 	t.Helper()
 	folder := t.TempDir()
@@ -101,7 +101,7 @@ func build(t *testing.T, names []string, answers map[int][]answer) *testClusters
 	return h
 }
 
-// open serves the house until the test ends, or until the returned function is called, which returns serve's error.
+// open serves the clusters until the test ends or the returned function is called. That function returns the error of serving.
 func (h *testClusters) open(t *testing.T) (end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func (h *testClusters) open(t *testing.T) (end func() error) {
 		cancel()
 		for {
 			select {
-			case <-h.tries: // ends the wait of every cluster that has begun to wait
+			case <-h.tries: // ends the pause of every cluster that waits to be tried again
 			case err := <-done:
 				return err
 			}

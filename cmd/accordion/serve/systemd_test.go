@@ -17,7 +17,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// A process notifies systemd when it serves, while its loops answer, and when it ends.
+// A process notifies systemd when it starts to serve, regularly as long as its loops answer, and when it ends.
 func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 	folder := t.TempDir()
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "notify"), Net: "unixgram"})

@@ -12,7 +12,7 @@ import (
 
 // asker asks questions on a terminal. Without a terminal it uses the default answers.
 type asker struct {
-	in  *bufio.Reader // nil: no terminal
+	in  *bufio.Reader // nil if there is no terminal
 	out io.Writer
 }
 

@@ -27,8 +27,7 @@ func Command() *cobra.Command {
 	return c
 }
 
-// preflight checks the cluster of a configuration like "accordion preflight". It returns an error if the cluster is
-// not ready.
+// preflight runs the checks of "accordion preflight" on the cluster of a configuration. It returns an error if the cluster is not ready.
 func preflight(cmd *cobra.Command, config string) error {
 	c := cluster.Preflight()
 	c.SetArgs([]string{"--config", config})

@@ -87,7 +87,7 @@ were changed, and does what "accordion oar uninstall" does. While jobs are in th
 	return c
 }
 
-// oarsays runs "accordion oar" with these arguments.
+// oarsays runs "accordion oar" with the given arguments.
 func oarsays(cmd *cobra.Command, words ...string) error {
 	c := oar.Command()
 	c.SetArgs(words)

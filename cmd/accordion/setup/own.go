@@ -15,8 +15,8 @@ import (
 	"accordion/traces/files"
 )
 
-// own lists the files that setup has written. The list is stored next to the sidecar's configuration. Setup neither
-// overwrites nor removes a file that was changed since.
+// own lists the files that setup has written. The list is stored in the folder of the sidecar's configuration. Setup neither overwrites nor
+// removes a file that was changed since setup wrote it.
 type own struct {
 	path  string
 	Files []written `json:"files"`
@@ -28,7 +28,7 @@ type written struct {
 	Sum  string `json:"sha256"`
 }
 
-// remembered reads the list next to a configuration. It is empty if setup has written nothing.
+// remembered reads the list in the folder of a configuration. The list is empty if setup has written nothing.
 func remembered(config string) (own, error) {
 	o := own{path: filepath.Join(filepath.Dir(config), "setup.json")}
 	text, err := os.ReadFile(o.path)
@@ -50,10 +50,10 @@ func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 type state string
 
 const (
-	absent state = "made"   // it does not exist, and is created
-	same   state = "there"  // it has exactly the wanted text
-	ours   state = "mended" // as setup wrote it, with another text: it is rewritten
-	theirs state = "left"   // another program's, or changed since
+	absent state = "made"   // the file does not exist, and is created
+	same   state = "there"  // the file has exactly the wanted text
+	ours   state = "mended" // the file is as setup wrote it, but now another text is wanted: it is rewritten
+	theirs state = "left"   // another program wrote the file, or it was changed since
 )
 
 // stateOf returns the state of a file that should have a text.

@@ -28,7 +28,7 @@ import (
 // patience limits the calls to slurmctld.
 const patience = time.Minute
 
-// wished has the flags of setup slurm.
+// wished has the flags of "accordion setup slurm".
 type wished struct {
 	file                       command.Config
 	partition, listen, address *string
@@ -93,7 +93,7 @@ func (w wished) run(cmd *cobra.Command) error {
 		return err
 	}
 	if *w.dry && *w.all {
-		for _, f := range all[:len(all)-1] { // the last is the plug-in
+		for _, f := range all[:len(all)-1] { // the last file is the plug-in
 			fmt.Fprintf(out, "\n---- %s\n%s", f.Path, f.Text)
 		}
 	}
@@ -135,7 +135,7 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 	return c, in, nil
 }
 
-// shortestStep returns the value in an existing configuration, otherwise the default.
+// shortestStep returns the setting of the shortest step in an existing configuration, otherwise the default.
 func shortestStep(path string) time.Duration {
 	if conf, err := config.Load(path); err == nil {
 		return conf.ShortestStep()
@@ -143,7 +143,7 @@ func shortestStep(path string) time.Duration {
 	return config.Default().ShortestStep()
 }
 
-// wish returns what to set up, by the flags and the answers.
+// wish returns what to set up, according to the flags and the user's answers.
 func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, error) {
 	a := newAsker(cmd.InOrStdin(), cmd.OutOrStdout())
 	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address, Web: *w.web}
@@ -200,7 +200,7 @@ func (w wished) tellLines(cmd *cobra.Command, c output.Configuration, lines []de
 	fmt.Fprint(out, "\nWhen preflight has nothing against it (it follows, and can be asked again: accordion preflight): systemctl enable --now accordion.service\n\n")
 }
 
-// preflight checks the cluster with the existing configuration, or with the one that would be written.
+// preflight checks the cluster with the existing configuration, or with the configuration that setup would write.
 func (w wished) preflight(cmd *cobra.Command, conf decided.File) error {
 	if _, err := os.Stat(conf.Path); err == nil {
 		return preflight(cmd, conf.Path)
@@ -236,8 +236,8 @@ func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) e
 	return mine.remove(cmd.OutOrStdout(), *w.dry)
 }
 
-// removeGenerated removes the files that the sidecar has written for the plug-in. It does not remove a file with such
-// a name that the sidecar did not write.
+// removeGenerated removes the files that the sidecar has written for the plug-in. It keeps a file at one of these paths if the sidecar did
+// not write it.
 func removeGenerated(out io.Writer, paths []string) error {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

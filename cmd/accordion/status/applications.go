@@ -16,10 +16,10 @@ import (
 	"accordion/core"
 )
 
-// applicationsReader is what the loop of applications has written.
+// applicationsReader reads what the loop of applications has written to its journal.
 type applicationsReader struct {
 	report  status.ApplicationsReport
-	journal journal.Reader // nil: not written yet
+	journal journal.Reader // nil if not written yet
 }
 
 // openApplications reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).
@@ -65,7 +65,7 @@ func showApplications(s *showing, all []command.Cluster) error {
 	}
 	o, err := openApplications(all[0].Delegate, all[0].Session.Socket)
 	if away := (*readers.AwayError)(nil); errors.As(err, &away) && s.shown > 0 {
-		return nil // the clusters have shown it
+		return nil // the report of a cluster has already shown the application
 	}
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func showApplications(s *showing, all []command.Cluster) error {
 	return s.print(report, report.Table)
 }
 
-// explainApplication shows the state of an application and its reasons, on whichever clusters it is.
+// explainApplication shows the state of an application and its reasons, for all clusters of the application.
 func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	if all[0].Delegate == nil {
 		return command.Usage(errors.New("explain: --application: the configuration has no section [delegate], so there are no applications"))
@@ -95,8 +95,8 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	return s.print(x, x.Write)
 }
 
-// ApplicationOf returns the application to which a job of a cluster belongs, or nil if none is known. If the cluster
-// made the job itself, the job's request also names the application. cluster is "" if there is only one.
+// ApplicationOf returns the application to which a job of a cluster belongs, or nil if none is known. If the cluster made the job itself,
+// the job's request also names the application. `cluster` is "" if there is only one cluster.
 func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.ApplicationExplanation, error) {
 	o, err := openApplications(settings, socket)
 	if err != nil {
@@ -112,7 +112,7 @@ func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.J
 	return nil, nil
 }
 
-// hasPart reports whether a job is part of an application. cluster is "" if there is only one.
+// hasPart reports whether a job is part of an application. `cluster` is "" if there is only one cluster.
 func hasPart(a *view.Application, cluster string, job core.JobID) bool {
 	for _, p := range a.Parts {
 		if p.Job == job && (cluster == "" || p.Cluster == cluster) {

@@ -13,15 +13,15 @@ import (
 	"accordion/core"
 )
 
-// Completions are read from the journals. If these cannot be read there are none. The command itself then prints the
+// Completions are read from the journals. If the journals cannot be read, no completions are offered, and the command itself prints the
 // reason.
 
-// offer returns the completions of a word, for the clusters that the command line selects.
+// offer returns a function that completes a word, for the clusters that the command line selects.
 type offer func(command.Clusters) cobra.CompletionFunc
 
 // offered has the completions of a command's arguments and flags.
 type offered struct {
-	arguments offer // nil: none
+	arguments offer // nil if there is none
 	flags     map[string]offer
 }
 

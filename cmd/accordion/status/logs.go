@@ -15,11 +15,11 @@ type log = iter.Seq2[journal.Entry, error]
 
 // selection selects entries of a journal.
 type selection struct {
-	job    int64 // entries with a larger ID
-	since  int64 // above this id
-	follow bool  // also future entries
+	job    int64 // only entries of this job; 0 means all jobs
+	since  int64 // only entries with a larger ID
+	follow bool  // also wait for future entries
 
-	from time.Time // entries of this time or later
+	from time.Time // only entries of this time or later
 }
 
 // of returns the selected entries of a journal.
@@ -36,7 +36,7 @@ func (s selection) of(ctx context.Context, j journal.Reader) log {
 	}
 }
 
-// byID returns the entries of the job, or of all jobs, after the ID.
+// byID returns the entries of the job, or of all jobs, whose ID is larger than the given one.
 func (s selection) byID(ctx context.Context, j journal.Reader) log {
 	switch {
 	case s.follow:
@@ -101,8 +101,8 @@ func inOrder(logs []log) log {
 	}
 }
 
-// asTheyCome returns the entries of all logs as they are written. Entries of one log keep their order. stop ends ctx
-// and thereby the logs.
+// asTheyCome returns the entries of all logs as they are written. Entries of one log keep their order. The function `stop` ends ctx, and so
+// ends the logs.
 func asTheyCome(ctx context.Context, stop func(), logs []log) log {
 	return func(yield func(journal.Entry, error) bool) {
 		type next struct {
@@ -123,7 +123,7 @@ func asTheyCome(ctx context.Context, stop func(), logs []log) log {
 			})
 		}
 		go func() { reading.Wait(); close(news) }()
-		defer reading.Wait() // nothing may read a journal that is closed
+		defer reading.Wait() // wait, because no goroutine may read a journal after it is closed
 		defer stop()
 		for n := range news {
 			if !yield(n.entry, n.err) || n.err != nil {

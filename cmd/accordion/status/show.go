@@ -30,10 +30,10 @@ type showing struct {
 	unknown []error // errors of clusters that do not know the job
 }
 
-// beside is what a command shows in addition to the clusters: the applications, which belong to all of them.
+// beside is what a command shows in addition to the clusters. These are applications, which belong to no single cluster.
 type beside struct {
-	instead func(s *showing, all []command.Cluster) (shown bool, err error) // replaces the clusters; nil: nothing
-	after   func(s *showing, all []command.Cluster) error                   // follows the clusters; nil: nothing
+	instead func(s *showing, all []command.Cluster) (shown bool, err error) // shows a report instead of the clusters' reports; nil if there is none
+	after   func(s *showing, all []command.Cluster) error                   // shows a report after the clusters' reports; nil if there is none
 }
 
 // shows completes a command that shows a report of each cluster's journal, as text or JSON.
@@ -77,7 +77,7 @@ If the configuration lists several clusters, all are shown one after the other. 
 	return c
 }
 
-// show shows one cluster. It is no error if a cluster does not know the job and another one does.
+// show shows the report of one cluster. If a cluster does not know the job, that is an error only if no other cluster knows it.
 func (s *showing) show(c command.Cluster) error {
 	j, err := c.Journal()
 	if err != nil {

@@ -112,8 +112,8 @@ and was shown last, why the application waits, what moved its estimated start, a
 	}}, offered{arguments: offerJobs})
 }
 
-// explainJob returns why a job waits and what is planned. A job of an application is known even before its cluster's
-// sidecar has seen it.
+// explainJob returns why a job waits and what is planned for it. If the job is part of an application, that is known even before the
+// cluster's sidecar has seen the job.
 func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, error) {
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 type watcher struct {
 	command.Cluster
 	pane   *live.Pane
-	system *cluster.Cluster // nil: not connected
-	j      journal.Reader   // nil: not open
+	system *cluster.Cluster // nil if not connected
+	j      journal.Reader   // nil if not open
 	idle   atomic.Bool
 }
 
@@ -64,7 +64,7 @@ func watchAll(ctx context.Context, all []command.Cluster, out io.Writer, column,
 	return errors.Join(errs...)
 }
 
-// watch shows the cluster until ctx ends. It calls looked each time. It returns an error if the output fails.
+// watch shows the cluster repeatedly until ctx ends, and calls `looked` after each time. It returns an error if the output fails.
 func (w *watcher) watch(ctx context.Context, every time.Duration, looked func()) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -85,7 +85,7 @@ func (w *watcher) watch(ctx context.Context, every time.Duration, looked func())
 	}
 }
 
-// look shows the cluster once.
+// look reads the cluster and shows it once.
 func (w *watcher) look(ctx context.Context) error {
 	snapshot, report, err := w.read(ctx)
 	w.idle.Store(err == nil && idle(snapshot))

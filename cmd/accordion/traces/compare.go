@@ -55,8 +55,8 @@ all jobs, the jobs with profiles, and the other jobs. The effect at 0% comes fro
 	return c
 }
 
-// rigidPolicies and profilePolicies are the default policies for a log as it is, and for a log some of whose jobs evolve or are moldable. The first
-// one is today's scheduling, which ignores profiles.
+// rigidPolicies are the default policies for an unchanged log. profilePolicies are the default policies for a log in which some jobs evolve
+// or are moldable. The first policy of each list stands for today's scheduling, which ignores profiles.
 var (
 	rigidPolicies     = []string{"easy", "conservative"}
 	profilePolicies   = []string{"easy", "easy-evolving", "patient"}

@@ -27,7 +27,7 @@ func init() { experiments = append(experiments, delegatedCommand) }
 // atlas is the log of RR-7389's experiments.
 const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
 
-// logFlag adds --trace to a command that needs this log.
+// logFlag adds the flag --trace, for the path of that log, to a command.
 func logFlag(c *cobra.Command) *string {
 	return c.Flags().String("trace", "", "the log (default: "+atlas+" in $ACCORDION_TRACES, else where scripts/fetch-traces puts it)")
 }
@@ -55,7 +55,7 @@ func usableJobs(path string) ([]swf.Record, error) {
 	return usable, nil
 }
 
-// made are the figures and claims of "paper delegated".
+// made are the names that "paper delegated" accepts: the figures, and "claims".
 var made = append(slices.Clone(figures.Names), "claims")
 
 func delegatedCommand() *cobra.Command {
@@ -126,7 +126,8 @@ for times. docs/delegated.md explains the readings of the paper, and the gaps in
 	return c
 }
 
-// chosen returns the figures to compute, and sets the experiment from the command line. It returns what is wrong with the command line.
+// chosen returns the figures to compute, and sets the fields of `e` from the command line. Its error is what is wrong with the command
+// line.
 func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, draws bool) ([]string, error) {
 	i := slices.Index([]string{"cut", "skip", "nodes"}, sizes)
 	names := figures.Quick

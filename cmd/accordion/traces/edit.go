@@ -17,7 +17,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// write writes the log as the flags say: completely, or not at all.
+// write writes the log as the flags request, completely or not at all.
 func (o *logOutput) write(cmd *cobra.Command, log *swf.Log) error {
 	if o.sort {
 		swf.Sort(log)
@@ -157,7 +157,7 @@ written 90s, 10m, 1h30m, 2d. Lists are numbers separated by commas: --user 3,17.
 	return c
 }
 
-// numberList parses numbers separated by commas. words are names for numbers.
+// numberList parses numbers separated by commas. The keys of `words` are also accepted, as names of numbers.
 func numberList(text string, words map[string]int32) (list []int32, err error) {
 	if text == "" {
 		return nil, nil
@@ -179,7 +179,7 @@ func numberList(text string, words map[string]int32) (list []int32, err error) {
 	return list, nil
 }
 
-// selectCommand returns a command that keeps some jobs of a log. settle completes the selection from the flags.
+// selectCommand returns a command that keeps some jobs of a log. The function `settle` completes the selection from the flags.
 func selectCommand(s *swf.Selection, use, short, description string, settle func(*swf.Log) error) *cobra.Command {
 	var out logOutput
 	c := &cobra.Command{Use: use, Short: short, Long: description, Args: command.OneFile}
@@ -206,7 +206,7 @@ func selectCommand(s *swf.Selection, use, short, description string, settle func
 	return c
 }
 
-// said returns the flags of the command line, without the output flags.
+// said returns the flags of the command line as text, without the output flags.
 func said(cmd *cobra.Command) string {
 	var b strings.Builder
 	cmd.Flags().Visit(func(f *pflag.Flag) {

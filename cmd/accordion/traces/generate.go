@@ -14,7 +14,7 @@ import (
 // generator is the flags of "trace generate".
 type generator struct {
 	model string
-	l     model.Lublin // jobs and seed are for both models
+	l     model.Lublin // both models use its jobs and seed
 }
 
 // The models of "trace generate".

@@ -114,7 +114,7 @@ func checkLive(l live.Live, shares []int) error {
 	return nil
 }
 
-// cems returns the percentage of cem applications among the jobs.
+// cems returns the percentage of applications of type CEM among the jobs.
 func cems(jobs []delegated.Job) int {
 	n := 0
 	for _, j := range jobs {

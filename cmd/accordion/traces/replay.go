@@ -150,7 +150,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	return err
 }
 
-// one replays one log. Of several logs, each has its own folder.
+// one replays one log. If there are several logs, each gets its own folder.
 func (r *replayFlags) one(cmd *cobra.Command, w *compare.Replayed, policy []policy.Policy, several bool) (replay.Metrics, error) {
 	runs, err := replayed(cmd.Context(), w, policy)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *replayFlags) one(cmd *cobra.Command, w *compare.Replayed, policy []poli
 
 // only writes jobs.csv to standard output, without metrics.
 func (r *replayFlags) only(cmd *cobra.Command, w *compare.Replayed, p policy.Policy) error {
-	w.Log = nil // frees the log, which is larger than the jobs that are replayed
+	w.Log = nil // frees the memory of the log, which is larger than the jobs to replay
 	result, placed, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", w.Name, err)

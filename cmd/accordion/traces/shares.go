@@ -18,7 +18,7 @@ import (
 // maxSeeds is the maximum number of replays for one column.
 const maxSeeds = 1000
 
-// side replays a log once per share and seed, and prints the differences.
+// side replays a log once for each share of evolving jobs and each seed, and prints the differences.
 func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.Policy) error {
 	shares, err := f.evolvingShares(cmd)
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 	return err
 }
 
-// drawn returns the seeds.
+// drawn describes the seeds for the output.
 func (f *compareFlags) drawn() string {
 	if f.seeds == 1 {
 		return fmt.Sprintf("seed %d", f.seed)

@@ -70,7 +70,7 @@ func counted(log *swf.Log, s workload.Selection, window string) (f sizing.File, 
 	if err != nil {
 		return f, err
 	}
-	begin, _ := log.Header.UnixStart() // 0 if it is unknown
+	begin, _ := log.Header.UnixStart() // 0 if the start is unknown
 	if f, err = selected.Arrivals(begin); err != nil {
 		return f, fmt.Errorf("%s: %w", log.Name, err)
 	}

@@ -62,7 +62,7 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	command.Complete(c, "estimates", "requested", "actual", "x2")
 }
 
-// supposes reports whether the user asked what would happen if some jobs evolved, were moldable or malleable.
+// supposes reports whether the flags make some jobs evolving, moldable or malleable.
 func (f *workloadFlags) supposes(cmd *cobra.Command) bool {
 	return cmd.Flags().Changed("evolving") || cmd.Flags().Changed("moldable") || cmd.Flags().Changed("malleable")
 }
@@ -211,7 +211,7 @@ func (f *workloadFlags) parseMalleable(cmd *cobra.Command, curve workload.Curve)
 	return m, nil
 }
 
-// policies returns the policies with these names.
+// policies returns the policies with the given names.
 func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 	order, err := sched.ParseOrder(f.order)
 	if err != nil {
@@ -238,7 +238,7 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 	if err != nil {
 		return nil, err
 	}
-	begin, _ := h.UnixStart() // 0 if it is unknown, as in the file
+	begin, _ := h.UnixStart() // 0 if the start is unknown, as in the file
 	s := sizing.Shift(file.Statistics, begin)
 	all, used := make([]policy.Policy, len(policies)), false
 	for i, p := range policies {

@@ -16,8 +16,8 @@ import (
 	"accordion/oar/database"
 )
 
-// PostgreSQL starts a real server with OAR's tables for the test. The caller checks with internal/testenv that one is
-// installed. Its clock is the machine's. Said and Fail do not work on it.
+// PostgreSQL starts a real PostgreSQL server with OAR's tables for the test. The caller checks with internal/testenv that PostgreSQL is
+// installed. The server has the machine's clock, and does not support Said and Fail.
 func PostgreSQL(t testing.TB) *Server {
 	t.Helper()
 	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -54,8 +54,8 @@ func PostgreSQL(t testing.TB) *Server {
 	return s
 }
 
-// unprivileged returns the attributes to run a program that root must not run, and gives dir to that user. It returns
-// nil for a test that does not run as root.
+// unprivileged returns the attributes to run a program as an unprivileged user, and makes that user the owner of `dir`. It returns nil if
+// the test does not run as root.
 func unprivileged(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Geteuid() != 0 {

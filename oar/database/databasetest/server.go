@@ -32,7 +32,7 @@ import (
 //go:embed oar.sql
 var Schema string
 
-// A Server is OAR's database, with tables and without rows.
+// A Server is a database with OAR's tables, which are empty at first.
 type Server struct {
 	DB *database.DB
 	t  testing.TB
@@ -65,8 +65,8 @@ func (s *Server) Set(now core.Time) {
 	s.now = now
 }
 
-// Fail calls fails before each statement. Where it returns an error, the statement fails with that error. nil removes
-// it.
+// Fail sets a function that is called before each statement. If the function returns an error, the statement fails with that error.
+// Fail(nil) removes the function.
 func (s *Server) Fail(fails func(statement string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Server) Said() []string {
 	return all
 }
 
-// Do executes statements, and fails the test where one fails.
+// Do executes statements, and fails the test if a statement fails.
 func (s *Server) Do(statements ...string) {
 	s.t.Helper()
 	for _, one := range statements {
@@ -178,7 +178,7 @@ func (c connection) QueryContext(ctx context.Context, text string, args []driver
 
 var places = regexp.MustCompile(`\$(\d+)`)
 
-// translate returns the statement for SQLite, or "" where there is nothing to execute.
+// translate returns the statement for SQLite, or "" if there is nothing to execute.
 func (s *Server) translate(text string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

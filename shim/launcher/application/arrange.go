@@ -8,9 +8,9 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// Arrange finds out from a command line where the parts of an application may run, and by which commands. on has the values of --on,
-// NAME=COMMAND or NAME; words has the words after --. With together set, the parts run on several clusters at once, and Arrange checks that
-// their scripts call accordion part. Errors are for the user.
+// Arrange finds out from a command line where the parts of an application may run, and which commands submit them. `on` has the values of
+// --on, NAME=COMMAND or NAME. `words` has the words after --. If `together` is set, the parts run on several clusters simultaneously, and
+// Arrange checks that their scripts call accordion part. Errors are for the user.
 func (o *Options) Arrange(on, words []string, together bool) error {
 	o.Commands = map[string]Command{}
 	for _, text := range on {
@@ -56,7 +56,7 @@ func (o *Options) Arrange(on, words []string, together bool) error {
 	return nil
 }
 
-// arrangeWords takes the words after --: a batch job of the only cluster, or a command for this host.
+// arrangeWords handles the words after --. They are a command that submits a batch job to the only cluster, or a command for this host.
 func (o *Options) arrangeWords(words []string) error {
 	submitting := len(o.Commands)
 	c, batch := ReadCommand(words)
@@ -82,7 +82,7 @@ func (o *Options) arrangeWords(words []string) error {
 	return nil
 }
 
-// command returns the command that submits on a cluster, or the one without a name.
+// command returns the command that submits jobs to a cluster, or else the command that was given without a cluster.
 func (o *Options) command(cluster string) Command {
 	if c, named := o.Commands[cluster]; named {
 		return c

@@ -60,8 +60,8 @@ func (c Command) Job(printed string) (int64, error) {
 	return job, nil
 }
 
-// Check returns an error if the command cannot work: options that the launcher itself needs, several jobs in one, or, if there are several
-// parts, a script that does not call accordion part. It does not check scripts that it cannot read.
+// Check returns an error if the command cannot work. The command must not have options that the launcher itself sets, and must not submit
+// several jobs. If there are several parts, its script must call accordion part. Check ignores scripts that it cannot read.
 func (c Command) Check(several bool) error {
 	name := filepath.Base(c.words[c.at])
 	scripts := c.scripts()
@@ -83,10 +83,10 @@ func (c Command) Check(several bool) error {
 // script is a job script, or a command that takes its place.
 type script struct{ word, text string }
 
-// mostScript is how many bytes of a script are read at most.
+// mostScript is the maximum number of bytes of a script that are read.
 const mostScript = 1 << 20
 
-// scripts returns the readable scripts among the words: files that begin as scripts do, and the value of --wrap.
+// scripts returns the readable scripts among the words. These are files that begin with #!, and the value of --wrap.
 func (c Command) scripts() (all []script) {
 	rest := c.words[c.at+1:]
 	for i, w := range rest {

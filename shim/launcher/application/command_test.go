@@ -64,7 +64,7 @@ func TestImpossibleCommands(t *testing.T) {
 	for _, c := range []struct {
 		words   []string
 		several bool
-		want    string // of the error; "": no error
+		want    string // of the error; "" if no error
 	}{
 		{[]string{"sbatch", "-o", other, without}, false, ""},
 		{[]string{"sbatch", "-o", other, without}, true, without + ` has no "accordion part" in it`},
@@ -76,7 +76,7 @@ func TestImpossibleCommands(t *testing.T) {
 		{[]string{"sbatch", "--wrap", "sleep 1"}, true, `sleep 1 has no "accordion part" in it`},
 		{[]string{"oarsub", without + " 3"}, true, `has no "accordion part" in it`},
 		{[]string{"oarsub", "--array", "3", with}, true, "oarsub --array: "},
-		{[]string{"sbatch", "elsewhere.sh"}, true, ""}, // cannot be read, and is accepted
+		{[]string{"sbatch", "elsewhere.sh"}, true, ""}, // the script cannot be read, so the command is accepted
 	} {
 		command, _ := ReadCommand(c.words)
 		err := command.Check(c.several)

@@ -1,7 +1,7 @@
-// Package application is the launcher of one application: what `accordion launch` does.
+// Package application implements `accordion launch`, the launcher of one application.
 //
-// A Launcher is a state machine. Its inputs are messages, answers of the application's model and outcomes of submissions; its outputs are
-// acts. Run carries out the acts over a connection from shim/launcher/link, and reconnects when the connection breaks.
+// A Launcher is a state machine. Its inputs are messages, answers of the application's model, and outcomes of submissions. Its outputs are
+// actions (Act). Run carries out the actions over a connection from shim/launcher/link, and reconnects when the connection breaks.
 //
 //	model, err := selector.Parse("amdahl:p=0.99,t1=10h,nodes=1-256")
 //	status := application.Run(ctx, application.Options{Model: model, …})

@@ -13,12 +13,12 @@ type Event interface{ event() }
 
 // The events.
 type (
-	// Heard is a message of the sidecar that answers no message of this launcher.
+	// Heard is a message of the sidecar that is not an answer to a message of this launcher.
 	Heard struct{ Message launcher.Message }
 	// Answered is the sidecar's answer to a message of this launcher.
 	Answered struct {
 		To     launcher.Message
-		Refuse *launcher.Refuse // nil: the answer is okay
+		Refuse *launcher.Refuse // nil if the answer is okay
 	}
 	// Submitted is the outcome of a Submit.
 	Submitted struct {
@@ -28,13 +28,13 @@ type (
 	}
 	// Selected is the model's answer to a view.
 	Selected struct{ selector.Said }
-	// Worked is the end of the command on this host.
+	// Worked is sent when the command on this host has ended.
 	Worked struct{ Code int }
 	// Interrupted is sent when the user wants to leave.
 	Interrupted struct{}
-	// Expired is the end of a time set by Expect.
+	// Expired is sent when the time that Expect has set has passed.
 	Expired struct{}
-	// Lost is the final end of the connection.
+	// Lost is sent when the link has ended and will not reconnect.
 	Lost struct{ Err error }
 )
 
@@ -60,7 +60,7 @@ type (
 	Work struct {
 		Application int64
 		Hosts       []Host
-		Parts       []moldable.Part // the same as numbers
+		Parts       []moldable.Part // the same hosts, as numbers of hosts by cluster
 	}
 	// Stop ends the command that Work started.
 	Stop struct{}

@@ -13,13 +13,13 @@ import (
 
 // Place is where a part of the application may run.
 type Place struct {
-	Cluster string // its name; "": the only cluster there is
+	Cluster string // its name; "" if the only cluster there is
 	Batch   bool   // a batch job is submitted there; otherwise the sidecar makes the part
 }
 
 // Settings are the user's settings. With the zero value, the application's work is a command on this host, and any cluster may be used.
 type Settings struct {
-	Most   core.Time // the largest walltime to request, seconds; 0: any
+	Most   core.Time // the longest walltime to request, in seconds; 0 means any
 	Places []Place
 }
 
@@ -27,35 +27,35 @@ type Settings struct {
 type phase int
 
 const (
-	greeting    phase = iota // there was no welcome yet
+	greeting    phase = iota // no welcome has come yet
 	looking                  // the list of clusters was requested
 	submitting               // batch jobs are being submitted
-	subscribing              // the sidecar was told of them
-	waiting                  // views come, and requests are sent
+	subscribing              // the sidecar was sent the numbers of the batch jobs
+	waiting                  // the launcher receives views and sends requests
 	started                  // the request was granted, and the parts come up
 	running                  // all parts run
 	leaving                  // the end was reported, and the answer is awaited
 	over
 )
 
-// Launcher decides for one application. It performs no input or output: each event results in acts.
+// Launcher makes the decisions for one application. It does no input or output: Handle returns the actions that follow from an event.
 type Launcher struct {
 	settings   Settings
 	phase      phase
 	app        int64
-	names      map[int]string // of clusters, by number
+	names      map[int]string // names of clusters, by number
 	places     []*place
 	view       launcher.View
 	sight      selector.Sight
 	unanswered bool             // the newest view is not answered yet
-	tag        int64            // of the last request; −1: none
+	tag        int64            // tag of the last request; −1 if there is none
 	wants      *selector.Answer // the last request
 	unsure     bool             // the sidecar may not have received the last request
 	estimate   core.Time
-	parts      []launcher.Names // what was granted
+	parts      []launcher.Names // the hosts that were granted
 	works      bool             // the command on this host was started
-	reporting  bool             // Parts was sent, and is not answered
-	listings   int              // how often the clusters were listed without effect
+	reporting  bool             // a Parts message was sent, and is not answered yet
+	listings   int              // how often the list of clusters did not contain the clusters that are needed
 	noCluster  bool             // there was no cluster at the subscription, and no view has come since
 	code       int              // the exit status, in phase leaving
 	said       string           // the last complaint, which is not repeated
@@ -83,7 +83,7 @@ func (l *Launcher) Hello(name string) launcher.Hello {
 	return launcher.Hello{Name: name, App: l.app, Have: l.view.Number}
 }
 
-// Runs reports whether the application has started. Then it is not given up when the sidecar is away for long.
+// Runs reports whether the application has started. A started application is not given up if no sidecar can be reached for a long time.
 func (l *Launcher) Runs() bool { return l.phase == started || l.phase == running }
 
 // Handle returns the acts that follow from an event, in their order.
@@ -121,7 +121,7 @@ func (l *Launcher) Handle(e Event) []Act {
 	return nil
 }
 
-// heard handles a message that is no answer.
+// heard handles a message that is not an answer.
 func (l *Launcher) heard(m launcher.Message) []Act {
 	switch m := m.(type) {
 	case *launcher.Welcome:
@@ -164,14 +164,14 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if l.phase == greeting {
 		l.app = w.App
 		l.tag = w.Tag
-		if len(l.places) == 0 { // any cluster will do, so the list is not needed first
+		if len(l.places) == 0 { // any cluster may be used, so the launcher subscribes without the list
 			l.phase = subscribing
 			return []Act{Print{fmt.Sprintf("application %d", w.App)}, l.subscribe()}
 		}
 		l.phase = looking
 		return []Act{Print{fmt.Sprintf("application %d", w.App)}, Send{&launcher.List{}}}
 	}
-	// The connection is back. Messages without an answer may not have arrived.
+	// The connection is restored. Unanswered messages may not have arrived.
 	acts := []Act{Say{"the sidecar is there again"}}
 	switch l.phase {
 	case looking:
@@ -236,7 +236,7 @@ const (
 	lookPeriod = time.Second
 )
 
-// lookAgain requests the list again after a pause. After mostLooks times it gives the application up.
+// lookAgain requests the list again after a pause. After mostLooks requests it gives the application up.
 func (l *Launcher) lookAgain(why string) []Act {
 	why += ". A cluster that was not read yet is not seen"
 	if l.listings++; l.listings > mostLooks {
@@ -245,7 +245,7 @@ func (l *Launcher) lookAgain(why string) []Act {
 	return append(l.complain(why+": it is asked for again"), Expect{lookPeriod})
 }
 
-// subscribe names the clusters and the batch jobs.
+// subscribe returns the subscription, with the clusters and the batch jobs.
 func (l *Launcher) subscribe() Act {
 	s := &launcher.Subscribe{Most: l.settings.Most, Jobs: []launcher.Part{}}
 	for _, p := range l.places {
@@ -304,13 +304,13 @@ func (l *Launcher) reportParts() []Act {
 	return []Act{Send{m}}
 }
 
-// lost submits a batch job again. The message may come twice.
+// lost submits a batch job again, after the sidecar has reported that the job is lost. The message may come twice.
 func (l *Launcher) lost(m *launcher.Lost) []Act {
 	p := l.at(l.names[m.C])
 	switch {
 	case p == nil || !p.Batch || p.submitting || p.job == 0:
 		return nil
-	case p.job != m.Job: // it was replaced already
+	case p.job != m.Job: // the job was replaced already
 		p.unconfirmed = true
 		return l.reportParts()
 	}
@@ -338,7 +338,7 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 	}
 	l.again()
 	l.noCluster = false
-	if l.phase == subscribing { // the answer to the subscription is under way, or was lost
+	if l.phase == subscribing { // the answer to the subscription has not come yet, or was lost
 		l.phase = waiting
 	}
 	l.sight, l.unanswered = selector.Of(&l.view), true
@@ -381,7 +381,7 @@ func (l *Launcher) selected(e Selected) []Act {
 	return []Act{l.request()}
 }
 
-// possible returns an error if the sidecar would refuse an answer.
+// possible returns an error if the sidecar would refuse a request with this answer.
 func (l *Launcher) possible(a selector.Answer) error {
 	if len(a.Hosts) == 0 {
 		return fmt.Errorf("the model asks for no hosts")

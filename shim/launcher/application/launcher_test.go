@@ -40,7 +40,7 @@ func written(acts []Act) (all []string) {
 	return all
 }
 
-// turn is an event, and the acts that should follow.
+// turn is an event, with the actions that should follow.
 type turn struct {
 	event Event
 	want  []string
@@ -121,7 +121,7 @@ func TestAnApplicationOfTwoPartsFromItsHelloToItsEnd(t *testing.T) {
 		turn{Selected{selector.Said{View: 3, Answer: selector.Answer{Keep: true}}}, []string{"send ack {View:3}"}},
 		hear(empty(4, start7-70, 0), "say when it starts is not known any more", "ask 4"),
 		turn{Selected{selector.Said{View: 4, Err: errors.New("the model is lost")}}, []string{"say the model is lost: the last request stands", "send ack {View:4}"}},
-		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, but in time
+		answer(4, 1800, onA, "send request {View:4 Tag:1 Hosts:[{C:0 N:8}] Walltime:1800}"), // late, but within the limit
 		hear(grant(), "say started on a: 2 hosts, n[1-2]; b: 1 hosts, m7, until 2025-11-25 22:00:00"),
 		refuse(&launcher.Request{Tag: 1}, launcher.Refuse{Code: launcher.CodeState, Tag: 0}),
 		hear(&launcher.Go{At: start7}, "say all parts run"),
@@ -140,8 +140,8 @@ func TestLostJobIsSubmittedAgainOnce(t *testing.T) {
 		hear(lost, "say job 22 on b is lost (b1 did not start it): it is submitted again", "submit on b for 7"),
 		hear(lost),
 		turn{Submitted{Cluster: "b", Job: 23}, []string{"print job 23 on b", again}},
-		hear(welcome(), "say the sidecar is there again", again), // its Parts has no answer yet
-		hear(lost), // its Parts is not answered yet
+		hear(welcome(), "say the sidecar is there again", again), // the launcher's Parts message is not answered yet
+		hear(lost), // the launcher's Parts message is not answered yet
 		okay(parts),
 		hear(welcome(), "say the sidecar is there again"),
 		refuse(parts, launcher.Refuse{Code: launcher.CodeJob, Text: "it is not yours"}, "say job 23 on b: refused: it is not yours", "send done {Code:1}", "expect"),
@@ -210,9 +210,9 @@ func TestImpossibleApplicationIsReportedAndWithdrawn(t *testing.T) {
 
 const subscribesToAll = "send subscribe {Filter:{MinHosts:0 HostMem:0 TotalMem:0 Scratch:0 Arch: Attrs:map[] Clusters:[]} Most:0 Jobs:[]}"
 
-// A launcher that takes any cluster does not request the list. The sidecar sends the first view when there is a cluster.
+// A launcher that may use any cluster does not request the list. The sidecar sends the first view as soon as a cluster has been read.
 func TestWhereThereIsNoClusterYet(t *testing.T) {
-	for _, early := range []bool{true, false} { // the okay may still be under way
+	for _, early := range []bool{true, false} { // the Okay may come before or after the view
 		l := NewLauncher(Settings{})
 		turns := []turn{hear(&launcher.Clusters{}, "say the sidecar has no cluster for applications at present: its first view comes with one", "expect")}
 		if !early {

@@ -24,7 +24,7 @@ func (l *Launcher) start(m *launcher.Start) []Act {
 	return acts
 }
 
-// letThrough handles the message that all parts run and may continue.
+// letThrough handles the message Go, which means that all parts run and may continue.
 func (l *Launcher) letThrough(m *launcher.Go) []Act {
 	if l.phase == running {
 		return nil
@@ -67,7 +67,7 @@ func (l *Launcher) submits() bool {
 	return false
 }
 
-// abort handles a failed start. If the command on this host runs already, it is not started again with the application.
+// abort handles a failed start. A command on this host that runs already is not started a second time when the application starts again.
 func (l *Launcher) abort(m *launcher.Abort) []Act {
 	acts := append([]Act{Say{"the start is given up: " + m.Why}}, l.stop()...)
 	if !m.Again {
@@ -89,7 +89,7 @@ func (l *Launcher) answered(e Answered) []Act {
 		if l.phase != subscribing {
 			return nil
 		}
-		if e.Refuse != nil && e.Refuse.Code != launcher.CodeState { // CodeState: it had subscribed before the connection broke
+		if e.Refuse != nil && e.Refuse.Code != launcher.CodeState { // CodeState means that the launcher had subscribed before the connection broke
 			return l.fail(refusal(e.Refuse))
 		}
 		l.phase = waiting
@@ -107,7 +107,7 @@ func (l *Launcher) answered(e Answered) []Act {
 	return nil
 }
 
-// confirmed handles the answer to Parts. During a start the sidecar accepts no jobs, and they are reported again later.
+// confirmed handles the answer to Parts. During a start the sidecar accepts no new jobs, so the launcher reports them again later.
 func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
 	l.reporting = false
 	if r != nil && r.Code == launcher.CodeState {
@@ -128,10 +128,10 @@ func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
 
 // refused handles a refused request. The request before it stays in force, if there was one.
 func (l *Launcher) refused(to *launcher.Request, r *launcher.Refuse) []Act {
-	if l.phase != waiting || to.Tag != l.tag || r.Code == launcher.CodeState { // CodeState: a start is under way
+	if l.phase != waiting || to.Tag != l.tag || r.Code == launcher.CodeState { // CodeState means that a start is under way
 		return nil
 	}
-	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // the request itself is right: the next view is answered
+	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // the request itself was valid, so the launcher waits for the next view and answers it
 		l.unanswered = to.View == l.sight.View
 		l.unsure = true
 		return l.acknowledge()
@@ -160,7 +160,7 @@ func (l *Launcher) fail(why string) []Act {
 }
 
 func (l *Launcher) interrupted() []Act {
-	const status = 130 // as shells have it after ^C
+	const status = 130 // exit status of shells after ^C
 	if l.phase == leaving {
 		return l.exit(status) // the second interrupt
 	}
@@ -180,7 +180,7 @@ func (l *Launcher) exit(code int) []Act {
 	return []Act{Exit{code}}
 }
 
-// complain reports something once.
+// complain reports a problem to the user, but not twice in a row.
 func (l *Launcher) complain(why string) []Act {
 	if l.said == why {
 		return nil

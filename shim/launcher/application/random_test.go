@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Whatever events come, in any order, a launcher keeps to the protocol: one answer to each view, one message about parts at a time, rising
-// tags, and nothing after its end. The command on this host is ended before the launcher exits.
+// Whatever events come, in any order, a launcher follows the protocol. It sends one answer to each view, one message about parts at a time,
+// increasing tags, and nothing after its end. It ends the command on this host before it exits.
 func TestALauncherKeepsToTheProtocolWhateverComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.SampledFrom([][]Place{nil, {{"", true}}, {{"a", true}, {"b", true}}, {{"a", false}, {"b", false}}}).Draw(t, "places")
@@ -31,7 +31,7 @@ func TestALauncherKeepsToTheProtocolWhateverComes(t *testing.T) {
 				switch m := e.To.(type) {
 				case *launcher.Parts:
 					telling = false
-				case *launcher.Request: // refused: its view is not answered
+				case *launcher.Request: // if a request is refused, its view counts as unanswered
 					owed = m.View
 				}
 			case Worked:

@@ -17,18 +17,18 @@ import (
 
 // Options of Run.
 type Options struct {
-	Name     string // of the application, for people
+	Name     string // name of the application, for people
 	Model    selector.Model
-	Most     core.Time          // the largest walltime, seconds; 0: any
-	Places   []Place            // where its parts may run; none: on any cluster, and the work is on this host
-	Commands map[string]Command // for the places with batch jobs, by cluster; "": the only cluster
+	Most     core.Time          // the longest walltime, in seconds; 0 means any
+	Places   []Place            // where its parts may run; if empty, on any cluster, and Work runs on this host
+	Commands map[string]Command // for the places with batch jobs, by cluster; "" if the only cluster
 	Work     []string           // command on this host between start and end, if no place has batch jobs
 	Dial     func(context.Context) (net.Conn, error)
-	Out, Err io.Writer // lines for programs, and for the user
-	Environ  []string  // of the command on this host
+	Out, Err io.Writer // where lines for programs, and lines for the user, are written
+	Environ  []string  // environment of the command on this host
 
-	// Lasts, unless nil, replaces Work in experiments: the application does nothing for so many seconds of the sidecar's clock, depending on
-	// what it got. Messages name clusters by number.
+	// Lasts, unless nil, replaces Work in experiments. It returns how many seconds of the sidecar's clock the application lasts on the
+	// hosts that it got; the application does nothing in this time. Messages then name clusters by number.
 	Lasts func([]moldable.Part) core.Time
 	// Welcomed, unless nil, is called when the sidecar welcomes the application for the first time.
 	Welcomed func()
@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options) int {
 		return 1
 	}
 	defer model.Close()
-	// Commands under way are completed even after an interrupt. They end with this call.
+	// Submissions under way are completed even after an interrupt. They are ended when this call returns.
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d := &driver{
@@ -71,11 +71,11 @@ type driver struct {
 	working  context.Context
 	link     *link.Link
 	unlink   context.CancelFunc
-	session  *link.Session              // nil: the sidecar is away
-	sent     map[int64]launcher.Message // messages without an answer, by number
-	events   chan Event                 // of submissions, and of the command on this host
+	session  *link.Session              // nil while no sidecar is connected
+	sent     map[int64]launcher.Message // unanswered messages, by number
+	events   chan Event                 // events of submissions, and of the command on this host
 	work     *work
-	pace     float64 // seconds of the sidecar's clock per second
+	pace     float64 // seconds of the sidecar's clock per second of real time
 	expire   *time.Timer
 }
 
@@ -93,7 +93,7 @@ func (d *driver) run(ctx context.Context) int {
 		select {
 		case happened, more := <-d.link.Events():
 			if !more {
-				return 1 // its last event said why
+				return 1 // the last event has reported the reason
 			}
 			e = d.event(happened)
 		case s := <-d.model.Answers():
@@ -152,7 +152,7 @@ func (d *driver) away(e link.Event) Event {
 	var refused *link.RefusedError
 	var version *link.VersionError
 	final := errors.As(e.Err, &ended) || errors.As(e.Err, &refused) || errors.As(e.Err, &version)
-	if !final && d.launcher.Runs() { // its jobs run anyway
+	if !final && d.launcher.Runs() { // the application's jobs run without the sidecar
 		d.reopen()
 		return nil
 	}
@@ -170,7 +170,7 @@ func (d *driver) reopen() {
 func (d *driver) answer(to int64, r *launcher.Refuse) Event {
 	sent := d.sent[to]
 	delete(d.sent, to)
-	if sent == nil && r != nil { // a refusal of no message that is kept
+	if sent == nil && r != nil { // the refusal of a message that is no longer kept
 		say(d.Err, refusal(r))
 	}
 	return Answered{To: sent, Refuse: r}
@@ -229,7 +229,8 @@ func (d *driver) send(m launcher.Message) {
 	}
 }
 
-// mostUnanswered is how many messages are kept in case they are refused: accepted requests get no answer.
+// mostUnanswered is how many sent messages are kept to match refusals with them. Accepted requests get no answer, so they would be kept
+// forever.
 const mostUnanswered = 64
 
 func (d *driver) forget(seq int64) {

@@ -38,7 +38,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// launch is a call of Run. The test plays its sidecar.
+// launch is a call of Run. The test acts as the sidecar.
 type launch struct {
 	sidecar  *linktest.Sidecar
 	out, err output
@@ -62,7 +62,7 @@ func start(t *testing.T, model string, o Options) *launch {
 	return l
 }
 
-// batch returns commands that do not exist on this machine: for each there is a script that prints a number.
+// batch returns places, and commands that submit batch jobs. Scripts that print a job number take the place of sbatch and oarsub.
 func batch(t *testing.T, scripts map[string]string) (places []Place, commands map[string]Command) {
 	t.Helper()
 	commands = map[string]Command{}
@@ -80,7 +80,7 @@ func batch(t *testing.T, scripts map[string]string) (places []Place, commands ma
 	return places, commands
 }
 
-// subscribed plays a sidecar until the launcher has subscribed.
+// subscribed acts as a sidecar until the launcher has subscribed.
 func (l *launch) subscribed(t *testing.T) (*linktest.Peer, *launcher.Subscribe) {
 	t.Helper()
 	p, hello := l.sidecar.Accept(t, welcome())
@@ -88,7 +88,7 @@ func (l *launch) subscribed(t *testing.T) (*linktest.Peer, *launcher.Subscribe) 
 		t.Errorf("hello %+v", hello)
 	}
 	m := p.Read()
-	if _, list := m.(*launcher.List); list { // for a launcher with batch jobs
+	if _, list := m.(*launcher.List); list { // a launcher with batch jobs first requests the list
 		p.Send(both)
 		m = p.Read()
 	}
@@ -140,7 +140,7 @@ func TestALaunchOfBatchJobsOnTwoClusters(t *testing.T) {
 	read[*launcher.Ack](t, p)
 	p.Send(grant())
 
-	// The sidecar is killed, and the next one sends start again.
+	// The sidecar is killed, and the next sidecar sends Start again.
 	p.Close()
 	back := welcome()
 	back.Tag, back.State = 0, "started"
@@ -258,7 +258,7 @@ func TestAJobThatCannotBeSubmitted(t *testing.T) {
 	}
 }
 
-// A sidecar that has just started does not see all of its clusters yet.
+// A sidecar that has just started has not read all of its clusters yet.
 func TestLaunchListsClustersUntilItsOwnAppears(t *testing.T) {
 	only := &launcher.Clusters{All: both.All[:1]}
 	for name, c := range map[string]struct {
@@ -304,7 +304,7 @@ func TestLaunchListsClustersUntilItsOwnAppears(t *testing.T) {
 	}
 }
 
-// A program that ends before it has requested anything ends the launch. A program that has requested something does not.
+// If a program that chooses ends before its first request, the launch ends. If the program has made a request, the launch continues.
 func TestALaunchByAProgramThatEnds(t *testing.T) {
 	l := start(t, "exec:sh -c 'read l; echo nonsense'", Options{Work: []string{"true"}})
 	p, _ := l.subscribed(t)

@@ -19,7 +19,7 @@ const submitPatience = 2 * time.Minute
 const mostPrinted = 64 << 10
 
 // submit runs the command that submits the application's batch job on a cluster, and returns the job's number. The command's standard error
-// also goes to stderr.
+// goes to `stderr`; its standard output is parsed.
 func submit(ctx context.Context, c Command, cluster string, application int64, stderr io.Writer) (int64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, submitPatience, fmt.Errorf("it took longer than %v", submitPatience))
 	defer cancel()

@@ -16,13 +16,13 @@ import (
 
 // work is the command that runs on this host between an application's start and its end.
 type work struct {
-	stop func() // asks it to end, then kills it; returns when it has ended
+	stop func() // sends TERM to the command, later KILL; returns when it has ended
 }
 
-// stopPatience is how long the command may take to end when it is asked to.
+// stopPatience is how long the command may take to end before it is killed.
 const stopPatience = 10 * time.Second
 
-// begin starts the command. Its end is an event, and its status is the application's.
+// begin starts the command. When the command ends, an event is sent, and its exit status is the application's.
 func (d *driver) begin(a Work) {
 	if d.Lasts != nil {
 		d.rest(a)
@@ -41,7 +41,7 @@ func (d *driver) begin(a Work) {
 	}
 	c := exec.Command(d.Work[0], d.Work[1:]...)
 	c.Env, c.Stdout, c.Stderr = environ, d.Out, d.Err
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the launcher handles ^C
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that a terminal's ^C reaches only the launcher
 	c.WaitDelay = stopPatience
 	if err := c.Start(); err != nil {
 		say(d.Err, err.Error())
@@ -70,20 +70,20 @@ func (d *driver) begin(a Work) {
 		mu.Lock()
 		asked := stopped
 		mu.Unlock()
-		if !asked { // otherwise the command was stopped, and the application has not ended
+		if !asked { // if the launcher itself stopped the command, the application has not ended
 			d.tell(Worked{Code: statusOf(err, d.Err)})
 		}
 	}()
 }
 
-// rest waits instead of the command, for an application of an experiment.
+// rest waits, in place of a command, for an application of an experiment.
 func (d *driver) rest(a Work) {
 	span := time.Duration(float64(d.Lasts(a.Parts)) / d.pace * float64(time.Second))
 	timer := time.AfterFunc(span, func() { d.tell(Worked{}) })
 	d.work = &work{stop: func() { timer.Stop() }}
 }
 
-// statusOf returns the exit status of an ended program, as shells have it.
+// statusOf returns the exit status of an ended program, in the form of shells.
 func statusOf(err error, stderr io.Writer) int {
 	var exit *exec.ExitError
 	switch {

@@ -11,6 +11,7 @@
 //		}
 //	}
 //
-// A link says hello, reconnects as the same application when the connection breaks, answers pings and sends its own. It does not interpret
-// other messages. A message that was sent before a connection broke may have arrived or not; the next welcome says what the sidecar knows.
+// A link sends the hello, reconnects as the same application when the connection breaks, answers pings and sends pings. It does not
+// interpret other messages. A message that was sent before a connection broke may or may not have arrived; the next welcome contains what
+// the sidecar knows.
 package link

@@ -14,13 +14,13 @@ import (
 
 // The times of the protocol, and of a client that waits for a sidecar.
 const (
-	quiet     = 15 * time.Second // without a frame: a ping is sent
-	dead      = 45 * time.Second // without a frame: the connection is dead
+	quiet     = 15 * time.Second // a ping is sent after this time without a frame
+	dead      = 45 * time.Second // the connection counts as dead after this time without a frame
 	writing   = 5 * time.Second  // deadline for writing a frame
 	greeting  = 10 * time.Second // deadline from connecting to the welcome
-	firstTry  = 10 * time.Second // for a sidecar that has not answered yet
-	settled   = 5 * time.Second  // a connection that lasted so long was healthy: the next outage is a new one
-	mostKept  = 1024             // messages that wait for the caller; the sidecar does not send so many without an answer
+	firstTry  = 10 * time.Second // how long to try to reach a sidecar that has not answered yet
+	settled   = 5 * time.Second  // after a connection that lasted this long, an outage counts as a new one
+	mostKept  = 1024             // messages that may wait for the caller; the sidecar never sends that many without an answer
 	mostHello = 64 << 10
 )
 
@@ -30,20 +30,20 @@ type Options struct {
 	Dial func(context.Context) (net.Conn, error)
 	// Hello has the Name, and the App or the Part. The link sets the rest.
 	Hello launcher.Hello
-	// Patience is how long to try to reach a sidecar that has never answered; 0: 10 s.
+	// Patience is how long to try to reach a sidecar that has never answered; 0 means 10 s.
 	Patience time.Duration
-	// Outage is how long to try to reach a sidecar that has answered before; 0: the grace of the last welcome.
+	// Outage is how long to try to reach a sidecar that has answered before; 0 means the grace of the last welcome.
 	Outage time.Duration
 }
 
-// Event is a message, or the end of a connection. The first event of each connection is a *launcher.Welcome; pings are no events. A nil
+// Event is a message, or the end of a connection. The first event of each connection is a *launcher.Welcome. Pings cause no events. A nil
 // Message means that the connection has ended, or could not be opened, because of Err.
 type Event struct {
 	Session *Session
 	Seq     int64 // the message's "s"
 	Message launcher.Message
 	Err     error
-	Over    bool // the link has ended: nothing follows
+	Over    bool // the link has ended, and no further event follows
 }
 
 // Link is a session that survives broken connections.
@@ -52,7 +52,7 @@ type Link struct {
 	events  chan Event
 	has     atomic.Int64
 
-	// Only the link's goroutine uses these.
+	// Only the link's goroutine uses the following fields.
 	app     int64
 	welcome *launcher.Welcome // the last one
 	ended   *launcher.End
@@ -72,7 +72,8 @@ func Open(ctx context.Context, o Options) *Link {
 // Events returns the channel of events, which is closed at the end.
 func (l *Link) Events() <-chan Event { return l.events }
 
-// Has tells the link which view its caller has; 0: none. After the next connection, only the differences to it are sent.
+// Has sets the number of the view that the caller has; 0 means none. After the next connection, the sidecar sends only the differences from
+// that view.
 func (l *Link) Has(view int64) { l.has.Store(view) }
 
 // run opens connections until the link ends.
@@ -143,7 +144,7 @@ func (l *Link) session(ctx context.Context) (*Session, error) {
 	return s, l.pass(ctx, s, welcome)
 }
 
-// tell passes an event to the caller. After the end of ctx it still tries to deliver the last one.
+// tell passes an event to the caller. After the end of ctx it still tries to deliver the last welcome.
 func (l *Link) tell(ctx context.Context, e Event) bool {
 	select {
 	case l.events <- e:
@@ -153,7 +154,7 @@ func (l *Link) tell(ctx context.Context, e Event) bool {
 	if e.Over {
 		select {
 		case l.events <- e:
-		case <-time.After(writing): // the caller does not read events any more
+		case <-time.After(writing): // the caller no longer reads events
 		}
 	}
 	return false

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// sidecar is the peer of a link. The test plays it.
+// sidecar is the peer of a link. The test acts as the sidecar.
 type sidecar struct {
 	t     *testing.T
 	ends  chan net.Conn // ends of dialed connections
@@ -181,7 +181,7 @@ func TestSilentSidecarIsDeadAfter45SecondsAndTheLinkReconnectsAsTheSameApplicati
 		event[*launcher.Change](t, l)
 		l.Has(5)
 		begin := time.Now()
-		go func() { // it reads, and sends nothing
+		go func() { // the sidecar reads, and sends nothing
 			for {
 				if _, err := p.ReadFrame(launcher.MostToServer); err != nil {
 					return
@@ -251,7 +251,8 @@ func TestLinkEndsSoonIfThereWasNeverASidecar(t *testing.T) {
 	})
 }
 
-// A sidecar that welcomes and closes the connection is not asked ten times a second forever.
+// If a sidecar welcomes the launcher and then closes the connection, again and again, the link reconnects more and more rarely, and finally
+// gives up.
 func TestConnectionsThatBreakAtOnceBecomeRarerAndEnd(t *testing.T) {
 	within(t, link.Options{}, func(t *testing.T, s *sidecar, l *link.Link) {
 		begin, connections := time.Now(), 0
@@ -388,7 +389,7 @@ func TestOverANetworkEachFrameIsProved(t *testing.T) {
 		expect[*launcher.Ack](p, 2)
 		p.send(&launcher.Change{View: 1})
 		event[*launcher.Change](t, l)
-		if err := launcher.Write(raw, 3, &launcher.Start{}); err != nil { // without a proof: what follows is taken for it
+		if err := launcher.Write(raw, 3, &launcher.Start{}); err != nil { // the frame has no code, so the bytes after it are read as its code
 			t.Fatal(err)
 		}
 		go raw.Write(make([]byte, 32))

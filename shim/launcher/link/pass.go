@@ -14,7 +14,7 @@ import (
 func (l *Link) pass(ctx context.Context, s *Session, welcome arrival[*launcher.Welcome]) error {
 	done := make(chan struct{})
 	arrivals := make(chan arrival[launcher.Message])
-	signs := make(chan launcher.Message, 4) // pings and pongs; another goroutine writes them, because a sidecar may write all it has before it reads
+	signs := make(chan launcher.Message, 4) // pings and pongs; a separate goroutine writes them, because a sidecar may write all of its messages before it reads
 	var both sync.WaitGroup
 	both.Go(func() { read(s, arrivals, done) })
 	both.Go(func() { write(s, signs) })
@@ -84,7 +84,7 @@ func (l *Link) take(s *Session, a arrival[launcher.Message], waiting []Event, si
 	return append(waiting, Event{Session: s, Seq: a.seq, Message: a.message}), nil
 }
 
-// sign queues a ping or a pong. If the queue is full, one more is not needed.
+// sign queues a ping or a pong, unless the queue is full.
 func sign(signs chan<- launcher.Message, m launcher.Message) {
 	select {
 	case signs <- m:
@@ -102,7 +102,7 @@ func write(s *Session, signs <-chan launcher.Message) {
 	}
 }
 
-// read reads messages until the end of the connection. It skips unknown types: a later sidecar may send more.
+// read reads messages until the end of the connection. It skips messages of unknown types, which a later sidecar may send.
 func read(s *Session, arrivals chan<- arrival[launcher.Message], done <-chan struct{}) {
 	for {
 		a := arrival[launcher.Message]{}

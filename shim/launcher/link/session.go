@@ -24,14 +24,14 @@ type Session struct {
 	packs  bool            // in both directions
 	unpack packed.Unpacker // used by the reader
 
-	mu   sync.Mutex // for the caller's and the link's messages
+	mu   sync.Mutex // guards the sending of the caller's and the link's messages
 	pack packed.Packer
 	seq  int64 // number of the last message
 	over bool
 }
 
-// Send sends a message and returns its number, which an Okay or a Refuse names. It takes 5 s at most. ErrAway, and an error of the
-// connection, mean that the connection has ended, which is an event, too. The message may have arrived or not.
+// Send sends a message and returns its number, by which an Okay or a Refuse refers to it. It takes at most 5 s. ErrAway, or an error of the
+// connection, means that the connection has ended, about which an event is sent too. In that case the message may or may not have arrived.
 func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Session) read() ([]byte, error) {
 	return s.unpack.Unpack(frame, launcher.MostToClient)
 }
 
-// Close ends this connection, and the link opens another one. A caller that cannot interpret a message calls it.
+// Close ends this connection, and the link opens another one. It is for a caller that cannot interpret a message.
 func (s *Session) Close() {
 	s.conn.Close() // first, because it ends a write
 	s.mu.Lock()
@@ -82,7 +82,7 @@ type arrival[M any] struct {
 	err     error
 }
 
-// greet connects and says hello. If the connection must be proved, both ends exchange keys.
+// greet connects and sends the hello. Over TCP both ends exchange keys.
 func (l *Link) greet(ctx context.Context) (*Session, arrival[*launcher.Welcome], error) {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
@@ -120,7 +120,7 @@ func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error
 		hello.Key = key.PublicKey().Bytes()
 	}
 	sent := launcher.Write(conn, 1, &hello)
-	// A sidecar that refuses at once may have closed the connection before it read the hello. Its answer can still be read.
+	// A sidecar that refuses immediately may have closed the connection before it read the hello. Its answer can still be read.
 	frame, err := wire.ReadUpTo(conn, mostHello)
 	switch {
 	case err != nil && sent != nil:

@@ -8,10 +8,10 @@ import (
 	"accordion/core/moldable"
 )
 
-// complexChooser chooses for an application that runs on several clusters at once.
+// complexChooser is the Chooser of an application that runs on several clusters simultaneously.
 type complexChooser struct {
 	work, iterations float64
-	speeds           []float64 // of the clusters for which complex was made
+	speeds           []float64 // speeds of the clusters for which `complex` was made
 	latencies        []float64
 	limit            core.Time
 	complex          *moldable.Complex
@@ -36,8 +36,8 @@ func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
 	return a, nil
 }
 
-// made returns the search for these clusters. A walltime beyond the limit counts as the longest of all, because any walltime within the
-// limit completes earlier, and more hosts never take longer.
+// made returns the search for the present clusters. A walltime above the limit counts as the longest possible walltime, so that the search
+// prefers every walltime within the limit.
 func (x *complexChooser) made() *moldable.Complex {
 	c := moldable.Coupled{Work: x.work, Iterations: x.iterations, Speeds: x.speeds, Walltime: func(t float64) core.Time {
 		if w := seconds(t); w <= x.limit {

@@ -1,4 +1,5 @@
-// Package selector answers the views of delegated scheduling for one application: which hosts of which clusters it wants, and for how long.
+// Package selector answers the views of delegated scheduling for one application. An answer says how many hosts of which clusters the
+// application requests, and for how long.
 //
 //	model, err := selector.Parse("amdahl:p=0.99,t1=10h,nodes=1-256")
 //	s, err := model.Start(0, os.Stderr)
@@ -23,22 +24,22 @@ import (
 
 // Model describes what an application wants. Parse returns one.
 type Model struct {
-	choices []core.EP // of a moldable application, at speed 1
+	choices []core.EP // configurations of a moldable application, at speed 1
 	work    float64   // of an application on several clusters: host-seconds at speed 1
-	rounds  float64   // its iterations
-	command []string  // of a program that answers views
+	rounds  float64   // number of iterations of an application on several clusters
+	command []string  // command line of a program that answers views
 	other   func() Chooser
 }
 
-// By returns a model with its own Chooser. make is called once for each application.
+// By returns a model that uses the Chooser that `make` returns. `make` is called once for each application.
 func By(make func() Chooser) Model { return Model{other: make} }
 
 // errModel is the error for a text that is no model.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
 // Parse parses a model: "4x2h|8x70m", "amdahl:…" and "downey:…", as core/moldable.Parse has them, for one cluster;
-// "cem:work=HOST-SECONDS,iterations=N" for several clusters at once; or "exec:COMMAND", a program that answers views. Times are for clusters
-// of speed 1. Errors are for the user, in one line.
+// "cem:work=HOST-SECONDS,iterations=N" for several clusters simultaneously; or "exec:COMMAND", a program that answers views. Times are for
+// clusters of speed 1. Errors are for the user, in one line.
 func Parse(text string) (Model, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
 	switch kind {
@@ -74,7 +75,7 @@ func parseCEM(text string) (Model, error) {
 	return Model{work: w, rounds: n}, nil
 }
 
-// mostNumber is the largest number in a model. Beyond it, float64 does not distinguish host-seconds.
+// mostNumber is the largest number in a model. Above it, a float64 no longer represents every number of host-seconds.
 const mostNumber = 1e15
 
 func number(text, name string) (float64, bool) {
@@ -83,13 +84,13 @@ func number(text, name string) (float64, bool) {
 	return n, named && err == nil && n >= 0 && n <= mostNumber
 }
 
-// Several reports whether the application may run on several clusters at once.
+// Several reports whether the application may run on several clusters simultaneously.
 func (m Model) Several() bool { return m.choices == nil }
 
-// Chooser computes answers to views. It keeps memory between calls, and only one call may be under way at a time.
+// Chooser computes answers to views. It reuses memory between calls, so only one call may be under way at a time.
 type Chooser interface {
-	// Choose returns what the application wants, given a view. It returns Keep if the application fits nowhere. most is the largest walltime
-	// that may be requested, in seconds; 0: any.
+	// Choose returns the answer to a view. If the application fits nowhere, the answer has Keep set. `most` is the longest walltime that
+	// may be requested, in seconds; 0 means any.
 	Choose(s Sight, most core.Time) (Answer, error)
 }
 
@@ -100,7 +101,7 @@ type Answer struct {
 	Keep     bool            // the last answer stays; Hosts and Walltime are not used
 }
 
-// Same reports whether two answers ask for the same.
+// Same reports whether two answers request the same hosts and walltime.
 func (a Answer) Same(b Answer) bool {
 	return a.Keep == b.Keep && a.Walltime == b.Walltime && slices.Equal(a.Hosts, b.Hosts)
 }

@@ -8,11 +8,11 @@ import (
 	"accordion/core/moldable"
 )
 
-// oneCluster chooses for an application that runs on one cluster, in one of several configurations.
+// oneCluster is the Chooser of an application that runs on one cluster, in one of several configurations.
 type oneCluster struct {
-	sizes []size // by number of hosts; each is faster than those before
+	sizes []size // ordered by number of hosts; each size is faster than the sizes before it
 	moldable.Moldable
-	speeds []float64 // of the view's clusters
+	speeds []float64 // speeds of the view's clusters
 }
 
 // size is a configuration at speed 1.
@@ -32,7 +32,8 @@ func newMoldable(choices []core.EP) *oneCluster {
 		}
 		return int(min(max(a.time-b.time, -1), 1))
 	})
-	// Configurations with more hosts that are not faster are left out: they are not needed, and Algorithm 1 requires that.
+	// Configurations that have more hosts but are not faster are left out. They are useless, and Algorithm 1 requires times that decrease
+	// with the number of hosts.
 	kept := m.sizes[:0]
 	for _, s := range m.sizes {
 		if len(kept) == 0 || s.time < kept[len(kept)-1].time {
@@ -46,7 +47,7 @@ func newMoldable(choices []core.EP) *oneCluster {
 	return m
 }
 
-// at returns the largest configuration for at most so many hosts. There is one.
+// at returns the largest configuration with at most `hosts` hosts. The caller ensures that there is one.
 func (m *oneCluster) at(hosts int) size {
 	i, exact := slices.BinarySearchFunc(m.sizes, hosts, func(s size, n int) int { return s.hosts - n })
 	if !exact {
@@ -61,7 +62,7 @@ func (m *oneCluster) Choose(s Sight, most core.Time) (Answer, error) {
 	m.Most = m.sizes[len(m.sizes)-1].hosts
 	best := moldable.Found{}
 	cluster := 0
-	// Each cluster is searched by itself: the smallest size within the walltime limit depends on its speed.
+	// Each cluster is searched separately, because the smallest size within the walltime limit depends on the cluster's speed.
 	for c := range view {
 		m.Least = m.least(c, Longest(most))
 		if m.Least == 0 {
@@ -77,7 +78,7 @@ func (m *oneCluster) Choose(s Sight, most core.Time) (Answer, error) {
 	if !best.OK {
 		return Answer{}, fmt.Errorf("no cluster is ever large enough for %d hosts%s", m.sizes[0].hosts, within(most))
 	}
-	// The search returns the most hosts that are free for that time. The configuration may need fewer.
+	// The search returns the largest number of hosts that are free for that time. The configuration may need fewer hosts.
 	hosts := m.at(best.Parts[0].Hosts).hosts
 	return Answer{Hosts: []moldable.Part{{Cluster: s.Clusters[cluster].C, Hosts: hosts}}, Walltime: best.Walltime}, nil
 }

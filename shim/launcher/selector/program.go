@@ -50,7 +50,7 @@ type shown struct {
 type shownCluster struct {
 	Name    string             `json:"name"`
 	Hosts   int                `json:"hosts"`
-	Cores   int                `json:"cores,omitempty"`   // of a host, as the next three
+	Cores   int                `json:"cores,omitempty"`   // cores of a host; the next three fields are also for one host
 	Memory  int64              `json:"mem,omitempty"`     // MiB
 	Scratch int64              `json:"scratch,omitempty"` // MiB
 	Arch    string             `json:"arch,omitempty"`
@@ -133,7 +133,7 @@ func answerOf(line []byte, s Sight) (version int64, a Answer, err error) {
 	return s.View, a, nil
 }
 
-// program is a Selector that runs another program: each view is a line to it, and each answer a line from it.
+// program is a Selector that runs another program. It sends each view to the program as a line, and reads each answer as a line.
 type program struct {
 	views   chan Sight
 	answers chan Said
@@ -175,8 +175,8 @@ func startProgram(command []string, most core.Time, stderr io.Writer, patience t
 // endPatience is how long a program may take to end after its input ended, and again after a signal.
 const endPatience = 2 * time.Second
 
-// end ends a program: by closing its input, then by signals. At last it stops waiting, because children may have left the program's process
-// group.
+// end ends a program by closing its input and then by signals. Finally it stops waiting, because children of the program may have left its
+// process group and still hold its output.
 func end(pid int, ended <-chan error, out io.Closer) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
@@ -194,7 +194,7 @@ func end(pid int, ended <-chan error, out io.Closer) {
 	}
 }
 
-// read sends the program's lines to lines until the program ends. A line that is too long ends it.
+// read sends the program's lines to `lines` until the program ends. A line that is too long ends the reading.
 func read(c *exec.Cmd, out io.Reader, lines chan<- []byte, over <-chan struct{}) error {
 	scan := bufio.NewScanner(out)
 	scan.Buffer(nil, mostLine)
@@ -217,7 +217,7 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 	defer close(writes)
 	p.done.Go(func() {
 		for line := range writes {
-			in.Write(line) // a program that does not read does not answer, either
+			in.Write(line) // a program that does not read does not answer either, which is detected by a timeout
 		}
 	})
 	var now Sight // the view to be answered
@@ -239,7 +239,7 @@ func (p *program) converse(in io.Writer, lines <-chan []byte, most core.Time, pa
 				said = &Said{View: now.View, Err: err}
 				break
 			}
-			select { // an answer that was not taken yet is replaced
+			select { // replaces an answer that the launcher has not read yet
 			case <-writes:
 			default:
 			}
@@ -284,7 +284,7 @@ func shortened(line []byte) string {
 	return core.Shown(string(line))
 }
 
-// See implements Selector. The view replaces one that the program has not got yet.
+// See implements Selector. The view replaces an earlier view that was not sent to the program yet.
 func (p *program) See(s Sight) { put(p.views, s) }
 
 // Answers implements Selector.
@@ -296,7 +296,7 @@ func (p *program) Close() {
 	p.done.Wait()
 }
 
-// put replaces the view in a channel with one place. Only one goroutine may put.
+// put replaces the view in a channel that has a buffer of one. Only one goroutine may call it.
 func put(views chan Sight, s Sight) {
 	for {
 		select {

@@ -107,7 +107,7 @@ func TestProgramThatIsLateOrInvalidOrEnds(t *testing.T) {
 			say, next := conversation(t, c.script, c.patience)
 			say(1)
 			said := next()
-			for said.View == 0 { // it was faster than the view
+			for said.View == 0 { // the answer came before the view was sent
 				said = next()
 			}
 			if said.View != 1 || said.Err == nil || !strings.HasPrefix(said.Err.Error(), c.want) {
@@ -132,7 +132,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	}
 }
 
-// The example for users finds the same as Algorithm 1, for work that divides without loss.
+// The example program for users requests the same as Algorithm 1, for work that divides without loss.
 func TestTheExampleSelectorAsksForWhatCompletesFirst(t *testing.T) {
 	python := testenv.Program(t, "python3")
 	p, err := startProgram([]string{python, "../../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)

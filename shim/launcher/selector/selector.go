@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Said is an answer to a view: what the application wants, or an error.
+// Said is an answer to a view, or an error.
 type Said struct {
 	View int64
 	Answer
@@ -16,15 +16,16 @@ type Said struct {
 
 // Selector answers views in another goroutine. Only Close blocks.
 type Selector interface {
-	// See passes a whole view. Only the newest needs an answer.
+	// See passes a whole view. Only the newest view needs an answer.
 	See(Sight)
-	// Answers returns the channel of answers. Views that were replaced too soon get none.
+	// Answers returns the channel of answers. A view that was replaced early gets no answer.
 	Answers() <-chan Said
 	// Close ends the Selector. See must not be called after it.
 	Close()
 }
 
-// Start starts a Selector for the model. most is the largest walltime in seconds, or 0 for any. A program's standard error goes to stderr.
+// Start starts a Selector for the model. `most` is the longest walltime in seconds, or 0 for any. The standard error of a program goes to
+// `stderr`.
 func (m Model) Start(most core.Time, stderr io.Writer) (Selector, error) {
 	if m.command != nil {
 		return startProgram(m.command, most, stderr, answerPatience)

@@ -53,7 +53,7 @@ func TestWhatModelsChoose(t *testing.T) {
 		{"8x1000s|4x1600s", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 800}}, // b is twice as fast
 		{"8x1000s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 2)}, Walltime: 1600}},
 		{"8x100s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 100}},
-		{"8x100s|2x50s", free, 0, Answer{Hosts: []moldable.Part{part(5, 2)}, Walltime: 25}}, // more hosts for as long are not considered
+		{"8x100s|2x50s", free, 0, Answer{Hosts: []moldable.Part{part(5, 2)}, Walltime: 25}}, // a configuration with more hosts that takes as long is not considered
 		{"2x1600s|8x1500s", busy, 1500, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 1500}},
 		{"amdahl:p=1,t1=1h,nodes=1-6", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 450}},
 		{"cem:work=16000,iterations=0", free, 0, Answer{Hosts: []moldable.Part{part(3, 8), part(5, 4)}, Walltime: 1000}},
@@ -103,7 +103,7 @@ func TestTextsThatAreNoModels(t *testing.T) {
 	}
 }
 
-// Of all configurations and starts that a moldable application could have, none completes earlier.
+// None of the configurations and starts that a moldable application could have completes earlier than the answer.
 func TestNothingCompletesEarlierThanAMoldableModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Sight{Now: 10}

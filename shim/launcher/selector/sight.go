@@ -10,11 +10,11 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Sight is a whole view: all that a launcher sees. Times are Unix seconds of the sidecar's clock.
+// Sight is a whole view, with everything that a launcher sees. Times are Unix seconds of the sidecar's clock.
 type Sight struct {
 	View     int64
 	Now      core.Time
-	Estimate core.Time // when the last request would start; 0: not known
+	Estimate core.Time // when the last request would start; 0 if unknown
 	Clusters []Seen    // by number
 	Links    []launcher.Link
 }
@@ -25,7 +25,7 @@ type Seen struct {
 	Points []profile.Point
 }
 
-// Of returns the content of a view. It shares no memory that changes later.
+// Of returns the content of a view. The result shares no memory that changes later.
 func Of(v *launcher.View) Sight {
 	s := Sight{View: v.Number, Now: v.Now, Estimate: v.Est}
 	for _, c := range slices.Sorted(maps.Keys(v.Clusters)) {
@@ -41,7 +41,7 @@ func Of(v *launcher.View) Sight {
 	return s
 }
 
-// unlinked is the latency in seconds between clusters without a link. It is the default of the sidecar's configuration, too.
+// unlinked is the latency, in seconds, between clusters without a link. The sidecar's configuration has the same default.
 const unlinked = 0.050
 
 // view returns the sight for the algorithms of core/moldable: clusters by their index in it.
@@ -57,7 +57,7 @@ func (s Sight) view() moldable.View {
 func (s Sight) speeds() []float64 {
 	all := make([]float64, len(s.Clusters))
 	for i, c := range s.Clusters {
-		if all[i] = c.Speed; !(c.Speed > 0) { // also if it is NaN
+		if all[i] = c.Speed; !(c.Speed > 0) { // also true for NaN
 			all[i] = 1
 		}
 	}

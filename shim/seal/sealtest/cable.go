@@ -18,15 +18,15 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Machine is a network namespace with a munged of its own. It stands for another host.
+// Machine is a network namespace with its own munged. It simulates another host.
 type Machine struct {
-	Name    string // of the namespace
+	Name    string // name of the namespace
 	Address string // its IP address
 	Munge   string // socket of its munged
 }
 
-// Cable makes two machines with the same munge key on a network of their own, and removes them after the test. It skips
-// the test where it can make no network namespace (not root, no iproute2, a container without the right).
+// Cable makes two machines with the same munge key on a separate network, and removes them after the test. It skips the test if it cannot
+// make network namespaces (not root, no iproute2, or a container without permission).
 func Cable(t testing.TB) (a, b *Machine) {
 	t.Helper()
 	key := Key(t)

@@ -14,8 +14,8 @@ import (
 	"accordion/shim/seal"
 )
 
-// Munged starts a munged with a key of its own, ends it after the test, and returns the path of its socket. It skips
-// the test where munge is not installed.
+// Munged starts a munged with its own key, ends it after the test, and returns the path of its socket. It skips the test if munge is not
+// installed.
 func Munged(t testing.TB) (socket string) {
 	t.Helper()
 	return MungedIn(t, "")

@@ -1,5 +1,5 @@
-// Package sealtest makes credentials for tests. A Realm is in the process, with any users. A munged is a real one of
-// the test's own. The package is not for product code.
+// Package sealtest makes credentials for tests. A Realm simulates munge inside the process, with any users. Munged starts a real munged for
+// the test. The package is only for tests.
 //
 //	realm := sealtest.NewRealm()
 //	alice := realm.User(1001)            // a seal.Authority
@@ -19,7 +19,7 @@ import (
 	"accordion/shim/seal"
 )
 
-// Realm is the hosts that share a key. Like munge, it accepts each credential once.
+// Realm simulates hosts that share a munge key. Like munge, it accepts each credential once.
 type Realm struct {
 	mu     sync.Mutex
 	serial int

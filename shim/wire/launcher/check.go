@@ -7,7 +7,7 @@ import (
 // Limits of what a launcher may send.
 const (
 	MostName    = 64   // bytes of an application's name
-	MostFilters = 64   // attributes, and clusters, of a filter
+	MostFilters = 64   // number of attributes, and number of clusters, in a filter
 	MostHosts   = 64   // clusters of a request
 	MostJobs    = 64   // batch jobs of Subscribe or Parts
 	MostText    = 1024 // bytes of the name of a cluster or an attribute
@@ -27,8 +27,8 @@ func (p *Problem) Refuse(seq int64) *Refuse {
 	return &Refuse{To: seq, Code: p.Code, Text: p.Error(), Field: p.Field}
 }
 
-// Check returns what is wrong in a message by itself, or nil. It does not check what depends on the session: its state, and which clusters
-// and jobs exist.
+// Check returns what is wrong in a message, or nil. It checks only the message itself, and not what depends on the session, such as its
+// state and the existing clusters and jobs.
 func Check(m Message) *Problem {
 	switch m := m.(type) {
 	case *Hello:
@@ -222,7 +222,8 @@ func (m *Change) check() *Problem {
 	return nil
 }
 
-// checkSteps checks that the steps are pairs, rising from From on, before To, and without negative numbers of hosts.
+// checkSteps checks that the steps are pairs of a time and a number of hosts. The times must increase from From on and be before To, and
+// the numbers must not be negative.
 func (c *ClusterChange) checkSteps(field string) *Problem {
 	steps := c.Steps
 	switch {

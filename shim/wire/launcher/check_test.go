@@ -18,7 +18,7 @@ func TestWhatCannotBeByItselfIsNamedWithItsCode(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		m           Message
-		code, field string // "": nothing is wrong
+		code, field string // "" if nothing is wrong
 	}{
 		"a request":              {request(1, Hosts{0, 1}, Hosts{1, 1}), "", ""},
 		"of 64 clusters":         {request(1, many[:64]...), "", ""},

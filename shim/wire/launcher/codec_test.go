@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// fillRandom sets every field of a value at random; integers of all sizes.
+// fillRandom sets every field of a value at random. Integers can have all sizes.
 func fillRandom(t *rapid.T, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -235,7 +235,7 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// Any bytes result in an error that has a refusal, or in a message that stays the same when it is sent again.
+// Decoding any bytes gives an error that has a refusal, or a message that stays the same when it is encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	for _, m := range []Message{
 		&Hello{Version: 2, Speaks: []int{2}, Name: "n", Part: &Part{"a", 3}, Key: []byte{1}},
@@ -267,7 +267,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		frame, err := Append(nil, seq, m)
 		if err != nil {
-			return // longer than it came: lists of empty values
+			return // with lists of empty values, the encoded message may be longer than the received one
 		}
 		again, n, err := Decode(frame)
 		if err != nil || n != seq {

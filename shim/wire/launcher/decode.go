@@ -10,17 +10,17 @@ import (
 	"accordion/shim/wire"
 )
 
-// deepest is how deep lists and maps may be nested in a frame, with the message's own map.
+// deepest is how deep lists and maps may be nested in a frame, including the message's own map.
 const deepest = 6
 
-// mostMemory limits the memory of a message's lists and maps to a multiple of its frame's size. Our messages need at most nine times that
-// size; a list of 60,000 empty maps would need 144 times.
+// mostMemory limits the memory of a message's lists and maps to a multiple of the frame's size. Valid messages need at most 9 times the
+// frame's size. A list of 60,000 empty maps would need 144 times its size.
 const mostMemory = 16
 
 // reader fills a message from its frame.
 type reader struct {
 	*wire.Cursor
-	left int // bytes of memory that are left
+	left int // bytes of memory that the message may still use
 }
 
 // room reserves memory for n values of a type, before they are made.
@@ -32,8 +32,8 @@ func (r *reader) room(kind reflect.Type, n int64) *FieldError {
 	return nil
 }
 
-// Decode parses a whole frame with its length, as wire.ReadUpTo returns it. It returns the message's number whenever there is one. Errors
-// are *FrameError, *TypeError or *FieldError. The message may still be impossible: see Check.
+// Decode parses a whole frame with its length, as wire.ReadUpTo returns it. It returns the message's number even with an error, if the
+// frame has a number. Errors are *FrameError, *TypeError or *FieldError. The message may still have impossible values (see Check).
 func Decode(frame []byte) (Message, int64, error) {
 	if len(frame) < lengthSize {
 		return nil, 0, &FrameError{Why: "it has no length"}
@@ -86,7 +86,7 @@ func envelope(c wire.Cursor) (kind string, seq int64, err error) {
 	return kind, seq, nil
 }
 
-// fill reads one value into a field. Errors name the field relative to it.
+// fill reads one value into a field. In errors, names of fields are relative to `into`.
 func (r *reader) fill(into reflect.Value, lists bool) *FieldError {
 	switch kind := into.Kind(); {
 	case kind == reflect.Struct && lists:
@@ -140,7 +140,7 @@ func set(into reflect.Value, v wire.Value) (why string) {
 			return fmt.Sprintf("%s is no text in UTF-8", v)
 		}
 		into.SetString(string(v.Data))
-	default: // bytes: messages have no other kinds
+	default: // bytes, because messages have no other kinds
 		if v.Kind != wire.KindBytes {
 			return fmt.Sprintf("%s is not binary", v)
 		}
@@ -199,7 +199,7 @@ func (r *reader) fillSlice(into reflect.Value, lists bool) *FieldError {
 	if head.Kind != wire.KindList {
 		return &FieldError{Why: fmt.Sprintf("%s is no list", head)}
 	}
-	if err := r.room(into.Type().Elem(), head.N); err != nil { // the frame is complete, so all elements are there
+	if err := r.room(into.Type().Elem(), head.N); err != nil { // the frame is complete, so it contains all elements
 		return err
 	}
 	all := reflect.MakeSlice(into.Type(), int(head.N), int(head.N))
@@ -239,7 +239,7 @@ func (r *reader) fillStrings(into reflect.Value) *FieldError {
 	return nil
 }
 
-// in prefixes the field's name with that of the value around it.
+// in adds the name of the surrounding value to the front of the field's name.
 func (e *FieldError) in(where string) *FieldError {
 	if e.Field != "" && e.Field[0] != '[' {
 		where += "."

@@ -10,8 +10,8 @@
 //	…
 //	message, seq, err := launcher.Decode(frame)
 //
-// Errors of Decode distinguish a wrong frame, a wrong type and a wrong field. Refusal turns them into the Refuse that the server sends. Check
-// finds what is wrong in a message by itself. View is what a launcher keeps of the changes.
+// Errors of Decode distinguish a wrong frame, a wrong type and a wrong field. Refusal turns them into the Refuse that the server sends.
+// Check finds what is wrong in a message alone, without its session. View is the state that a launcher builds from the changes.
 //
 // Deadlines, pings, credentials and repetition belong to the two ends (adapter/delegated/server, shim/launcher/link).
 package launcher

@@ -8,7 +8,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// FrameError means that a frame is no message: it is not msgpack, not a map with string keys, nested too deep, or has no "t".
+// FrameError means that a frame is not a message. It is not msgpack, not a map with string keys, nested too deep, or has no "t".
 type FrameError struct{ Why string }
 
 func (e *FrameError) Error() string { return "the frame is no message: " + e.Why }
@@ -24,7 +24,7 @@ func (e *TypeError) Error() string { return fmt.Sprintf("there is no message of 
 // FieldError means that a field of a message has an impossible value.
 type FieldError struct {
 	Seq   int64  // 0 if the field is "s" itself
-	Type  string // of the message
+	Type  string // type of the message
 	Field string // such as hosts[2].n
 	Why   string
 }
@@ -61,7 +61,7 @@ func Final(code string) bool {
 	return false
 }
 
-// codeOf returns the code for a wrong field. Fields that may be wrong without the session's end have their own codes.
+// codeOf returns the code for a wrong field. Fields whose errors do not end the session have their own codes.
 func codeOf(kind, path string) string {
 	top, _, _ := strings.Cut(path, ".")
 	top, _, _ = strings.Cut(top, "[")

@@ -6,7 +6,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// Read reads one frame of at most most bytes, and nothing after it.
+// Read reads one frame of at most `most` bytes, and nothing after it.
 func Read(r io.Reader, most int) (Message, int64, error) {
 	frame, err := wire.ReadUpTo(r, most)
 	if err != nil {

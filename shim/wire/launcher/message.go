@@ -9,27 +9,27 @@ const (
 	MostToClient = 4 << 20
 )
 
-// Message is a message of a session: a pointer to a type of this package. Tags of fields have their keys in a frame. omitempty means that
-// zero is not sent; lists means that each element is sent as the list of its fields' values.
+// Message is a message of a session. It is a pointer to a type of this package. The tag of a field has the field's key in a frame.
+// omitempty means that a zero value is not sent. lists means that each element is sent as the list of its fields' values.
 type Message interface {
 	// Type returns the value of "t".
 	Type() string
 }
 
-// Hello is the first frame of a session. Without App and Part, a new application begins. App is that of a launcher that reconnects.
+// Hello is the first frame of a session. Without App and Part, it begins a new application. A launcher that reconnects sets App.
 type Hello struct {
 	Version int    `codec:"v"`
 	Speaks  []int  `codec:"speaks"`
 	Name    string `codec:"name,omitempty"`    // of the application, at most 64 bytes
 	App     int64  `codec:"app,omitempty"`     // reconnect to this application
-	Have    int64  `codec:"have,omitempty"`    // the last view that the launcher has; 0: none
+	Have    int64  `codec:"have,omitempty"`    // number of the last view that the launcher has; 0 if it has none
 	Part    *Part  `codec:"part,omitempty"`    // the sender is a part
 	Key     []byte `codec:"key,omitempty"`     // X25519 public key, over TCP
-	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0: none
+	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0 if there is none
 }
 
-// Part is a batch job of an application on a cluster, as users name them. In lists it is [cluster, job]. In Hello the cluster may be "",
-// that of the sidecar: a job does not know the name of its cluster.
+// Part is a batch job of an application on a cluster, with the names and numbers that users know. In lists it is [cluster, job]. In Hello
+// the cluster may be "", which means the cluster of the sidecar, because a job does not know the name of its cluster.
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
@@ -41,25 +41,25 @@ type Welcome struct {
 	App     int64   `codec:"app"`
 	State   string  `codec:"state"` // core/delegated.State as a string
 	Now     int64   `codec:"now"`   // Unix seconds of the sidecar's clock
-	Pace    float64 `codec:"pace"`  // seconds of that clock per second; other than 1 only on embedded clusters
-	Tag     int64   `codec:"tag"`   // of the request in force; -1: none
+	Pace    float64 `codec:"pace"`  // seconds of that clock per second of real time; 1 except on embedded clusters
+	Tag     int64   `codec:"tag"`   // tag of the request in force; -1 if there is none
 	Grace   int64   `codec:"grace"`
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
 	Cluster string  `codec:"cluster,omitempty"` // for a part: the name of its cluster
 	Key     []byte  `codec:"key,omitempty"`
-	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0: not
+	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0 if they are not packed
 }
 
 // Subscribe names the clusters that a launcher wants to see, and the batch jobs that wait for its parts.
 type Subscribe struct {
 	Filter Filter `codec:"filter"`
-	Most   int64  `codec:"most"`       // the largest walltime that it will request, seconds; 0: any
+	Most   int64  `codec:"most"`       // the longest walltime that the launcher will request, in seconds; 0 means any
 	Jobs   []Part `codec:"jobs,lists"` // [] on embedded clusters
 }
 
-// Filter excludes clusters. Zero values exclude none. Memory is in MiB.
+// Filter excludes clusters. Zero values exclude no clusters. Memory is in MiB.
 type Filter struct {
 	MinHosts int               `codec:"min_hosts,omitempty"`
 	HostMem  int64             `codec:"host_mem,omitempty"`
@@ -98,7 +98,7 @@ type Link struct {
 	A         int   `codec:"a"`
 	B         int   `codec:"b"`
 	Latency   int64 `codec:"latency"`             // microseconds
-	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0: not known
+	Bandwidth int64 `codec:"bandwidth,omitempty"` // Mbit/s; 0 if unknown
 }
 
 // Kinds of a ClusterChange, as bits.
@@ -108,12 +108,12 @@ const (
 	KindOccupation = 4
 )
 
-// Change is a view, as its difference from an earlier one.
+// Change is a view, sent as its difference from an earlier view.
 type Change struct {
 	View int64           `codec:"view"`
-	Base int64           `codec:"base"` // the earlier view; 0: the change has the whole view
+	Base int64           `codec:"base"` // number of the earlier view; 0 if the change has the whole view
 	Now  int64           `codec:"now"`  // Unix seconds
-	Est  int64           `codec:"est"`  // when the request in force would start; 0: it cannot, or there is none
+	Est  int64           `codec:"est"`  // when the request in force would start; 0 if it cannot start, or there is none
 	All  []ClusterChange `codec:"all"`
 }
 
@@ -124,7 +124,7 @@ type ClusterChange struct {
 	Info  *Cluster `codec:"info,omitempty"`
 	Links []Link   `codec:"links,omitempty"`
 	From  int64    `codec:"from"`
-	To    int64    `codec:"to"`    // 0: no end
+	To    int64    `codec:"to"`    // 0 if it has no end
 	Steps []int64  `codec:"steps"` // t0,n0,t1,n1,…: n_i hosts are busy from t_i until t_{i+1}, the last until To
 }
 
@@ -133,13 +133,13 @@ type Ack struct {
 	View int64 `codec:"view"`
 }
 
-// Hosts is a number of hosts on a cluster; in a frame the list [c, n].
+// Hosts is a number of hosts on a cluster. In a frame it is the list [c, n].
 type Hosts struct {
 	C int `codec:"c"`
 	N int `codec:"n"`
 }
 
-// Names are names of hosts of a cluster; in a frame the list [c, [names]].
+// Names are the names of hosts of a cluster. In a frame they are the list [c, [names]].
 type Names struct {
 	C     int      `codec:"c"`
 	Hosts []string `codec:"hosts"`
@@ -168,7 +168,7 @@ type Lost struct {
 	Why string `codec:"why"`
 }
 
-// Parts names batch jobs. They are new, or replace those on the same clusters.
+// Parts names batch jobs. They are additional jobs, or replace earlier jobs on the same clusters.
 type Parts struct {
 	Jobs []Part `codec:"jobs,lists"`
 }
@@ -182,7 +182,7 @@ type Ready struct {
 type Go struct {
 	At    int64    `codec:"at"`
 	Hosts []Names  `codec:"hosts,lists"`
-	Names []string `codec:"names,omitempty"` // of the clusters, in the order of Hosts: a part does not know their numbers
+	Names []string `codec:"names,omitempty"` // names of the clusters, in the order of Hosts, because a part does not know their numbers
 }
 
 // Abort ends a part before it ran any code of its user.
@@ -191,8 +191,8 @@ type Abort struct {
 	Again bool   `codec:"again"` // the application still waits
 }
 
-// Done says that an application or a part has ended; before Start, it withdraws the application. Sent to a launcher, it means that all parts
-// have ended. Its code is then the first one that is not 0, and nothing follows.
+// Done says that an application or a part has ended. Before Start, it withdraws the application. If the sidecar sends Done to a launcher,
+// all parts have ended, the code is the first exit status that is not 0, and no message follows.
 type Done struct {
 	Code int `codec:"code"`
 }
@@ -222,11 +222,11 @@ const (
 
 // Refuse refuses a message. After the codes auth, version, unknown, full, frame, size and flood the connection ends.
 type Refuse struct {
-	To     int64  `codec:"to"` // the "s" of the refused message; 0: none
+	To     int64  `codec:"to"` // the "s" of the refused message; 0 if there is none
 	Code   string `codec:"code"`
 	Text   string `codec:"text"`            // a sentence for the user
 	Field  string `codec:"field,omitempty"` // the wrong field
-	Tag    int64  `codec:"tag,omitempty"`   // code state: of the request that was granted
+	Tag    int64  `codec:"tag,omitempty"`   // with code state: tag of the request that was granted
 	Speaks []int  `codec:"speaks,omitempty"`
 }
 
@@ -246,7 +246,7 @@ type End struct {
 	In  int64  `codec:"in"` // seconds until its jobs end
 }
 
-// Ping requests a Pong, after 15 s without a frame. After 45 s without one the connection is dead.
+// Ping requests a Pong. It is sent after 15 s without a frame from the peer. After 45 s without a frame, the connection counts as dead.
 type Ping struct{}
 
 // Pong answers Ping.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// profiles draws steps from a second at or before now on. Their numbers are small, so that they are often equal.
+// profiles draws steps that begin at or before `now`. The numbers are small, so that they are often equal.
 func profiles(now int64) *rapid.Generator[[]int64] {
 	return rapid.Custom(func(t *rapid.T) []int64 {
 		at := now - rapid.Int64Range(0, 5).Draw(t, "before")

@@ -4,9 +4,9 @@ import "fmt"
 
 // View is what a launcher knows of the clusters that it subscribed to. The zero value knows nothing. One goroutine owns it.
 type View struct {
-	Number   int64 // of the last change; 0: none
+	Number   int64 // number of the last change; 0 if no change has come
 	Now      int64 // Unix seconds of the sidecar's clock at the last change
-	Est      int64 // when the request in force would start; 0: it cannot, or there is none
+	Est      int64 // when the request in force would start; 0 if it cannot start, or there is none
 	Clusters map[int]Picture
 }
 
@@ -14,17 +14,17 @@ type View struct {
 type Picture struct {
 	Info  Cluster
 	Links []Link
-	Steps []int64 // as in ClusterChange, from the view's Now on, with equal neighbors merged; nil: no change has come
+	Steps []int64 // as in ClusterChange, from the view's Now on, with equal neighbors merged; nil if no change has come
 }
 
-// BaseError means that a change is based on another view than the one that is there. The launcher should reconnect without it.
+// BaseError means that the launcher does not have the view on which a change is based. The launcher should reconnect without naming a view.
 type BaseError struct{ View, Base, Have int64 }
 
 func (e *BaseError) Error() string {
 	return fmt.Sprintf("view %d differs from view %d, and view %d is what is here: connect anew and ask for the whole", e.View, e.Base, e.Have)
 }
 
-// Know takes in the list of clusters. It removes clusters that are not in it, and keeps the profiles of the others.
+// Know stores a list of clusters. It removes clusters that are not in the list, and keeps the profiles of the others.
 func (v *View) Know(m *Clusters) {
 	all := make(map[int]Picture, len(m.All))
 	for _, c := range m.All {

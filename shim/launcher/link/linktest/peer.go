@@ -1,4 +1,4 @@
-// Package linktest provides a sidecar for tests of launchers and parts. The test plays it message by message.
+// Package linktest provides a fake sidecar for tests of launchers and parts. The test decides about each message.
 package linktest
 
 import (
@@ -87,7 +87,7 @@ func (p *Peer) Okay() { p.Send(&launcher.Okay{To: p.Last}) }
 // Close closes the connection.
 func (p *Peer) Close() { p.conn.Close() }
 
-// Read reads one frame of at most most bytes, and nothing after it.
+// Read reads one frame of at most `most` bytes, and nothing after it.
 func Read(r io.Reader, most int) (launcher.Message, int64, error) {
 	frame, err := wire.ReadUpTo(r, most)
 	if err != nil {

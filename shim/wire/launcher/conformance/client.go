@@ -11,9 +11,9 @@ import (
 // patience is how long the server waits for each message of a client.
 const patience = 10 * time.Second
 
-// Client plays the server for one launcher, and checks it against docs/protocol.md. The launcher should subscribe to the embedded clusters a
-// and b of 8 hosts, make one request at its first view, keep it, and report the end after its start. With packs set, Client packs frames if
-// the launcher can read them.
+// Client acts as the server for one launcher, and checks the launcher against docs/protocol.md. The launcher should subscribe to the
+// embedded clusters a and b of 8 hosts, make one request at its first view, keep that request, and report the end after its start. If
+// `packs` is set, Client packs frames if the launcher can read packed frames.
 func Client(conn net.Conn, packs bool) error {
 	defer conn.Close()
 	g := &game{conn: conn, packs: packs}
@@ -25,14 +25,14 @@ func Client(conn net.Conn, packs bool) error {
 	return nil
 }
 
-// game is the state of such a session.
+// game is the state of a session with a launcher that Client checks.
 type game struct {
 	conn        net.Conn
 	sent, heard int64
-	pinged      bool // a ping has no pong yet
+	pinged      bool // a ping was sent and not answered yet
 	asked       message
 	packs       bool
-	out, in     *past // nil: nothing is packed
+	out, in     *past // nil if nothing is packed
 }
 
 // The numbers of the clusters in the session.
@@ -151,7 +151,7 @@ func occupied(c int, from, to int, steps ...any) fields {
 	return fields{"c", c, "kind", 4, "from", from, "to", to, "steps", list(steps)}
 }
 
-// views sends views. The client answers the first with a request, and each with the request or with ack.
+// views sends views. The client should answer the first view with a request, and each later view with the request or an Ack.
 func (g *game) views() error {
 	m, err := g.want("request")
 	if err != nil {

@@ -101,7 +101,7 @@ func TestThePythonClientConforms(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = conformance.Client(conn, true) // the client does not offer to pack
+			err = conformance.Client(conn, true) // the client's hello does not offer packing
 		}
 		judged <- err
 	}()

@@ -11,7 +11,8 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// past is what was sent in one direction. Its end is the dictionary of the next frame. It uses another library than package packed.
+// past is the data that was sent in one direction. Its last bytes are the dictionary of the next frame. It uses a compression library that
+// package packed does not use, so that the two check each other.
 type past []byte
 
 func newPast() *past { p := past(packed.Dictionary); return &p }
@@ -54,7 +55,7 @@ func (p *past) unpack(body []byte, most int) ([]byte, error) {
 	return body, nil
 }
 
-// errPlain ends an exchange that a server need not support.
+// errPlain ends an exchange about packing, because servers need not support packing.
 var errPlain = errors.New("the server packs nothing")
 
 // packs, after a welcome, starts packing if the server agreed to it.
@@ -81,7 +82,7 @@ func (c *caller) sent(body []byte) []byte {
 	return frame(c.out.pack(body))
 }
 
-// unpacked sends a frame that is not packed although it might be.
+// unpacked sends a frame without packing it, which is allowed in a packed session.
 func unpacked(s step) step {
 	return func(c *caller) error {
 		c.bare = true
@@ -90,7 +91,7 @@ func unpacked(s step) step {
 	}
 }
 
-// damaged sends a packed ping that harm has changed.
+// damaged sends a packed ping that the function `harm` has changed.
 func damaged(harm func([]byte) []byte) step {
 	return func(c *caller) error {
 		c.s++
@@ -141,7 +142,7 @@ func deflated() []exchange {
 			for i := range 5000 {
 				far = strconv.AppendInt(append(far, ' '), int64(i*i), 10)
 			}
-			far = far[len(far)-30_000:] // its beginning is farther back than the dictionary
+			far = far[len(far)-30_000:] // the repetition begins farther back than the dictionary
 			return far.pack(far[:200])
 		},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/ugorji/go/codec"
 )
 
-// fields has a map's keys and values alternately, in the order of sending.
+// fields lists the keys and values of a map alternately, in the order in which they are sent.
 type fields []any
 
 // list is a msgpack list. wide is an integer in 64 bits, and big an unsigned one. raw is sent unchanged.
@@ -20,7 +20,7 @@ type (
 	raw  string
 )
 
-// pack writes a value in msgpack. Ints take one byte if they fit, and else 64 bits.
+// pack writes a value in msgpack. An int takes one byte if it fits, and otherwise 64 bits.
 func pack(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case raw:
@@ -71,7 +71,7 @@ func (m message) kind() string { s, _ := m["t"].(string); return s }
 
 func (m message) int(key string) int64 { n, _ := m[key].(int64); return n }
 
-// read reads one frame. in is what came before; nil: nothing is packed.
+// read reads one frame. `in` is the data that was received before, or nil if nothing is packed.
 func read(r io.Reader, most uint32, in *past) (message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Server plays clients against a server with embedded clusters, among them a and b of 8 hosts that no other client uses. serve serves one
-// connection, as from the Unix socket, until its end. Each line of the table uses one or several connections of its own.
+// Server acts as clients, to check a server with embedded clusters. Two of these are a and b, with 8 hosts each, which no other client
+// uses. The function `serve` serves one connection until its end, like a connection of the Unix socket. Each line of the table uses its own
+// connections.
 func Server(t *testing.T, serve func(net.Conn)) {
 	for _, e := range exchanges() {
 		t.Run(e.name, func(t *testing.T) {
@@ -24,7 +25,7 @@ func Server(t *testing.T, serve func(net.Conn)) {
 	}
 }
 
-// Judge does the same as Server, and yields the error of each line of the table.
+// Judge does the same as Server, but yields the error of each line of the table.
 func Judge(serve func(net.Conn)) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, e := range exchanges() {
@@ -58,7 +59,7 @@ type exchange struct {
 
 type step func(*caller) error
 
-// caller is such a client.
+// caller is the client of an exchange.
 type caller struct {
 	serve func(net.Conn)
 	conn  net.Conn
@@ -69,12 +70,12 @@ type caller struct {
 	names map[string]int64 // numbers of clusters, by name
 
 	offered bool  // the hello offered to pack
-	deflate int64 // of the welcome
-	out, in *past // nil: nothing is packed
+	deflate int64 // value of "deflate" in the welcome
+	out, in *past // nil if nothing is packed
 	bare    bool  // the next frame is not packed
 }
 
-// call opens a connection. The former one is left as it is.
+// call opens a connection. It does not close the previous one.
 func (c *caller) call() {
 	near, far := net.Pipe()
 	done := make(chan struct{})
@@ -125,7 +126,8 @@ func body(v any) step {
 	}
 }
 
-// take reads until a message of one of these types comes. It skips pings, other views and go, which may come at any time.
+// take reads until a message of one of these types comes. It skips "ping", "change" and "go" messages unless they are among these types,
+// because they may come at any time.
 func (c *caller) take(kinds ...string) (message, error) {
 	for {
 		c.conn.SetReadDeadline(time.Now().Add(patience))
@@ -143,7 +145,7 @@ func (c *caller) take(kinds ...string) (message, error) {
 	}
 }
 
-// hear calls take, and keeps what later messages need.
+// hear returns a step that calls take, and stores the values that later messages need.
 func hear(kind string) step {
 	return func(c *caller) error {
 		m, err := c.take(kind)
@@ -213,7 +215,7 @@ func plain(v any) message {
 	return nil
 }
 
-// refused reads the refusal of the last message. The refusal names it, if it could be read.
+// refused reads the refusal of the last message. If the server could read that message, the refusal must contain its number.
 func refused(code, field string) step {
 	return func(c *caller) error {
 		m, err := c.take("refuse")
@@ -249,7 +251,7 @@ func closed(c *caller) error {
 	return nil
 }
 
-// again leaves the connection and opens another one.
+// again closes the connection and opens another one.
 func again(c *caller) error {
 	c.leave()
 	c.call()

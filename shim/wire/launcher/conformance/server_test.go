@@ -15,13 +15,13 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// small is a server that grants everything at once. The table checks it, and it checks the table.
+// small is a simple server that grants everything immediately. It conforms to the protocol, so every line of the table must succeed on it.
 type small struct {
 	mu   sync.Mutex
 	apps int64
 }
 
-// talk is one of its connections.
+// talk is one connection of a small server.
 type talk struct {
 	*small
 	conn   net.Conn
@@ -31,7 +31,7 @@ type talk struct {
 	view   int64
 	begun  bool
 	closed bool
-	unpack *packed.Unpacker // nil: nothing is packed
+	unpack *packed.Unpacker // nil if nothing is packed
 	pack   packed.Packer
 }
 
@@ -187,7 +187,7 @@ func TestASmallServerConforms(t *testing.T) {
 	conformance.Server(t, new(small).serve)
 }
 
-// Servers that do not answer, or accept everything, do not conform: the table can fail.
+// The table finds errors in servers that do not answer, or that accept everything.
 func TestBadServersDoNotConform(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
 		"deaf":   func(conn net.Conn) { io.Copy(io.Discard, conn); conn.Close() },

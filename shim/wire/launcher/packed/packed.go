@@ -38,15 +38,15 @@ func (p *Packer) Pack(frame []byte) []byte {
 	return out
 }
 
-// compressor is the only one of the process. It takes almost a MiB. A view for all launchers wakes hundreds of writers at once: with a pool
-// of compressors, a sidecar of 200 launchers needed 33 MiB more.
+// compressor is the only compressor of the process, because one takes almost a MiB. A view for all launchers wakes hundreds of writers
+// simultaneously; with a pool of compressors, a sidecar with 200 launchers needed 33 MiB more.
 var compressor struct {
 	sync.Mutex
 	to *flate.Writer
 }
 
-// level is the first level of the library that looks for the best repetition, and that uses DEFLATE's fixed codes where own codes would cost
-// more. Measured on Figure 12, the levels before it send 30 to 40 % more, and the best one after it 1 % less.
+// level is the lowest compression level of the library that searches for the best repetition and uses DEFLATE's fixed codes if they are
+// shorter. On the traffic of Figure 12, lower levels send 30 to 40 % more bytes, and the best level 1 % fewer.
 const level = 7
 
 // deflated returns a message as a frame whose length is not set yet.
@@ -74,7 +74,7 @@ func deflated(message, dictionary []byte) ([]byte, error) {
 // time. After an error it cannot be used any more.
 type Unpacker struct{ past past }
 
-// Unpack returns the frame that was packed, with its length. most is the largest size in bytes, without the length. Errors are
+// Unpack returns the frame that was packed, with its length. `most` is the largest permitted size in bytes, without the length. Errors are
 // *wire.TooLongError, and *launcher.FrameError for damaged frames.
 func (u *Unpacker) Unpack(frame []byte, most int) ([]byte, error) {
 	if len(frame) > header && frame[header] == mark {
@@ -87,7 +87,7 @@ func (u *Unpacker) Unpack(frame []byte, most int) ([]byte, error) {
 	return frame, nil
 }
 
-// decompressors has as many as unpack at the same moment.
+// decompressors is a pool with as many decompressors as goroutines unpack at the same moment.
 var decompressors = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
 
 func unpack(data, dictionary []byte, most int) ([]byte, error) {

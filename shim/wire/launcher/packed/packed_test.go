@@ -19,7 +19,7 @@ func framed(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
 
-// change returns a typical view of so many clusters, each with other steps.
+// change returns a typical view of `clusters` clusters with different steps.
 func change(t testing.TB, seq int64, clusters int) []byte {
 	const now = 1_790_000_000
 	m := &launcher.Change{View: seq, Base: seq - 1, Now: now + 7*seq, Est: now + 900 + seq}
@@ -37,7 +37,7 @@ func change(t testing.TB, seq int64, clusters int) []byte {
 	return frame
 }
 
-// All frames arrive unchanged, and are never longer when packed, also if some of them are not packed.
+// All frames arrive unchanged, and packed frames are never longer, even if some frames of the session are not packed.
 func TestWhatIsPackedIsUnpackedAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p Packer
@@ -136,7 +136,7 @@ func TestWhatIsDamagedIsRefused(t *testing.T) {
 		"a byte too many": append(bytes.Clone(good), 0),
 		"no deflate":      {mark, 0xff, 0xff},
 		"of another past": foreign.Pack(framed(foreign.past.kept[:200]))[header:],
-		"no end":          {mark, 0x00, 0x00, 0x00, 0xff, 0xff}, // a block that is not the last
+		"no end":          {mark, 0x00, 0x00, 0x00, 0xff, 0xff}, // a block that is not marked as the last one
 	} {
 		var u Unpacker
 		got, err := u.Unpack(framed(payload), launcher.MostToServer)
@@ -146,8 +146,8 @@ func TestWhatIsDamagedIsRefused(t *testing.T) {
 	}
 }
 
-// Any bytes are refused, or result in a frame within its limits after which both ends can continue. For longer:
-// go test -run xxx -fuzz FuzzUnpack ./shim/wire/launcher/packed
+// Unpacking any bytes gives an error, or a frame within the limits after which both ends can continue. For longer: go test -run xxx -fuzz
+// FuzzUnpack ./shim/wire/launcher/packed
 func FuzzUnpack(f *testing.F) {
 	var p Packer
 	first, second := p.Pack(change(f, 1, 8))[header:], p.Pack(change(f, 2, 3))[header:]

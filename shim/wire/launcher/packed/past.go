@@ -3,7 +3,8 @@ package packed
 // Window is how many bytes of earlier messages a dictionary has. It is part of the protocol.
 const Window = 1024
 
-// past is the end of what was sent in one direction: first Dictionary, then the messages. The zero value is its beginning.
+// past has the last bytes of the data in one direction. The data is Dictionary, followed by the messages. The zero value is the state
+// before the first message.
 type past struct{ kept []byte }
 
 // dictionary returns the dictionary of the next frame. It is valid until the next add.

@@ -47,7 +47,7 @@ func TestTheDocumentHasTheDictionary(t *testing.T) {
 	}
 }
 
-// driver calls the document's Python code: a line in, a line out.
+// driver calls the document's Python code. It reads a line and writes a line for each call.
 const driver = `
 import sys
 ends = {"pack": Direction(), "unpack": Direction()}
@@ -56,7 +56,7 @@ for line in sys.stdin:
     print(getattr(ends[what], what)(bytes.fromhex(message)).hex())
 `
 
-// A program that was written only from the document, with zlib, unpacks what we pack, and packs what we unpack.
+// The Python program in the document, which uses zlib, can unpack the frames that this package packs, and the other way round.
 func TestAStrangerPacksAndUnpacks(t *testing.T) {
 	python := testenv.Program(t, "python3")
 	var ours Packer
