@@ -16,11 +16,11 @@ from typing import List, NamedTuple
 
 
 class Hosts(NamedTuple):
-    generation: int # number of resizes; a different one means different nodes
+    generation: int  # number of resizes; a different one means different nodes
     step: int  # the step that the nodes are for, from 1
-    steps: int # number of steps
-    begins: int # Unix time at which the step begins; before that, the nodes are those that will stay
-    until: int # planned end of the step, in Unix time
+    steps: int  # number of steps
+    begins: int  # Unix time at which the step begins; before that, the nodes are those that will stay
+    until: int  # planned end of the step, in Unix time
     names: List[str]  # the nodes; the one that runs the batch script is the first
 
 
