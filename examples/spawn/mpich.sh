@@ -1,7 +1,7 @@
 #!/bin/bash
 #SBATCH --job-name=grow
 #EP 1x10m,3x1h,1x10m
-# Tasks with MPICH. The script never calls accordion step: the job is resized at the planned times, and the program reads
+# Tasks with MPICH. The script never asks for its next step: the job is resized at the planned times, and the program reads
 # in the hosts file which nodes arrive and which are about to leave. Without the plug-in, submit it with:
 #     sbatch -H -N1 -t80 --comment=ep=1x10m,3x1h,1x10m mpich.sh
 trap : URG # the program reads the hosts file itself
