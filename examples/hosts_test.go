@@ -171,3 +171,20 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 		}
 	}
 }
+
+// The sidecar takes a batch script that mentions `accordion step`, also in a comment, for one that calls it, and writes it no hosts file.
+// These scripts wait for their hosts file.
+func TestScriptsThatWaitForTheirHostsFileDoNotMentionAccordionStep(t *testing.T) {
+	for _, name := range []string{"mpi/silent.sh", "spawn/mpich.sh"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "accordion nodes --file") {
+			t.Errorf("%s does not wait for its hosts file: it does not belong in this test", name)
+		}
+		if strings.Contains(string(text), "accordion step") {
+			t.Errorf("%s mentions accordion step", name)
+		}
+	}
+}
