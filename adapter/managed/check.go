@@ -23,7 +23,7 @@ func (r *Job) check() error {
 	case !slices.Contains([]StepCalls{StepCallsUnknown, StepCallsMade, StepCallsNever}, r.StepCalls):
 		return fmt.Errorf("unknown Voice %.20q", r.StepCalls)
 	case r.Choice < 0 || r.Choice >= len(r.Choices):
-		return fmt.Errorf("Choice %d of %d", r.Choice, len(r.Choices))
+		return fmt.Errorf("field Choice is %d of %d", r.Choice, len(r.Choices))
 	}
 	if err := r.checkCut(); err != nil {
 		return err
@@ -31,15 +31,15 @@ func (r *Job) check() error {
 	steps := len(r.EP())
 	switch {
 	case r.Step < 0 || r.Step >= steps:
-		return fmt.Errorf("Step %d of %d", r.Step, steps)
+		return fmt.Errorf("field Step is %d of %d", r.Step, steps)
 	case r.Target < r.Step || r.Target > r.Step+1 || r.Target >= steps:
-		return fmt.Errorf("Step %d and Target %d of %d steps", r.Step, r.Target, steps)
+		return fmt.Errorf("fields are Step %d and Target %d of %d steps", r.Step, r.Target, steps)
 	case r.Promise != nil && len(r.Promise) != steps:
-		return fmt.Errorf("Promise has %d ends for %d steps", len(r.Promise), steps)
+		return fmt.Errorf("field Promise has %d ends for %d steps", len(r.Promise), steps)
 	case r.Promise == nil && (r.Phase == Starting || r.Phase == Running):
-		return errors.New("Promise is missing")
+		return errors.New("field Promise is missing")
 	case r.Generation < 0 || r.HostsWritten < 0:
-		return fmt.Errorf("Resizes %d, Told %d", r.Generation, r.HostsWritten)
+		return fmt.Errorf("fields are Resizes %d, Told %d", r.Generation, r.HostsWritten)
 	}
 	return r.checkTimes()
 }
@@ -51,11 +51,11 @@ func (r *Job) checkCut() error {
 		return nil
 	}
 	if len(r.CutProfile) == 0 || len(r.CutProfile) > len(whole) || len(r.WholePromise) != len(whole) {
-		return fmt.Errorf("Cut has %d steps and Whole %d ends for %d steps", len(r.CutProfile), len(r.WholePromise), len(whole))
+		return fmt.Errorf("field Cut has %d steps and Whole %d ends for %d steps", len(r.CutProfile), len(r.WholePromise), len(whole))
 	}
 	for i, s := range r.CutProfile {
 		if s.Nodes != whole[i].Nodes || s.Duration < 1 || s.Duration > whole[i].Duration {
-			return fmt.Errorf("Cut has step %d with %d nodes for %d s", i+1, s.Nodes, s.Duration)
+			return fmt.Errorf("field Cut has step %d with %d nodes for %d s", i+1, s.Nodes, s.Duration)
 		}
 	}
 	return nil

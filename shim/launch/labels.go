@@ -31,17 +31,17 @@ type labels struct {
 	messages srun.Messages
 }
 
-// labelled matches lines with srun's labels, such as "3: text". ended matches srun's lines about the end of tasks, such as "srun: error:
+// labeled matches lines with srun's labels, such as "3: text". ended matches srun's lines about the end of tasks, such as "srun: error:
 // n3: tasks 0-1: Killed".
 var (
-	labelled = regexp.MustCompile(`^ *([0-9]+): `)
+	labeled = regexp.MustCompile(`^ *([0-9]+): `)
 	ended    = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
 	digits   = regexp.MustCompile(`[0-9]+`)
 )
 
 // relabel converts the label of a line that a task has printed.
 func (v *labels) relabel(line []byte) []byte {
-	m := labelled.FindSubmatchIndex(line)
+	m := labeled.FindSubmatchIndex(line)
 	if !v.label || m == nil {
 		return line
 	}
