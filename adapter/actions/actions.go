@@ -1,5 +1,6 @@
-// Package actions makes calls at a batch system. It writes each call into the journal before it is made, and its outcome
-// afterwards. It decides nothing. The names of the calls are those that `accordion journal` prints.
+// Package actions calls a batch system. It writes each call into the journal before the call is
+// made, and the outcome afterwards. It decides nothing. `accordion journal` prints the calls under
+// the same names.
 //
 //	caller := &actions.Caller{System: slurm, Journal: j, Meter: meter, Clock: adapter.Wall{}, Log: log, Cluster: "lab", Deadline: deadline}
 //	var got actions.Result
@@ -31,21 +32,23 @@ type Caller struct {
 	Deadline time.Duration // deadline of each call
 	// Ends is closed when the sidecar shuts down. A call that has not begun by then is not made.
 	Ends <-chan struct{}
-	// Gate bounds how many calls are under way at the same time, and admits users by turns. It is
-	// nil if there is no bound.
+	// Gate bounds how many calls run at the same time, and lets users take turns. A nil Gate sets
+	// no bound.
 	Gate *fair.Gate
 	// Term is the time for which the sidecar holds the cluster's lease. No call begins after the
 	// term, and a call that lasts longer is canceled. Term is nil if there is no lease.
 	Term *Term
 }
 
-// A JournalError reports that the journal cannot be written. After it no more calls may be made.
+// A JournalError reports that the journal cannot be written. After such an error no call may be
+// made.
 type JournalError struct{ Err error }
 
 func (e *JournalError) Error() string { return e.Err.Error() }
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// Broken returns the error that a JournalError in err wraps, and nil if err has no JournalError.
+// Broken returns the error inside a JournalError that err wraps, and nil if err wraps no
+// JournalError.
 func Broken(err error) error {
 	var broken *JournalError
 	if errors.As(err, &broken) {
@@ -82,7 +85,7 @@ func (a *Caller) do(ctx context.Context, job adapter.Key, verb string, args map[
 	return err
 }
 
-// within makes a call with a deadline. The deadline is earlier if the lease ends before. The
+// within makes a call with a deadline, which is never later than the end of the lease's term. The
 // deadline is computed after the intent was written, because writing may take long.
 func (a *Caller) within(ctx context.Context, verb string, call func(context.Context) error) error {
 	lasts := a.Deadline
@@ -116,7 +119,7 @@ func (a *Caller) Observe(ctx context.Context) (reading *adapter.Snapshot, took t
 }
 
 // admit waits until the batch system's RateLimiter admits the call. The wait does not count toward
-// the call's deadline. It ends with an error when the sidecar shuts down.
+// the call's deadline. If the sidecar shuts down, admit returns an error.
 func (a *Caller) admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	pacer, ok := a.System.(adapter.RateLimiter)
 	if !ok {
@@ -137,7 +140,8 @@ func (a *Caller) admit(ctx context.Context, verb string) (context.Context, func(
 	return context.WithoutCancel(admitted), done, nil
 }
 
-// enter waits until the gate admits the call. leave makes room for another one.
+// enter waits until the gate admits the call. The caller calls `leave` after the call, which makes
+// room for another one.
 func (a *Caller) enter(ctx context.Context) (leave func(), err error) {
 	if a.Gate == nil {
 		return func() {}, nil

@@ -77,7 +77,7 @@ func (l launcher) Release(context.Context, adapter.Key) error              { ret
 func (launcher) Begin(journal.Intent) (int64, error)                       { return 1, nil }
 func (launcher) Finish(int64, time.Time, error) error                      { return nil }
 
-// A job keeps its nodes if it may start although the call failed.
+// A failed call may still have started the job. The job then keeps its nodes.
 func TestALaunchThatFailedMayStillStartTheJob(t *testing.T) {
 	for lost, want := range map[string]bool{"reserve": false, "shape": false, "attach": true, "release": true} {
 		l := launcher{lost: lost}

@@ -9,7 +9,7 @@ import (
 )
 
 // A Call is one call of the batch system about one job, as plain data. It holds only copies, so
-// that two calls can be compared. (*Caller).Do makes the call. This file has all types of calls.
+// that two calls can be compared. (*Caller).Do makes the call. All types of calls are in this file.
 type Call interface{ call() }
 
 // Calls for a job that waits.
@@ -37,10 +37,11 @@ type (
 		Reservation string
 	}
 
-	// Hold holds a released job again that has not started.
+	// Hold puts a hold on a released job that has not started yet.
 	Hold struct{ Job adapter.Key }
 
-	// LetIn moves a rigid job into the batch system's queue. The plan starts it in Ahead seconds.
+	// LetIn moves a rigid job into the batch system's queue. The plan starts the job Ahead seconds
+	// from now.
 	LetIn struct {
 		Job   adapter.Key
 		Ahead core.Time
@@ -55,7 +56,8 @@ type (
 	// Detach detaches a running job from the reservation of its start.
 	Detach struct{ Job adapter.Key }
 
-	// Lengthen asks for a longer limit, in seconds. A refusal is not an error.
+	// Lengthen asks for a longer limit, in seconds. Do returns no error if the batch system
+	// refuses.
 	Lengthen struct {
 		Job   adapter.Key
 		Limit core.Time
@@ -87,10 +89,10 @@ type (
 	}
 )
 
-// Calls that change nothing in the batch system. They send something to a job, or find something
-// out about it.
+// Calls that change nothing in the batch system. They send something to a job, or read something
+// about the job.
 type (
-	// Tell writes a line into the job's output. A failure is not an error.
+	// Tell writes a line into the job's output. Do returns no error if that fails.
 	Tell struct {
 		Job  adapter.Key
 		Text string
@@ -103,8 +105,8 @@ type (
 	}
 
 	// Publish writes the job's hosts file. Then it writes Says into the job's output and sends
-	// Signal, unless they are "". A file that cannot be written is no error but is reported in
-	// Result.Unwritten. Says and Signal are then sent only if Unwritten allows that.
+	// Signal, unless they are "". If the file cannot be written, Do returns no error but sets
+	// Result.Unwritten. The field Unwritten determines whether Says and Signal are then still sent.
 	Publish struct {
 		Job        adapter.Job // the job as last read, but with the nodes that the file lists
 		Text       string
@@ -126,7 +128,7 @@ type IfUnwritten string
 
 // The values of IfUnwritten.
 const (
-	StopThere  IfUnwritten = ""              // Publish does nothing else, and the file is tried again
+	StopThere  IfUnwritten = ""              // Publish does nothing else, and the sidecar tries again later
 	TellAndGo  IfUnwritten = "tell, go on"   // Publish informs the user, and then continues
 	GoOnAnyway IfUnwritten = "go on without" // Publish continues, because the user was already informed
 )
@@ -157,7 +159,7 @@ type Result struct {
 	Programs  *adapter.Programs // from ReadPrograms: the programs; nil if not known
 	Elsewhere string            // from Publish: the path of the hosts file, if it is not the usual path
 	Unwritten string            // from Publish: why the hosts file could not be written
-	Launched  bool              // Launch was begun, so that the batch system may start the job even if the call failed
+	Launched  bool              // Launch was begun, so the batch system may start the job even if the call failed
 }
 
 // Do makes the call and adds what it returns to got.

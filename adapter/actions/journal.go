@@ -8,8 +8,9 @@ import (
 )
 
 // A Journal keeps what the sidecar has to know after a restart: *journal.Journal, or a stand-in of
-// a simulation. Data that a method wrote is durable when the method returns. After an error no more
-// calls may be made. Methods may be called from several goroutines.
+// a simulation. Data that a method wrote is durable when the method returns. After a method
+// returned an error, no calls of the batch system may be made. Methods may be called from several
+// goroutines.
 type Journal interface {
 	// A sidecar calls Records, View, Unfinished and Queue when it starts.
 	Records() ([]journal.Record, error)
@@ -24,9 +25,9 @@ type Journal interface {
 	Finish(id int64, at time.Time, failure error) error
 	Resolve(id int64, at time.Time, outcome string) error
 
-	// Event writes what happened to a job. Put writes a job's record together with what happened to
-	// the job: all or nothing. Delete removes the record. PutView writes the document that
-	// `accordion status` shows, and PutQueue the document that `accordion queue` and `accordion
+	// Event writes what happened to a job. Put writes a job's record and events about the job,
+	// either all of them or none. Delete removes the record. PutView writes the document that
+	// `accordion status` shows. PutQueue writes the document that `accordion queue` and `accordion
 	// explain` show.
 	Event(journal.Event) error
 	Put(r journal.Record, happened ...journal.Event) error
@@ -61,11 +62,13 @@ func (NoMeter) Unused(core.Time, int) {}
 // Limited counts nothing.
 func (NoMeter) Limited(string) {}
 
-// A Meter counts what the loop does (adapter/metrics does so for Prometheus). Its methods may be called from several
-// goroutines, and must not block. Seconds are of the cluster's clock, which may be virtual.
+// A Meter counts what the loop does. (adapter/metrics has a Meter for Prometheus.) Its methods may
+// be called from several goroutines, and must not block. Seconds are those of the cluster's clock,
+// which may be virtual.
 type Meter interface {
-	// Cycle counts a cycle of the loop. Its reading began at the instant read. phases has the number of managed jobs in
-	// each phase (view.Job), and waiting is the number of all jobs that wait.
+	// Cycle counts a cycle of the loop. `read` is the instant at which the cycle's reading began.
+	// phases maps each phase (view.Job) to the number of managed jobs in it. waiting is the number
+	// of all jobs that wait.
 	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
 	// Call counts a call of the batch system. verb is "observe", or the verb of an intent.
 	Call(verb string, took time.Duration, err error)
@@ -77,14 +80,15 @@ type Meter interface {
 	// Spared counts the node-seconds that jobs left to others: the difference between what they
 	// would have held at their peak sizes and what they held.
 	Spared(nodeSeconds int64)
-	// Unused counts the node-seconds that were reserved ahead for steps that did not begin, since the last cycle. over is the
-	// number of users for whom no nodes are reserved ahead any more.
+	// Unused counts node-seconds that were reserved ahead for steps that did not begin. nodeSeconds
+	// has those since the last cycle. `over` is the number of users for whom no nodes are reserved
+	// ahead any more.
 	Unused(nodeSeconds core.Time, over int)
-	// Limited counts a job that one of the Limits delays or refuses.
+	// Limited counts a job that a limit delays or refuses. The parameter is one of `Limits`.
 	Limited(limit string)
 }
 
-// The limits that a job or its user may reach: the arguments of Meter.Limited.
+// The limits that a job or its user may reach. They are the arguments of Meter.Limited.
 const (
 	LimitClients      = "clients_per_minute" // a call waits for its turn
 	LimitShortestStep = "shortest_step"      // a job is refused

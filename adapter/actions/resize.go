@@ -10,8 +10,8 @@ import (
 )
 
 // growBy allocates nodes to an expander inside the reservation, and merges them into the job. It
-// returns the allocations that the job has after the merge. If it is not clear whether the merge
-// was done, the job's size decides.
+// returns the allocations that the job has after the merge. If the merge's answer was lost, growBy
+// reads the job's size to find out whether the merge was done.
 func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
 	var expander adapter.Key
 	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
@@ -36,7 +36,7 @@ func (a *Caller) growBy(ctx context.Context, job *adapter.Job, add []string, res
 	}
 	if !errors.Is(err, adapter.ErrGone) {
 		if parts, lost := a.verify(ctx, job.Key, len(job.Nodes)+len(add)); lost == nil {
-			return parts, nil // the answer was lost, not the merge
+			return parts, nil // the merge was done, and only its answer was lost
 		}
 	}
 	ended := a.do(ctx, job.Key, "end", map[string]any{"expander": expander.ID, "why": "merge failed"}, func(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (a *Caller) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (
 }
 
 // verify reads the job again, and returns its allocations. It returns an error unless the job runs
-// on that number of nodes.
+// on `nodes` nodes.
 func (a *Caller) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()

@@ -11,8 +11,9 @@ import (
 // ErrNoLease is the error of a call that was not made, because the lease has run out or another sidecar holds it.
 var ErrNoLease = errors.New("not begun: this sidecar does not hold the cluster's lease now")
 
-// A Term is the time in which calls may be made: from a renewal of the lease until shortly before
-// it runs out. The zero Term has ended. The loop sets the term, and every call reads it.
+// A Term is the time in which calls may be made. It begins with a renewal of the lease, and ends
+// shortly before the lease runs out. The zero Term has ended. The loop sets the term, and every
+// call reads it.
 type Term struct {
 	Clock adapter.Clock
 

@@ -19,7 +19,7 @@ func TestATermEndsByTheClockOrByMonotonicTimeWhicheverIsFirst(t *testing.T) {
 	begin := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
 		name          string
-		clock, passed time.Duration // times since the begin of the term
+		clock, passed time.Duration // times since the term began
 		left          time.Duration
 	}{
 		{"both go on", 10 * time.Second, 10 * time.Second, 35 * time.Second},

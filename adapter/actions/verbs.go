@@ -51,7 +51,7 @@ func (a *Caller) Launch(ctx context.Context, job adapter.Key, reservation string
 	return a.do(ctx, job, "release", nil, func(ctx context.Context) error { return a.System.Release(ctx, job) })
 }
 
-// Make submits the batch job of an application's part, held.
+// Make submits the batch job of an application's part. The job is held.
 func (a *Caller) Make(ctx context.Context, maker adapter.JobSubmitter, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
 	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
 	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
@@ -81,13 +81,13 @@ func (a *Caller) keepOut(ctx context.Context, job adapter.Key) error {
 
 var errNoGate = errors.New("this batch system keeps no job before a gate")
 
-// Open lets new jobs start without the sidecar, or stops that.
+// Open opens or closes the gate. While the gate is open, new jobs start without the sidecar.
 func (a *Caller) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
 	args := map[string]any{"open": open}
 	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
 }
 
-// Hold holds a released job again that has not started.
+// Hold puts a hold on a released job that has not started yet.
 func (a *Caller) Hold(ctx context.Context, job adapter.Key) error {
 	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })
 }
@@ -125,8 +125,8 @@ func (a *Caller) tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// lengthen requests a longer limit, if the batch system may grant one. A refusal is only written
-// into the journal.
+// lengthen requests a longer limit, if the batch system has limits that can be raised. A refusal is
+// only written into the journal.
 func (a *Caller) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
@@ -160,7 +160,7 @@ func (a *Caller) Wake(ctx context.Context, waker adapter.PowerManager, nodes []s
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 
-// programs reads which programs of a running job run. It returns nil if the batch system cannot
+// programs returns the programs that a running job runs. It returns nil if the batch system cannot
 // report them. The call changes nothing, and is not written into the journal.
 func (a *Caller) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
 	system, may := a.System.(adapter.ProgramReader)

@@ -1,5 +1,5 @@
-// Package connlimit bounds how many connections, or other things that clients hold, are open at
-// once: in total and per client.
+// Package connlimit bounds how many connections, or other things that clients hold, are open at the
+// same time, in total and per client.
 //
 //	limiter := connlimit.New(connlimit.Limits{Total: 2048, PerClient: 256})
 //	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
@@ -29,8 +29,8 @@ type Client struct {
 // loopback is the one client for all of 127.0.0.0/8 and ::1.
 var loopback = Client{"loopback", "loopback"}
 
-// OfAddr returns the client that connects from an address. An IPv4 address is a client of its own;
-// of IPv6 addresses, each /64 network is one client.
+// OfAddr returns the client that connects from an address. Each IPv4 address is one client, and
+// each /64 network of IPv6 addresses is one client.
 func OfAddr(addr netip.Addr) Client {
 	addr = addr.Unmap().WithZone("")
 	switch {
@@ -44,8 +44,8 @@ func OfAddr(addr netip.Addr) Client {
 	return Client{addr.String(), netip.PrefixFrom(addr, 64).Masked().String()}
 }
 
-// Of returns the client at the other end of a connection: by its address, or on a Unix socket by
-// its user.
+// Of returns the client at the other end of a connection. The peer's address identifies the client,
+// or its user on a Unix socket.
 func Of(conn net.Conn) Client {
 	if c, is := conn.(*Conn); is {
 		return Of(c.Conn)
@@ -89,7 +89,7 @@ type Limits struct {
 // use them up.
 const sure = 8
 
-// A FullError reports why nothing more may be open.
+// A FullError reports why no further connection may be open.
 type FullError struct {
 	Open   int
 	Client string // the client that has too many; "" if all clients together have too many
@@ -126,9 +126,9 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, of: map[string][]*place{}, known: map[string]time.Time{}}
 }
 
-// Enter takes a place for a client until leave is called. leave may be called any number of times.
-// If another client takes the place over, the limiter calls evict, which must not block. After that
-// leave has no effect.
+// Enter takes a place for a client until `leave` is called, which may be called any number of
+// times. If another client takes the place over, the limiter calls `evict`, which must not block.
+// After that, `leave` has no effect.
 //
 // If Total places are taken, the client with the most places loses its oldest place to a client
 // that has fewer. So a few clients that hold all places do not keep other clients out.

@@ -39,8 +39,8 @@ func (o Outcome) with(c managed.Change) Outcome {
 	return o
 }
 
-// afterResize returns what follows from a resize: the next step begins, or the job again has the
-// nodes of a resize that the batch system had forgotten.
+// afterResize returns what follows from a resize. Either the next step begins, or the job has
+// regained the nodes of a resize that the batch system had forgotten.
 func afterResize(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	held := []managed.Change{managed.NodesHeld{Nodes: op.Nodes, Parts: got.Parts, At: now.Unix()}}
 	if !op.Next {
@@ -57,11 +57,11 @@ func afterResize(r *managed.Job, op *Operation, got actions.Result, settings man
 // Pauses after a call that the batch system refused.
 const (
 	afterBusy = 250 * time.Millisecond // the batch system is in the middle of another change
-	// afterReserved follows if a reservation of others has the nodes. The next reading shows that
-	// reservation, and then the plan avoids its nodes.
+	// afterReserved is the pause if a reservation of others has the nodes. The next reading shows
+	// that reservation, and then the plan avoids its nodes.
 	afterReserved = 5 * time.Second
 	afterTrap     = 5 * time.Second // a resize would go wrong now, and no job is resized during this pause
-	// afterLimit follows if a limit forbids the call, or the partition takes no jobs. The next
+	// afterLimit is the pause if a limit forbids the call, or the partition takes no jobs. The next
 	// reading shows which limit it is. A retry can succeed only after the use under that limit has
 	// changed.
 	afterLimit = 10 * time.Second

@@ -9,11 +9,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// NextStep returns what follows when the job holds the nodes of its next step: that step begins,
-// and the application goes on. fields has additional fields for the event, and may be nil.
+// NextStep returns what follows when the job holds the nodes of its next step. That step begins,
+// and the application continues. `fields` has additional fields for the event, and may be nil.
 func NextStep(r *managed.Job, nodes []string, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
 	due, meant, before := r.Due(), r.PlannedEnd, r.EP()[r.Step].Nodes
-	after := *r // a copy, which receives what is known now of the step that ends
+	after := *r // a copy, which gets what is known now about the step that ends
 	// Did the sidecar stand still for most of the delay?
 	if late := now.Unix() - due; late > managed.Tolerance && 2*r.StandstillSeconds > late {
 		after.Obstacle = managed.Standstill
@@ -26,7 +26,7 @@ func NextStep(r *managed.Job, nodes []string, settings managed.Settings, fields 
 	switch {
 	case after.Obstacle != managed.Nobody:
 		fields["cause"] = string(after.Obstacle)
-	case due > meant && r.SlipCause != "": // the step was postponed, and after that nothing delayed it
+	case due > meant && r.SlipCause != "": // the step was postponed, and nothing delayed it after that
 		fields["cause"] = r.SlipCause
 	}
 	if !r.NodesReadyAt.IsZero() {

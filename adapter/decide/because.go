@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// because returns why a step begins when it does, for the journal and for the application's log.
-// meant is the second for which the step was planned. because returns "" if the application and its
+// `because` returns why a step begins when it does, for the journal and for the application's log.
+// `meant` is the second for which the step was planned. The result is "" if the application and its
 // nodes were in time.
 func because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 	asked := meant // an application that sends no messages is never early or late
@@ -24,7 +24,7 @@ func because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+managed.Tolerance && r.Obstacle != managed.Nobody:
 		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.Obstacle.ForUsers())
-	case asked < meant-managed.Tolerance && now > r.Due()+managed.Tolerance: // after Due the resize would have delayed no other job
+	case asked < meant-managed.Tolerance && now > r.Due()+managed.Tolerance: // from Due on, the resize would have delayed no other job
 		why := "the batch system was slow, or resized others first"
 		if r.Obstacle != managed.Nobody {
 			why = r.Obstacle.ForUsers()

@@ -1,12 +1,13 @@
-// Package decide decides about one job: what it waits for, or which calls are made for it. A decision is plain values, and changes
-// nothing: the loop (adapter/sidecar) carries it out. When the calls have ended, Succeeded and Failed return what follows.
+// Package decide decides about one job: what the job waits for, or which calls are made for it. A
+// decision is plain data, and making it changes nothing. The loop (adapter/sidecar) carries the
+// decision out. When the calls have ended, Succeeded and Failed return what follows.
 //
 //	d := decide.About(job, decide.Situation{Now: now, World: world})
 //	if d.Do == nil {
 //		fmt.Println(d.Waits) // "nodes of ordinary job 5"
 //	}
 //
-// testdata/decisions lists what is decided in each situation.
+// The files in testdata/decisions show what is decided in each situation.
 package decide
 
 import (
@@ -26,12 +27,13 @@ type Situation struct {
 	Now     time.Time
 	World   *plan.World
 	Trapped time.Time // no job is resized before this instant
-	// Awaited has the jobs whose nodes another job waited for in the last cycle, and the user of that job.
+	// Awaited maps each job for whose nodes another job waited in the last cycle to the user ID of
+	// the other job.
 	Awaited map[core.JobID]uint32
-	// Outages has when the batch system did not answer.
+	// Outages has the times in which the batch system did not answer.
 	Outages managed.Outages
-	// Reserved returns the sidecar's reservation of that name, as the batch system has it now. Tending reports whether a call for
-	// it is under way.
+	// Reserved returns the sidecar's reservation of that name, as the batch system has it now.
+	// Tending reports whether a call for the reservation of that name is under way.
 	Reserved func(name string) (adapter.Reservation, bool)
 	Tending  func(name string) bool
 }
@@ -40,18 +42,18 @@ type Situation struct {
 // job waits for nothing.
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
-	Obstacle managed.Obstacle // what a due growth waits for, in the words of the lateness table
+	Obstacle managed.Obstacle // what a due growth waits for, as a label of the lateness metric
 	Limit    string           // the limit, one of actions.Limits, because of which the job waits or is refused; "" if there is none
-	For      core.JobID       // the managed job whose nodes it waits for; 0 if there is none
+	For      core.JobID       // the managed job for whose nodes the job waits; 0 if there is none
 	Again    time.Time        // no other decision about the job is made before this instant; zero if one may be made at any time
 
 	Notice   string               // for operators
-	Changes  []managed.Change     // changes of the job, which are durable before anything is done
-	Events   []Event              // written after that
+	Changes  []managed.Change     // changes of the job, which are saved before anything is done
+	Events   []Event              // events, written after the changes
 	Reserves *adapter.Reservation // the reservation that the operation writes itself
 	Takes    []string             // nodes that no other decision of this planning cycle may use
 	Do       *Operation
-	AtOnce   *Outcome // what follows without an operation
+	AtOnce   *Outcome // the outcome, if the decision needs no operation
 }
 
 // An Event is what happened to a job, for operators and the journal.
@@ -68,7 +70,7 @@ type Operation struct {
 	// stays valid.
 	Talk bool
 	// Resize means that the job is resized. Few resizes may be under way at the same time. Uses has
-	// the verbs of the calls that may be needed.
+	// the verbs of the calls that the resize may need.
 	Resize bool
 	Uses   []string
 	Nodes  []string // what the job holds after the resize
@@ -103,7 +105,7 @@ type Reply struct {
 	Why    string
 }
 
-// Grew is a growth that has succeeded: how late it was, and what it waited for.
+// Grew describes a growth that has succeeded: how late it was, and what it waited for.
 type Grew struct {
 	Late  time.Duration
 	Cause string
@@ -134,7 +136,7 @@ const endAgain = 40 * time.Second
 const tellsFor core.Time = 30
 
 // end ends a job, and writes the reason into the job's output first. If the reason cannot be
-// written, the call fails and is repeated, also after a restart of the sidecar. After tellsFor
+// written, the call fails and is repeated, even after a restart of the sidecar. After tellsFor
 // seconds the job is ended without a reason in its output.
 func (s Situation) end(r *managed.Job, why string) Decision {
 	now := s.World.Now

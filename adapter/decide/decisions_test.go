@@ -36,8 +36,8 @@ var (
 // all are the nodes of the pool.
 var all = []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"}
 
-// decisions maps each file in testdata/decisions to the situations whose decisions the file lists.
-// Read these files first.
+// decisions maps each file in testdata/decisions to the situations whose decisions it lists. Those
+// files show best how the package decides.
 var decisions = map[string]func() []row{
 	"adoption":  adoption,
 	"waiting":   waitingRows,
@@ -127,7 +127,7 @@ func lateShrinkerOn(nodes ...string) option {
 	}
 }
 
-// found/24: a job was planned to start after its deadline.
+// A job was planned to start after its deadline.
 func deadlines() []row {
 	return []row{
 		{"there is room before the deadline", set(waiting(), deadline(100))},
@@ -333,7 +333,7 @@ func lost() []row {
 
 func rigidRows() []row {
 	six := ordinary(90, all[:6]...)
-	first := func(c *scene) { // an ordinary job that is before the job in the queue
+	first := func(c *scene) { // an ordinary job ahead of the job in the queue
 		c.snapshot.Jobs = append(c.snapshot.Jobs, adapter.Job{Key: adapter.Key{ID: 2}, State: adapter.Pending, Want: 8, Limit: 60, Priority: 9})
 	}
 	inQueue := func(why string) option { return seen(func(j *adapter.Job) { j.Held, j.Why = false, why }) }
@@ -366,8 +366,8 @@ func endingRows() []row {
 	}
 }
 
-// TestDecisions compares what is decided in each situation with testdata/decisions. If the
-// operation of a row has ended, the file also shows what follows, and the job's state after that.
+// TestDecisions compares what is decided in each situation with testdata/decisions. If a row says
+// how the operation ends, the file also has the outcome, and the job's state after it.
 func TestDecisions(t *testing.T) {
 	rows := 0
 	for file, situations := range decisions {
@@ -426,8 +426,8 @@ func stands(r *managed.Job) string {
 	return fmt.Sprintf("runs in step %d of %d until %s on %s", r.Step+1, len(r.EP()), value(r.Due()), nodesOf(r.Nodes))
 }
 
-// A decision is plain data. The same situation gives the same decision, and neither About nor
-// Succeeded and Failed change the job.
+// A decision is plain data. The same situation gives the same decision, and About, Succeeded and
+// Failed do not change the job.
 func TestADecisionIsDataAndChangesNothing(t *testing.T) {
 	for file, situations := range decisions {
 		again := situations()

@@ -14,7 +14,8 @@ import (
 // reclaim is for how many seconds a job waits for the nodes of a growth that the batch system forgot.
 const reclaim core.Time = 60
 
-// repeatResize repeats a resize that the batch system forgot when it was killed and lost its last seconds.
+// repeatResize repeats a resize that the batch system forgot, because it was killed before it saved
+// the resize.
 func (s Situation) repeatResize(r *managed.Job) Decision {
 	target := slices.Clone(r.NodesForgotten)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return contains(r.Nodes, n) })

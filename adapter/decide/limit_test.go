@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheLimitOfAJobEndsBeforeAReservationOfOthers(t *testing.T) {
-	for ahead, want := range map[core.Time]core.Time{394: 360, 463: 420, 500: 450, 10_000: 450} { // of a profile of 300 s, which may be 150 s late
+	for ahead, want := range map[core.Time]core.Time{394: 360, 463: 420, 500: 450, 10_000: 450} { // the profile lasts 300 s, and may be 150 s late
 		c := set(waiting(), reserved(ahead, false, "n1"))
 		c.settings.Overrun = managed.Overrun{Least: 30, Share: 0.5}
 		c.decide()

@@ -35,7 +35,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	return d
 }
 
-// warn warns a late job, once a step.
+// warn warns a late job, once per step.
 func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision {
 	o, now := s.World.Settings.Overrun, s.World.Now
 	why, left := "its allowance is nearly used up", r.Allowance(o)-r.OverrunUsed-late

@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// print writes a decision, a line for each thing that it says.
+// print writes a decision, with one line for each field that is set.
 func (d Decision) print(b *strings.Builder) {
 	line(b, "waits for", d.Waits)
 	line(b, "obstacle", string(d.Obstacle))
@@ -62,8 +62,8 @@ func (op *Operation) print(b *strings.Builder) {
 	op.Then.print(b, "success: ")
 }
 
-// print writes an outcome. Each line begins with the text `when`, which says after what the outcome
-// follows.
+// print writes an outcome. `when` begins each line. For the outcome of an operation that succeeds
+// it is "success: ", and for the outcome of a decision itself "at once: ".
 func (o Outcome) print(b *strings.Builder, when string) {
 	for _, n := range o.Notices {
 		line(b, when+"notice", n)
@@ -91,7 +91,7 @@ func (o Outcome) print(b *strings.Builder, when string) {
 	}
 }
 
-// line writes a word and a text, if the text is not empty.
+// line writes the label `word` and the text, unless the text is empty.
 func line(b *strings.Builder, word, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "    %-10s %s\n", word, text)
@@ -106,7 +106,8 @@ func (e Event) text() string {
 	return text
 }
 
-// fields writes a change or a call: its type, and the fields that are not zero. The job is always the same.
+// fields returns a change or a call as text: its type, and its fields that are not zero. It leaves
+// out the job, which is always the same.
 func fields(x any) string {
 	v := reflect.ValueOf(x)
 	text := v.Type().Name()
@@ -118,7 +119,8 @@ func fields(x any) string {
 	return text
 }
 
-// value writes a value briefly: seconds of the day as clock times, nodes as host lists, profiles as users write them.
+// value returns a value in a short form: instants as times of day, nodes as host lists, and
+// profiles as users write them.
 func value(x any) string {
 	switch x := x.(type) {
 	case core.Time:

@@ -51,7 +51,7 @@ type option func(*scene)
 // profile is the profile of most jobs in these tests.
 var profile = []core.EP{{{Duration: 100, Nodes: 2}, {Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}}
 
-// set returns the scene of a job in an idle pool, changed by the options.
+// set returns a scene with the job in an idle pool, and applies the options.
 func set(job *managed.Job, options ...option) *scene {
 	c := &scene{
 		job:      job,
@@ -109,7 +109,7 @@ func (c *scene) follows(op *Operation) Outcome {
 	return Succeeded(c.job, op, c.ends.got, c.settings, at(c.ends.after))
 }
 
-// Builders of jobs. All jobs have number 7.
+// Builders of jobs. Each job has the ID 7.
 
 // waiting returns a job that was adopted and is held.
 func waiting() *managed.Job {
@@ -234,7 +234,7 @@ func outage(from, to core.Time) option {
 	}
 }
 
-// tending adds a call under way for the job's reservation of the step.
+// tending adds a call under way for the job's reservation for the given step.
 func tending(step int) option {
 	return func(c *scene) { c.s.Tending = func(name string) bool { return name == c.job.Reservation(step) } }
 }

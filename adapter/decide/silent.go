@@ -16,7 +16,7 @@ import (
 // application may use the new nodes. A shrink is announced some seconds in advance, because it
 // immediately kills what runs on the released nodes.
 
-// tell decides which message about its nodes a job has to receive now. ok is false if there is no
+// tell decides which message a job has to receive now about its nodes. ok is false if there is no
 // message to send.
 func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	if len(r.EP()) < 2 && r.UntoldLosses == nil {
@@ -69,7 +69,7 @@ func (s Situation) tellMessage(r *managed.Job) Decision {
 }
 
 // readVoice finds out whether the job calls `accordion step`. A job whose script cannot be read is
-// assumed to do so.
+// assumed to call it.
 func readVoice(r *managed.Job) Decision {
 	op := call("listen", actions.ReadVoice{Job: r.Key})
 	op.Talk = true
@@ -90,11 +90,11 @@ type message struct {
 const tries = 3
 
 // leastNotice is the least number of seconds between the announcement of a shrink and the shrink.
-// On a slow node the announcement may arrive so late that what runs there would be killed in the
-// same moment.
+// On a slow node the announcement may arrive late. With less notice, the shrink could kill programs
+// in the moment in which they learn of it.
 const leastNotice core.Time = 2
 
-// publish writes the job's hosts file, and then sends the message. told are the changes that
+// publish writes the job's hosts file, and then sends the message. `told` has the changes that
 // follow. They also follow if the file could not be written and is not tried again.
 func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) Decision {
 	c := actions.Publish{Job: *r.Seen, Text: r.Hosts(m.nodes, m.step, m.generation), Generation: m.generation, Says: m.says}

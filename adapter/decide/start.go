@@ -155,7 +155,7 @@ func lateShrinker(who plan.Holder) core.JobID {
 	return 0
 }
 
-// unusedFor is for how many seconds the reservation of a start lasts without its job. The
+// unusedFor is for how many seconds the reservation of a start lasts if its job does not start. The
 // reservation must not stay for long if the sidecar ends before it releases the job.
 const unusedFor core.Time = 60
 
@@ -187,8 +187,8 @@ func (s Situation) start(r *managed.Job) Decision {
 }
 
 // limit returns the time limit, in seconds, of a job that starts now. The limit covers the job's
-// profile and its overrun allowance. The limit ends before a reservation of others on the job's
-// nodes, if the profile does.
+// profile and its overrun allowance. If the profile ends before a reservation of others on the
+// job's nodes begins, the limit does so too.
 func (s Situation) limit(c *managed.Course) core.Time {
 	settings, total := s.World.Settings, c.EP.Total()
 	limit := total + settings.Margin([]core.EP{c.EP})

@@ -62,7 +62,7 @@ const halfLife = 2 * time.Minute
 
 // A Ledger has the recent use of each user. The zero Ledger is empty.
 type Ledger struct {
-	had  map[uint32]float64 // the use of each user, as it counted at base
+	had  map[uint32]float64 // the use of each user, as it counted at the instant `base`
 	base time.Time
 }
 
@@ -85,7 +85,7 @@ func (l *Ledger) Had(user uint32, now time.Time) float64 {
 	return l.had[user] * math.Exp2(-l.halves(now))
 }
 
-// Mean returns the mean of the recent use, over users with more than a negligible one.
+// Mean returns the mean recent use of the users whose use is not negligible.
 func (l *Ledger) Mean(now time.Time) float64 {
 	sum, users, least := 0.0, 0, negligible*math.Exp2(l.halves(now))
 	for _, had := range l.had {
@@ -131,7 +131,7 @@ type waiting[T any] struct {
 	at   uint64
 }
 
-// Push adds an item behind the user's others.
+// Push adds an item behind the user's other items.
 func (q *Queue[T]) Push(user uint32, item T) {
 	q.pushed++
 	q.length++

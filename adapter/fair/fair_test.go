@@ -109,8 +109,8 @@ func TestGateKeepsPlaces(t *testing.T) {
 	})
 }
 
-// A user who has had least waits, because the free places are kept for others. The user does not
-// hold those up.
+// The user with the least recent use waits, because the free places are kept for others. This wait
+// does not delay the others.
 func TestUserWithoutPlaceHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(16, 2, time.Now)

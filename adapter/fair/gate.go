@@ -34,8 +34,8 @@ func NewGate(places, kept int, now func() time.Time) *Gate {
 	return g
 }
 
-// Enter waits for a place for the context's asker. It fails only when ctx ends; otherwise leave
-// releases the place.
+// Enter waits for a place for the context's asker. It returns an error only if ctx ends first. The
+// caller calls `leave` to release the place.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	e := &entrant{Asker: Of(ctx), in: make(chan struct{})}
 	g.mu.Lock()

@@ -13,8 +13,8 @@ import (
 // mode lets every user enter a folder, and only its owner write to it.
 const mode = 0o755
 
-// MakeOpen creates a folder and its parents if they are absent. Every user can enter the folders that
-// it created, also with the umask 0077 of accordion.service.
+// MakeOpen creates a folder and its parents if they are absent. Every user can enter the folders
+// that it created, even with the umask 0077 of accordion.service.
 func MakeOpen(path string) error {
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {

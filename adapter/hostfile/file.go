@@ -36,7 +36,8 @@ func (f File) Text() string {
 	return text.String()
 }
 
-// Lines with allocations begin with allocationMark. They have at most allocationWidth bytes, because some programs read lines of 1,023.
+// Lines with allocations begin with allocationMark. They have at most allocationWidth bytes,
+// because some programs read at most 1,023 bytes of a line.
 const (
 	allocationMark  = "# allocations"
 	allocationWidth = 1000

@@ -17,7 +17,7 @@ import (
 // under the given folder (/tmp). It leaves out files in folders of other users.
 func Kept(under, cluster string, now time.Time) []adapter.Leftover {
 	var all []adapter.Leftover
-	paths, _ := filepath.Glob(filepath.Join(under, adapter.Prefix+"*", "*.hosts")) // the pattern is right
+	paths, _ := filepath.Glob(filepath.Join(under, adapter.Prefix+"*", "*.hosts")) // Glob fails only for a malformed pattern
 	for _, path := range paths {
 		number, ours := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".hosts"), cluster+"-")
 		id, err := strconv.ParseInt(number, 10, 64)

@@ -14,7 +14,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// The test's users have no name, so that no folder in /tmp belongs to a real user.
+// The test uses user IDs without names, so that no folder in /tmp belongs to a real user.
 const (
 	victim   = 64301
 	attacker = 64302

@@ -131,7 +131,8 @@ func (j *Journal) Unfinished() ([]Entry, error) {
 	return all, err
 }
 
-// Entries returns every intent and event with an id above since, in order. An error ends the sequence.
+// Entries returns every intent and event with an id above `since`, in order. An error ends the
+// sequence.
 func (j *Journal) Entries(since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? ORDER BY id LIMIT ?`, since)
 }
@@ -141,7 +142,7 @@ func (j *Journal) JobEntries(job, since int64) iter.Seq2[Entry, error] {
 	return j.pages(`WHERE id > ? AND job = ? ORDER BY id LIMIT ?`, since, job)
 }
 
-// EventsSince returns the last events since a time, but at most `most` events, in order.
+// EventsSince returns the last events since a time, in order. It returns at most `most` events.
 func (j *Journal) EventsSince(at time.Time, most int) ([]Entry, error) {
 	all, err := j.page(`WHERE at >= ? AND kind = 'event' ORDER BY id DESC LIMIT ?`, micros(at), most)
 	slices.Reverse(all)

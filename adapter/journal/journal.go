@@ -2,8 +2,9 @@
 // which is written before the action is carried out, and the outcome of the action. It also has the
 // events and the record of each managed job, and the documents that `accordion status` shows.
 //
-// It is not the log, which hclog writes, and not a source of truth about the cluster. After a crash the batch system is right, and the journal
-// only tells which actions may be half done.
+// The journal is neither the log, which hclog writes, nor a source of truth about the cluster.
+// After a crash the batch system is right, and the journal only shows which actions may be half
+// done.
 //
 //	j, err := journal.Open("/var/lib/accordion/journal.db")
 //	…

@@ -111,7 +111,7 @@ func (l *Lines) last() (int64, error) {
 }
 
 // Run writes new events after each pause, until ctx ends. Run repeats failed writes. It calls
-// report once for each reason of a failure, and with nil when writing works again. An error means
+// `report` once for each reason of a failure, and with nil when writing works again. An error means
 // that the journal cannot be read.
 func (l *Lines) Run(ctx context.Context, pause time.Duration, report func(error)) error {
 	said := ""

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// happens writes one event each for the given number of jobs, with an intent before each.
+// happens writes an event for each of the given jobs. Before each event it writes an intent.
 func happens(t testing.TB, j *Journal, jobs ...int64) {
 	t.Helper()
 	for _, job := range jobs {

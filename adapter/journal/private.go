@@ -181,8 +181,8 @@ const besideEnd = ".new"
 // A renewal makes a copy of a database, which no other user could ever open, and replaces the
 // database by the copy. Nothing is lost if the process ends between two steps. Until the copy has
 // the database's name, the old files are whole. After that the old log has only pages that the copy
-// has too, so it does not matter whether SQLite applies the old log again. For this reason the copy
-// is made byte by byte, because an old log does not fit a database that was rewritten by SQL.
+// has too, so it does not matter whether SQLite applies the old log again. The copy is made byte by
+// byte, because an old log does not fit a database that was rewritten by SQL.
 type renewal struct{ path, beside string }
 
 // steps returns the actions of the renewal, in order.

@@ -17,11 +17,13 @@ type Reader interface {
 	View() ([]byte, error)
 	// Queue returns what PutQueue wrote last, and nil if it never did.
 	Queue() ([]byte, error)
-	// Entries returns every intent and event with an id above since, in order. An error ends the sequence.
+	// Entries returns every intent and event with an id above `since`, in order. An error ends the
+	// sequence.
 	Entries(since int64) iter.Seq2[Entry, error]
 	// JobEntries returns the entries of one job id, as Entries does.
 	JobEntries(job, since int64) iter.Seq2[Entry, error]
-	// Follow returns what Entries returns, or JobEntries if job is not 0, and then every new entry until ctx ends.
+	// Follow returns the entries of Entries, or of JobEntries if `job` is not 0. Then it returns
+	// every new entry until ctx ends.
 	Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error]
 	// Close closes the reader's files or connections.
 	Close() error

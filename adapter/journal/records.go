@@ -75,7 +75,8 @@ func (j *Journal) PutAll(records []Record) error {
 	})
 }
 
-// PutWhole replaces records, deletes the records of the jobs in gone, and writes events, in one transaction.
+// PutWhole replaces records, deletes the records of the jobs in `gone`, and writes events, in one
+// transaction.
 func (j *Journal) PutWhole(records, gone []Record, happened []Event) error {
 	rows := make([][]any, len(happened))
 	for i, ev := range happened {

@@ -85,8 +85,9 @@ func (e Entry) Line(zone *time.Location) string {
 	return core.Printable(b.String())
 }
 
-// Follow returns what Entries returns, or JobEntries if job is not 0, and then every new entry until ctx ends. It looks for new entries after
-// each pause. An intent that was returned without its outcome is returned again when it has one.
+// Follow returns the entries of Entries, or of JobEntries if `job` is not 0. Then it returns every
+// new entry until ctx ends. It looks for new entries after each pause. An intent that was returned
+// without its outcome is returned again when it has one.
 func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		open := map[int64]bool{}

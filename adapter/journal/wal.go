@@ -13,8 +13,8 @@ import (
 // SQLite appends to the write-ahead log, and moves the log into the database when the log has about
 // 4 MB. A program that reads for a long time, or holds a lock, prevents that. Then the log grows.
 
-// walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to this size when
-// it starts to reuse it.
+// walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to this size
+// when it starts to reuse the log.
 const walLimit = 16 << 20
 
 // WALBytes returns the size of the write-ahead log.
@@ -33,8 +33,8 @@ func WALBytes(path string) int64 {
 }
 
 // WatchWAL checks the size of the write-ahead log after each pause until ctx ends. It empties a log
-// that is larger than the limit. It calls report with an error if emptying the log fails twice in a
-// row, and with nil when it succeeds again.
+// that is larger than the limit. It calls `report` with an error if emptying the log fails twice in
+// a row, and with nil when it succeeds again.
 func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func(error)) error {
 	failed := 0
 	for {

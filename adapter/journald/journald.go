@@ -47,7 +47,7 @@ func New(options hclog.LoggerOptions) hclog.Logger {
 // A sink receives the lines of a logger and of all loggers derived from it.
 type sink struct {
 	mu       sync.Mutex
-	text     hclog.Logger // writes a line into line
+	text     hclog.Logger // writes the text of a line into `line`
 	line     bytes.Buffer
 	fallback io.Writer
 }

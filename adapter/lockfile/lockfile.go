@@ -1,5 +1,5 @@
 // Package lockfile makes sure that only one process on a host does something: the process that
-// holds the lock of a file. The kernel releases the lock when the process ends, also after kill -9.
+// holds the lock of a file. The kernel releases the lock when the process ends, even after kill -9.
 // If another process holds the lock, Acquire returns an error and does not wait for it.
 //
 //	lock, err := lockfile.Acquire("/run/accordion-sidecars/mine.lock", "its journal is /var/lib/accordion/journal.db")

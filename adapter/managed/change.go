@@ -28,10 +28,10 @@ func (r *Job) Apply(changes []Change) (save bool) {
 
 // Changes to a job that waits or starts.
 type (
-	// Adopted records that the job waits in the state in which adapter.Starter.Adopt leaves a job.
+	// Adopted records that the job now waits as adapter.Starter.Adopt leaves a job.
 	Adopted struct{}
 
-	// StartDecided records that the job is to start at the second At on these nodes. EP is the
+	// StartDecided records that the job will start at the second At on these nodes. EP is the
 	// chosen profile.
 	StartDecided struct {
 		At         core.Time
@@ -67,13 +67,13 @@ type (
 	// ResizeBegun records that a resize to these nodes, and to the next step, begins.
 	ResizeBegun struct {
 		Nodes []string
-		Ready time.Time // when all of these nodes were seen free; zero if that is not measured
+		Ready time.Time // when all of these nodes were first seen free; zero if that is not measured
 	}
 
 	// ResizeFailed records that the resize under way failed. The job stays in its step.
 	ResizeFailed struct{}
 
-	// NodesHeld records that the job holds these nodes since a second, in these allocations.
+	// NodesHeld records the nodes that the job has held since the second At, and its allocations.
 	NodesHeld struct {
 		Nodes []string
 		Parts []adapter.Part
@@ -92,8 +92,8 @@ type (
 	// ResizeRepeated records that a resize that the batch system had forgotten was repeated in this second.
 	ResizeRepeated struct{ At core.Time }
 
-	// ForgottenNodesLost records that the job will not regain nodes that the batch system forgot to
-	// have allocated. The job continues without these nodes.
+	// ForgottenNodesLost records that the job will not regain these nodes, whose allocation the
+	// batch system forgot. The job continues without these nodes.
 	ForgottenNodesLost struct{ Nodes []string }
 )
 
@@ -102,7 +102,7 @@ type (
 	// Detached records that the job is no longer attached to the reservation of its start.
 	Detached struct{}
 
-	// LimitAsked records that the longer limit is being requested.
+	// LimitAsked records that the sidecar is requesting the longer limit.
 	LimitAsked struct{}
 
 	// StepCallsKnown records whether the job calls `accordion step`.
@@ -115,7 +115,7 @@ type (
 	// still to be sent to the user.
 	OutageExcused struct{ Message string }
 
-	// ProgramsSeen records the programs of the job at the second At. They are nil if they could not
+	// ProgramsSeen records the job's programs at the second At. Programs is nil if they could not
 	// be read.
 	ProgramsSeen struct {
 		Programs *adapter.Programs

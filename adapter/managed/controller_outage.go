@@ -21,21 +21,21 @@ type Outages struct {
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
 
 	slow    bool        // the last answer took long
-	answers []core.Time // the seconds of the last answers, because a restart of the controller may be seen only some answers later
+	answers []core.Time // seconds of the latest answers, because only a later answer may show that the controller was restarted
 }
 
 const (
 	mostOutages = 64
 	mostAnswers = 64
-	// hangs is the number of seconds from which a slow answer counts as an outage, if the previous
-	// answer was quick.
+	// An answer that takes at least `hangs` seconds counts as an outage, if the previous answer was
+	// quick.
 	hangs core.Time = 10
-	// unseen bounds how long before its start, in seconds, the controller is assumed to have been
-	// down if no call failed in that time.
+	// If no call failed, the controller is assumed to have been down for at most `unseen` seconds
+	// before it started again.
 	unseen core.Time = 60
-	// Stall bounds for how many seconds after an outage the outage may still keep a program from
-	// starting. slurmctld refuses an srun until the nodes have registered. The srun then asks again
-	// after 60 to 69 s, and was observed to do so twice.
+	// Stall is for how many seconds after its end an outage may still keep a program from starting.
+	// slurmctld refuses an srun until the nodes have registered. The srun then asks again after 60
+	// to 69 s, and was observed to do so twice.
 	Stall core.Time = 150
 	// settling is the number of seconds after an outage in which slurmctld may refuse programs,
 	// because its nodes have not registered yet.
@@ -80,8 +80,8 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 	return over, ended
 }
 
-// answeredBefore returns the last second before `second` in which a call began that was answered,
-// or `second` minus unseen if that is later.
+// answeredBefore returns the last second before `second` in which an answered call began. It
+// returns `second` minus `unseen` if that is later.
 func (o *Outages) answeredBefore(second core.Time) core.Time {
 	from := second - unseen
 	for _, at := range append(slices.Clone(o.answers), o.Answered) {
@@ -147,10 +147,10 @@ func (o Outage) touches(from, to core.Time) bool {
 }
 
 // Cost returns for how many seconds between `from` and `to` outages kept an application from
-// working. A program that was to start during an outage may start long after the outage. The cost
-// of an outage ends when the first program starts after the begin of that outage. A program that
-// started before the outage was not kept from working. p has the job's programs as last read, and
-// is nil if they are not known.
+// working. A program that was to start during an outage may start long after the outage. An outage
+// costs nothing any more once a program has started after the outage began. A program that started
+// before the outage was not kept from working. p has the job's programs as last read, and is nil if
+// they are not known.
 func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
 	counted := from
 	for _, one := range o.Known {
@@ -164,7 +164,7 @@ func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Tim
 	return seconds
 }
 
-// stalled returns the second in which an application continues that an outage has stopped.
+// stalled returns the second in which an application continues after an outage stopped it.
 func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
 	if p == nil {
 		return end
@@ -226,15 +226,15 @@ func (r *Job) Outage(o Outages, now core.Time) (Outage, bool) {
 // lookEvery is the number of seconds between two readings of a job's programs.
 const lookEvery core.Time = 5
 
-// LooksDue reports whether the job's programs have to be read, because an outage may still keep a
-// program from starting, or the cost of the outage is not known yet.
+// LooksDue reports whether the job's programs have to be read. They have to be read while an outage
+// may still keep a program from starting, or while the cost of the outage is not known.
 func (r *Job) LooksDue(o Outages, now core.Time) bool {
 	last, touched := r.Outage(o, now)
 	return touched && r.Question == nil && now >= r.ProgramsReadAt+lookEvery && r.ProgramsReadAt < last.end(now)+Stall
 }
 
-// LimitExtension returns by how many more seconds the job's time limit has to be raised to
-// compensate for outages, in whole minutes.
+// LimitExtension returns by how many more seconds the job's time limit has to be raised because of
+// outages. Limits are raised by whole minutes.
 func (r *Job) LimitExtension(now core.Time) core.Time {
 	if r.Phase != Running || r.Limit == 0 || r.Seen == nil || r.Seen.Limit >= core.Forever || r.Resizing() {
 		return 0

@@ -4,7 +4,7 @@ import (
 	"accordion/core"
 )
 
-// A Course is a job's place in the plan, on nodes by name.
+// A Course is a job's place in the plan: its start, and its nodes by name.
 type Course struct {
 	Start  core.Time
 	Choice int

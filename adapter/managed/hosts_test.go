@@ -16,7 +16,7 @@ import (
 
 func TestShimReadsFromHostsFileWhatTheJobHas(t *testing.T) {
 	r := &Job{Record: Record{Key: adapter.Key{ID: 42}, Began: 1, Promise: []core.Time{9}}, Choices: []core.EP{{{Nodes: 300, Duration: 9}}}}
-	for job := range core.JobID(3) { // names that cannot be abbreviated, and too many for a line
+	for job := range core.JobID(3) { // these names cannot be abbreviated, and do not fit on one line
 		part := adapter.Part{Job: 42 + job}
 		for n := range 100 {
 			part.Nodes = append(part.Nodes, fmt.Sprintf("a%dz%s%d", n, strings.Repeat("x", 40), job))

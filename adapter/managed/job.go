@@ -18,7 +18,7 @@ import (
 type Job struct {
 	Record              // what the journal keeps
 	Unsaved   bool      // the record changed since it was last saved
-	Part      *Part     // the application's part that the job is; nil if the job is no part
+	Part      *Part     // set if the job is a part of an application; nil otherwise
 	Choices   []core.EP // the profiles or configurations that the job requested
 	Reading             // what was last read of the job
 	Operation           // what the sidecar does to the job
@@ -37,7 +37,8 @@ type Reading struct {
 	ProgramsReadAt core.Time         // second in which Programs was read; 0 if it never was
 }
 
-// An Operation is what is being done to a job, what was done last, and when something may be done again.
+// An Operation describes the operation under way for a job, the last operation, and when the next
+// one may begin.
 type Operation struct {
 	LastEpoch     Epoch         // epoch of the last call for the job: readings up to this epoch may not show that call
 	Underway      string        // the verb of the operation under way; "" if none is
@@ -45,7 +46,7 @@ type Operation struct {
 	NextNodes     []string      // the nodes that the job will hold after the resize under way; nil if no resize is under way
 	ReleasedLast  ReleasedNodes // the nodes that the job released last
 	RetryAt       time.Time     // no operation begins before this instant
-	Failures      int           // operations that failed in a row for reasons that have no pause of their own
+	Failures      int           // number of operations in a row that failed for reasons without a pause of their own
 	LateCallUntil time.Time     // until this instant the batch system may still carry out a release that timed out; zero if there is no such release
 	RefusedNodes  []string      // the nodes of a growth that the batch system refused
 	ReleasedAt    time.Time     // when the job was released to start; zero after a restart of the sidecar
@@ -59,7 +60,7 @@ type Operation struct {
 type Plan struct {
 	Course        *Course   // the job's place in the present plan; nil if the job has none
 	NamedBefore   *Course   // the job's place in an earlier plan, whose nodes the next plan keeps if possible
-	TriedEarly    core.Time // second in which going on early was last tried
+	TriedEarly    core.Time // second in which the planner last tried to let the job continue early
 	LimitRegained bool      // the time limit was raised again in the present step, so that promises to other jobs come first
 }
 
@@ -198,7 +199,8 @@ func (r *Job) Final() bool { return r.Step == len(r.EP())-1 }
 
 func (r *Job) total() core.Time { return r.EP().Total() }
 
-// Kind returns the job's kind in the words of status: evolving, moldable, rigid or delegated.
+// Kind returns the kind of the job as `accordion status` shows it: evolving, moldable, rigid or
+// delegated.
 func (r *Job) Kind() string {
 	if r.Part != nil {
 		return view.Delegated
@@ -241,13 +243,13 @@ func (r *Job) NodesForPlan() []string {
 	return r.Nodes
 }
 
-// Escaped reports whether a running job's start was never decided. Its owner released it, which
-// only the batch system's plug-in can prevent. A job whose start was decided and then undone or
-// forgotten has not escaped. It stays managed if it runs anyway, for example after the batch system
-// lost its last seconds.
+// Escaped reports whether a running job's start was never decided. The owner of such a job released
+// it, which only the batch system's plug-in can prevent. A job whose start was decided and then
+// undone or forgotten has not escaped. It stays managed if it runs anyway, for example after the
+// batch system lost the changes of its last seconds.
 func (r *Job) Escaped() bool { return r.Phase == Waiting && !r.Decided }
 
-// PhaseText returns the job's phase in the words of status.
+// PhaseText returns the job's phase as `accordion status` shows it.
 func (r *Job) PhaseText() string {
 	switch {
 	case r.Phase == Running && r.Resizing() && r.EP()[r.Target].Nodes > len(r.Nodes):
@@ -286,8 +288,8 @@ func (r *Job) Limited() *view.Limit {
 	return nil
 }
 
-// Allowed returns the choices that the site's limits allow, and their indices. If the limits allow none, it returns all choices and nil;
-// plan.World.Impossible refuses such a job.
+// Allowed returns the choices that the site's limits allow, and their indices. If the limits allow
+// none, it returns all choices and nil. plan.World.Impossible refuses such a job.
 func (r *Job) Allowed() (choices []core.EP, named []int) {
 	for i, ep := range r.Choices {
 		if r.Seen.Most.Allows(ep.Peak()) {
@@ -300,8 +302,8 @@ func (r *Job) Allowed() (choices []core.EP, named []int) {
 	return choices, named
 }
 
-// Slower returns the sizes in a moldable job's list that a sizing rule never chooses, because a smaller size is faster. It returns "" if
-// there are none.
+// Slower returns the sizes in a moldable job's list that a sizing rule never chooses, because a
+// smaller size is faster. It returns "" if there are none.
 func (r *Job) Slower() string {
 	s := sizing.New(core.Job{Choices: r.Choices}, sizing.HalfReference)
 	if s == nil || s.Several {
@@ -333,7 +335,7 @@ const (
 	RetryLongFrozen           = time.Minute
 )
 
-// LongFrozen reports whether the batch system has refused to change the job for long.
+// LongFrozen reports whether the batch system has refused to change the job for a long time.
 func (r *Job) LongFrozen(now time.Time) bool { return LongFrozen(r.FrozenSince, now) }
 
 // LongFrozen reports whether the batch system has refused for more than freezePatience seconds to

@@ -10,7 +10,7 @@ import (
 func TestTheNodeOfTheScriptAndTheOneThatTheBatchSystemTakesForItBothStay(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		seen []string // the job's nodes as the batch system lists them; it takes the first node for the node of the script
+		seen []string // the job's nodes as the batch system lists them; it assumes that the script runs on the first node
 		next int
 		want []string
 	}{

@@ -9,8 +9,8 @@ import (
 // ApplyLimit applies the time limit, in seconds, that a running job has in the batch system now. It
 // reports whether the profile changed. The limit may end before the job's profile does, because the
 // limit was shortened or steps began late. Then ApplyLimit removes steps that would begin after the
-// limit, and shortens a step that would last longer. If the whole profile fits again, it is
-// restored. A job that started without the sidecar keeps the limit of its user.
+// limit, and shortens a step that would last longer. If the whole profile fits again, ApplyLimit
+// restores it. A job that started without the sidecar keeps the limit that its user set.
 func (r *Job) ApplyLimit(limit core.Time) bool {
 	if r.Limit == 0 || r.Resizing() {
 		return false
@@ -30,7 +30,7 @@ func (r *Job) ApplyLimit(limit core.Time) bool {
 	return !slices.Equal(was, r.Promise)
 }
 
-// ends returns the second in which the batch system ends the job because of a limit. The second is
+// ends returns the second in which the batch system ends a job that has this limit. The second is
 // by the clock of the promise, which may have been set since the job began.
 func (r *Job) ends(limit core.Time) core.Time { return r.Began + r.Clock + limit }
 
@@ -76,8 +76,9 @@ func (r *Job) cutAt(end core.Time) {
 	r.Promise[last] -= off
 }
 
-// restoreProfile restores what was cut off, as it was promised then, plus the seconds by which earlier steps have slipped since. This is a new promise:
-// promises made to other jobs in the meantime come first.
+// restoreProfile restores the steps that were cut off. Their promised times are those of the old
+// promise, plus the seconds by which earlier steps have slipped since. This is a new promise, so
+// promises that other jobs got in the meantime come first.
 func (r *Job) restoreProfile() {
 	if r.CutProfile == nil {
 		return

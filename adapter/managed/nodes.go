@@ -40,8 +40,8 @@ func (r *Job) Found(nodes []string, now core.Time) {
 }
 
 // LoseNodes records nodes that the job lost. The loss begins a new generation of the job's hosts
-// file. A job that was informed of a coming shrink has seen a generation that will not come true,
-// and is informed again.
+// file. If a coming shrink was already announced to the job, the announced generation will not come
+// true, and the shrink is announced again.
 func (r *Job) LoseNodes(lost []string) {
 	if len(lost) == 0 {
 		return
@@ -53,8 +53,8 @@ func (r *Job) LoseNodes(lost []string) {
 	}
 }
 
-// Includes reports whether the job released one of the nodes in the second `now`, so that the job
-// may not receive that node again before the next second.
+// Includes reports whether the job released one of these nodes in the second `now`. The job may
+// then not receive that node again before the next second.
 func (p ReleasedNodes) Includes(nodes []string, now core.Time) bool {
 	return now <= p.at && slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(p.nodes, n) })
 }
@@ -96,8 +96,9 @@ func (r *Job) fixedNodes() []string {
 	return stays
 }
 
-// OrderForShrink orders the job's nodes as the application asks for its next shrink: first the nodes that it can never release, then those to
-// keep. It returns why the request cannot be met, and "" if it can.
+// OrderForShrink orders the job's nodes for its next shrink, as the application requested. Nodes
+// that the job can never release come first, then the nodes to keep. OrderForShrink returns why the
+// request cannot be met, and "" if it can.
 func (r *Job) OrderForShrink(q wire.Request) string {
 	if q.Keep == "" && q.Release == "" {
 		return ""
@@ -150,8 +151,8 @@ func (r *Job) OrderForShrink(q wire.Request) string {
 	return ""
 }
 
-// StepOfSize returns the first step with this number of nodes, or 0. It guesses the present step of
-// a job without a record.
+// StepOfSize returns the first step with this number of nodes, and 0 if there is none. The result
+// is a guess at the present step of a job without a record.
 func StepOfSize(ep core.EP, nodes int) int {
 	return max(0, slices.IndexFunc(ep, func(s core.Step) bool { return s.Nodes == nodes }))
 }

@@ -1,7 +1,7 @@
 package managed
 
-// An Obstacle is a reason why a node is not free, or why a promise was broken. The texts are values
-// of a metric's label.
+// An Obstacle is a reason why a node is not free, or why a promise was broken. The strings are
+// values of a label in the metrics.
 type Obstacle string
 
 // The obstacles to a growth.
@@ -12,7 +12,7 @@ const (
 	BatchSystem     Obstacle = "batch system" // the node is completing, down, or not yet cleaned up
 	SiteLimit       Obstacle = "limit"        // a limit of the site
 	BootingNode     Obstacle = "booting node" // a node that was powered down
-	Turn            Obstacle = "turn"         // calls for other users have used what [limits] and clients_per_minute allow
+	Turn            Obstacle = "turn"         // calls for other users have used up what [limits] clients_per_minute allows
 )
 
 // More obstacles that break promises.

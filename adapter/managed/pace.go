@@ -31,12 +31,12 @@ func (l Limits) TooShort(r *Job) string {
 	return ""
 }
 
-// ahead is the divisor for bursts: a job may make a quarter of an hour's resizes earlier than
-// evenly spaced.
+// ahead bounds bursts. A job may be resized ResizesPerHour/ahead times in a row before its resizes
+// have to be evenly spaced.
 const ahead = 4
 
-// between returns the mean number of seconds between two resizes in the long run; 0 if there is no
-// bound.
+// between returns the mean number of seconds between two resizes in the long run, and 0 if there is
+// no bound.
 func (l Limits) between() core.Time {
 	if l.ResizesPerHour == 0 {
 		return 0
@@ -46,7 +46,7 @@ func (l Limits) between() core.Time {
 
 // NextResize returns the second from which the job may be resized again, and why not before. A job
 // whose steps are no shorter than ShortestStep never has to wait. A job whose steps end early may
-// have to wait after a quarter of an hour's resizes.
+// have to wait after ResizesPerHour/ahead resizes.
 func (l Limits) NextResize(r *Job) (second core.Time, why string) {
 	if l.between() == 0 {
 		return 0, ""

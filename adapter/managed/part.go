@@ -7,14 +7,15 @@ import (
 	"accordion/core"
 )
 
-// A Part makes a managed job a part of an application (delegated scheduling). A part is rigid, and
-// adapter/delegated decides when it starts and ends. The journal has no record of a part.
+// A Part describes a managed job that is a part of an application (delegated scheduling). A part is
+// rigid, and adapter/delegated decides when it starts and ends. The journal has no record of a
+// part.
 type Part struct {
 	Application int64
 	Rank        core.Time // second that gives the rank: the part comes before jobs that were submitted in that second or later
 	Begin       core.Time // second before which a waiting part does not start; 0 if it may start now
 	Margin      core.Time // seconds by which the job's time limit is longer than the part's walltime
-	Unmade      bool      // the part's job was not submitted to the batch system yet
+	Unmade      bool      // the part's job has not been submitted to the batch system yet
 	Ahead       bool      // nodes are reserved ahead for a waiting part, as for other waiting jobs
 }
 

@@ -17,8 +17,8 @@ func (r *Job) SetPromise(now core.Time, ep core.EP) {
 	}
 }
 
-// BeginTargetStep begins the target step now. A promise that was moved while the previous step was late contains the delay
-// already.
+// BeginTargetStep begins the target step now. If the promise was moved while the previous step was
+// late, it already contains the delay.
 func (r *Job) BeginTargetStep(now core.Time) {
 	r.Promise[r.Step] = max(r.Promise[r.Step], now)
 	r.Step = r.Target
@@ -39,8 +39,9 @@ func (r *Job) stepEnd(step int, begin core.Time) core.Time {
 	return end
 }
 
-// SetSidecarDelay sets for how many seconds the application does not count as late because the sidecar delayed it. Up to Tolerance seconds, which a
-// reading and an answer take, do not count.
+// SetSidecarDelay sets for how many seconds the sidecar delayed the application, which does not
+// count as late for these seconds. A delay of up to Tolerance seconds is ignored, because a reading
+// and an answer take that long.
 func (r *Job) SetSidecarDelay(seconds core.Time) {
 	if r.SidecarDelay = seconds; seconds <= Tolerance {
 		r.SidecarDelay = 0
@@ -57,17 +58,18 @@ func (r *Job) ResumeAfterRestart(now core.Time) {
 	}
 }
 
-// NotLateFor returns for how many seconds after the promised end of its step the application does not count as late. The sidecar's delay and
-// the cost of outages are mostly the same seconds, so the larger counts.
+// NotLateFor returns for how many seconds after the promised end of its step the application does
+// not count as late. The sidecar's delay and the cost of outages are mostly the same seconds, so
+// only the larger of the two counts.
 func (r *Job) NotLateFor() core.Time { return max(r.SidecarDelay, r.OutageCost) + r.SuspendedFor }
 
 // LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus NotLateFor.
 func (r *Job) LateFrom() core.Time { return r.Due() + r.NotLateFor() }
 
-// Remaining returns what the job occupies from now on, as promised. If it is late, its later steps
+// Remaining returns what the job occupies from now on, as promised. The later steps of a late job
 // last as long as requested. A step that should have ended lasts another second. If a resize is
-// under way, Remaining returns what BeginTargetStep will write, because the resize ends the wait
-// that was promised before it.
+// under way, Remaining returns the promise that BeginTargetStep will write. The present promise may
+// still contain a wait for this resize.
 func (r *Job) Remaining(now core.Time) core.EP {
 	ep := make(core.EP, 0, len(r.Promise)-r.Step)
 	from := now
@@ -95,8 +97,9 @@ func (r *Job) Remainder(now core.Time) sched.Remainder {
 	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.PlanStep()+1:]}
 }
 
-// ApplicationLate reports whether the application itself is late, by more than a resize takes. Its step should have ended, and the job neither waits for
-// the next step nor is being resized.
+// ApplicationLate reports whether the application itself is late by more than Tolerance, which is
+// the time that a resize takes. Its step should have ended, and the job neither waits for the next
+// step nor is being resized.
 func (r *Job) ApplicationLate(now core.Time) bool {
 	return r.Phase == Running && r.Underway == "" && r.Question == nil && r.StepCalls != StepCallsNever && now > r.LateFrom()+Tolerance
 }
@@ -106,8 +109,9 @@ func (r *Job) PutOff(now core.Time) bool {
 	return r.Question != nil && r.PlannedEnd <= now && now < r.Due()
 }
 
-// ShiftTimes moves the job's promise, and the times from which waits are counted, after the clock was set by the given number of seconds. CouldRun
-// stays, because the batch system returns it with each reading by its own clock.
+// ShiftTimes moves the job's promise, and the times from which waits are counted, after the clock
+// was set by the given number of seconds. CouldRun does not change, because each reading has it by
+// the batch system's own clock.
 func (r *Job) ShiftTimes(by int64) {
 	for i := r.Step; i < len(r.Promise); i++ {
 		r.Promise[i] += by
@@ -132,7 +136,7 @@ func (r *Job) ShiftTimes(by int64) {
 	r.TriedEarly = 0
 }
 
-// Allowance returns for how many seconds the job may be late in all. Seconds by which the job's
+// Allowance returns for how many seconds the job may be late in total. Seconds by which the job's
 // limit was raised since its start (oarwalltime, scontrol) count too, because the batch system
 // granted them to the user.
 func (r *Job) Allowance(o Overrun) core.Time {

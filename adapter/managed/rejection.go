@@ -45,9 +45,9 @@ func (r *Job) Reject(said string, now core.Time, kinds string) {
 }
 
 // Reconsider applies a reading of a rejected job, and reports whether the start is tried again
-// without waiting for the end of the pause. It is if the job now requests something else, or if the
-// kinds of nodes changed. The count of rejections then starts again. No pause is shorter than the
-// first, because an owner may change the job repeatedly.
+// without waiting for the end of the pause. The start is tried again if the job now requests
+// something else, or if the kinds of nodes changed. The count of rejections then starts again. No
+// pause is shorter than firstPause, because an owner may change the job repeatedly.
 func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false
@@ -97,7 +97,7 @@ func KindsOf(nodes []adapter.Node) string {
 	return fmt.Sprintf("%x", sum.Sum64())
 }
 
-// ShortReason returns the text, cut to at most 160 bytes, as a Rejection has it.
+// ShortReason cuts a text to at most 160 bytes.
 func ShortReason(text string) string {
 	const most = 160
 	if len(text) <= most {

@@ -30,8 +30,8 @@ type Settings struct {
 	Limits   Limits
 }
 
-// LateCall is how long after its deadline the batch system may still carry out a call. That call
-// may undo what is done for the same job in the meantime.
+// LateCall is for how long after a call's deadline the batch system may still carry out the call.
+// The late call may undo what was done for the same job in the meantime.
 const LateCall = 5 * time.Second
 
 // Unused bounds how many node-seconds a user's jobs may reserve ahead and leave unused. If a user
@@ -42,10 +42,10 @@ type Unused struct {
 	HalfLife core.Time
 }
 
-// Overrun bounds how late a managed job may be in all before it is ended: Share of its total time,
-// at least Least seconds. This is its overrun allowance. The job is warned by Signal, Grace seconds
-// before the allowance ends, or as soon as another job waits for its nodes. The other job waits at
-// most Grace seconds.
+// Overrun bounds how late a managed job may be in total before the sidecar ends it. This overrun
+// allowance is the fraction Share of the job's total time, but at least Least seconds. The sidecar
+// sends Signal to the job Grace seconds before the allowance ends, or as soon as another job waits
+// for its nodes. The other job waits at most Grace seconds.
 type Overrun struct {
 	Share  float64
 	Least  core.Time
@@ -53,7 +53,8 @@ type Overrun struct {
 	Signal string
 }
 
-// Silent configures how jobs that never call `accordion step` learn of resizes: by Signal, after a growth and Notice seconds before a shrink.
+// Silent configures how jobs that never call `accordion step` learn of resizes. They receive Signal
+// after a growth, and Notice seconds before a shrink.
 type Silent struct {
 	Notice core.Time
 	Signal string

@@ -17,7 +17,7 @@ func (r *Job) CountSuspension(now core.Time) {
 	}
 }
 
-// SuspendedText tells the user of a suspended job what the job waits for.
+// SuspendedText returns a message for the user of a suspended job.
 func (r *Job) SuspendedText() string {
 	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }

@@ -34,7 +34,7 @@ func (r *Job) Ask(q Question) {
 		q.Reply(r.Reply(wire.Over, "the profile has no further step"))
 		return
 	}
-	if r.Phase != Starting { // a starting job chooses nodes only after a reading shows that it runs, because its nodes are not known before
+	if r.Phase != Starting { // the nodes of a starting job are not known before a reading shows that it runs, so it cannot choose nodes yet
 		if why := r.OrderForShrink(q.Request); why != "" {
 			q.Reply(r.Reply(wire.Refused, why))
 			return
@@ -62,7 +62,8 @@ func (r *Job) answerAgain(over int, now time.Time) {
 	}
 }
 
-// UpdateDialog updates a running job: whether its question still stands, whether it is late, and whether it calls `accordion step` at all.
+// UpdateDialog updates a running job: whether its question is still open, whether it is late, and
+// whether it calls `accordion step` at all.
 func (r *Job) UpdateDialog(now time.Time, second core.Time) {
 	if r.Phase != Running || r.Attached {
 		return

@@ -2,11 +2,11 @@ package managed
 
 import "accordion/core"
 
-// Used returns as used the node-seconds that a running job has held until the second `end`. unused
-// is the number of node-seconds that were reserved ahead for later steps, and stay unused if the
-// job ends at that second. For a later step only the nodes beyond the present ones count. Each step
-// counts for no longer than the job has run, because a job that fails at its start has kept almost
-// nothing from other jobs.
+// Used returns two numbers of node-seconds. `used` is what a running job has held until the second
+// `end`. `unused` is what was reserved ahead for later steps, and stays unused if the job ends at
+// that second. For a later step only the nodes beyond the present ones count. Each step counts for
+// no longer than the job has run, because a job that fails at its start has kept almost nothing
+// from other jobs.
 func (r *Job) Used(end core.Time) (used, unused core.Time) {
 	if r.Began == 0 || len(r.Promise) == 0 {
 		return 0, 0

@@ -142,7 +142,8 @@ func allocationsOf(claims []place.Claim) []core.Allocation {
 	return all
 }
 
-// addRunning adds the jobs that hold some of the nodes to the load, and the foreign reservations that cover them now.
+// addRunning adds to the load the jobs that hold some of the nodes, and the foreign reservations
+// that cover some of the nodes now.
 func (m *machine) addRunning(all *sched.SystemLoad, in func(node int) bool) {
 	holds := func(names []string) (n int) {
 		for _, name := range names {
@@ -172,8 +173,8 @@ func (m *machine) addRunning(all *sched.SystemLoad, in func(node int) bool) {
 	}
 }
 
-// asRead reports whether the reading is to be used for the nodes that the job holds. For managed
-// jobs that run, their records are used instead.
+// asRead reports whether the reading determines which nodes the job holds. For a running managed
+// job, its record determines that.
 func (m *machine) asRead(j *adapter.Job) bool {
 	r := m.Managed[j.Key]
 	return r == nil || r.Phase == managed.Waiting

@@ -27,10 +27,10 @@ const (
 	fewestTimes = 20
 )
 
-// addReservations records in busy when foreign reservations occupy nodes. It returns what waiting
-// jobs see, for which future reservations begin Approach seconds earlier, and nil if there is no
-// future reservation. Nothing is planned after the last known occurrence of a reservation that
-// repeats.
+// addReservations records in `busy` when foreign reservations occupy nodes. It returns the same
+// spans as waiting jobs see them, in which future reservations begin Approach seconds earlier. It
+// returns nil if there is no future reservation. Nothing is planned after the last known occurrence
+// of a reservation that repeats.
 func (v *World) addReservations(busy spans) (early spans) {
 	var lies bool
 	for i := range v.Snapshot.Reservations {
@@ -119,7 +119,7 @@ func (v *World) nextReservation(nodes []string, from core.Time, counts func(*ada
 	return first, at
 }
 
-// over yields the foreign reservations over some of the nodes, each once.
+// over yields the foreign reservations that cover any of the nodes, each once.
 func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	return func(yield func(*adapter.Reservation) bool) {
 		var seen []*adapter.Reservation
@@ -165,7 +165,8 @@ func (v *World) BlockingReservation(ep core.EP) (first *adapter.Reservation, at 
 	return first, at
 }
 
-// RepeatingReservation returns a foreign reservation that repeats and that leaves too few nodes for each of the job's choices, and nil if there is none.
+// RepeatingReservation returns a foreign reservation that repeats and that leaves too few nodes for
+// each of the job's choices. It returns nil if there is none.
 func (v *World) RepeatingReservation(r *managed.Job) *adapter.Reservation {
 	fewest := len(v.Nodes)
 	for _, ep := range r.Choices {
@@ -188,7 +189,8 @@ func (v *World) RepeatingReservation(r *managed.Job) *adapter.Reservation {
 	return nil
 }
 
-// lastEnd returns the last second up to the given one in which a foreign reservation ends on one of the nodes, and 0 if none does.
+// lastEnd returns the last second up to `before` in which a foreign reservation ends on one of the
+// nodes, and 0 if none does.
 func (v *World) lastEnd(nodes []string, before core.Time) (at core.Time) {
 	for r := range v.over(nodes) {
 		for _, s := range r.Spans() {

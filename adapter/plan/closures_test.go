@@ -30,7 +30,7 @@ func always(repeats string) adapter.Reservation {
 	return r
 }
 
-// found/17: an occurrence has ended, and Slurm has not written the next one yet.
+// One occurrence has ended, and Slurm has not written the next one yet.
 func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 	const hour = 3600
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestReservationsFitBetweenForeignReservations(t *testing.T) {
 	for _, w := range wants {
 		got += fmt.Sprintf(" %d-%d", w.Start-1000, w.End-1000)
 	}
-	if want := "1 60-180"; got != want { // the job is planned to start at 60; the class has not ended 65 s earlier, so the reservation begins later
+	if want := "1 60-180"; got != want { // the job starts at 60; its reservation cannot begin 65 s earlier, because the class has not ended then
 		t.Errorf("it wants %s, want %s", got, want)
 	}
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}

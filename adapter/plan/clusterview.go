@@ -13,9 +13,9 @@ import (
 )
 
 // Applications of launchers see the plan without the applications' own parts. That view must not
-// change while nothing happens. So everything without a known end is assumed to end at a half
-// minute, and not at a time that moves each second. The pool is one machine here, also if jobs
-// distinguish its nodes.
+// change while nothing happens. So everything without a known end is assumed to end at a full half
+// minute of the clock, and not at a time that moves each second. The pool is one machine here, even
+// if jobs distinguish its nodes.
 
 // Stale is the age, in seconds, up to which a Local may be used to plan requests of launchers.
 const Stale core.Time = 10
@@ -33,8 +33,8 @@ func HalfMinute(now core.Time) core.Time {
 const unnamed core.JobID = 1 << 41
 
 // Local returns what the cluster has without the parts of applications, and how many nodes are in
-// service. Local is called after Apply. due maps the ID of each waiting job to the second since
-// which the job was due. Local updates due for its next call.
+// service. Local is called after Apply. `due` maps the ID of each waiting job to the second since
+// which the job has been due. Local updates `due` for its next call.
 func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 	for _, lost := range v.lost {
 		if !lost {
@@ -113,9 +113,10 @@ func (v *World) windows(claims []place.Claim) []sched.Window {
 	return windows
 }
 
-// Weakest returns the least cores, memory and scratch space among the nodes in service, and their common architecture. A number is 0 if it
-// is not known of some node. The architecture is "" if nodes differ. Nodes whose architecture is not known yet, as after a restart of the
-// batch system, are left out of that comparison.
+// Weakest returns the least cores, memory and scratch space among the nodes in service, and their
+// common architecture. A number is 0 if it is not known for every node. The architecture is "" if
+// nodes differ. Nodes whose architecture is not known yet, as after a restart of the batch system,
+// are left out of that comparison.
 func (v *World) Weakest() (all adapter.HostResources) {
 	first, mixed := true, false
 	for i, n := range v.Snapshot.Nodes {
@@ -170,8 +171,9 @@ func (v *World) quietProfile(r *managed.Job) core.EP {
 	return ep
 }
 
-// ranked returns the waiting jobs with ranks that never decrease, because the batch system may rank a job behind others that were submitted
-// later. A job with a place in the plan has its planned size.
+// ranked returns the waiting jobs with their ranks. The ranks never decrease along the queue,
+// although the batch system may put a job behind jobs that were submitted later. A job with a place
+// in the plan has its planned size.
 func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 	places := make(map[core.JobID]core.Planned, len(v.Planned.Jobs))
 	for _, p := range v.Planned.Jobs {
@@ -210,7 +212,7 @@ func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 
 // restOfDue returns the rest of a due job's profile, as if the job had started when it became due.
 // So later jobs keep their planned times while the batch system starts the due job. After half a
-// minute the job counts as due from now again.
+// minute the profile begins now again.
 func (v *World) restOfDue(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
 	since, known := due[id]
 	if !known || since > v.Now || v.Now-since >= 30 {

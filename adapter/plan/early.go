@@ -8,14 +8,14 @@ import (
 	"accordion/core/sched"
 )
 
-// triesPerPlan bounds for how many early applications a cycle tries whether they can continue
-// early. Each try costs the computation of a plan.
+// triesPerPlan bounds for how many early applications a cycle computes whether they can continue
+// early. Each computation makes a plan.
 const triesPerPlan = 2
 
 // advance lets an early application begin its next step, if that delays no other job and the
 // settings allow it. An application is early if it reached the end of its step before the planned
 // second. If the planned second was postponed, the application may continue from the originally
-// promised second on, also if the settings do not allow it to be early. advance reports whether it
+// promised second on, even if the settings do not allow it to be early. advance reports whether it
 // improved a promise. The plan then has to be made again.
 func (v *machine) advance() bool {
 	like := v.coreMachine()

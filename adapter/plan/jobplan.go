@@ -12,7 +12,7 @@ type JobPlan struct {
 	Job        *managed.Job
 	Course     *managed.Course // the job's place in the plan; nil if it has none
 	Promise    []core.Time     // the job's new promise; nil if the promise stays
-	TriedEarly core.Time       // the second at which going on early was last tried; 0 if it never was
+	TriedEarly core.Time       // second in which the planner last tried to let the job continue early; 0 if it never tried
 	Save       bool            // the promise changed so that the record has to be saved
 	allowed    []int           // the choices that the site's limits allow a waiting job, as indices into all of the job's choices; nil means all
 }
@@ -58,7 +58,8 @@ func draftsOf(running []*managed.Job) []*managed.Job {
 	return drafts
 }
 
-// jobPlans returns the plans of the running jobs, by their drafts, and of the managed jobs that wait.
+// jobPlans returns the plans of the running jobs, taken from their drafts, and the plans of the
+// waiting managed jobs.
 func (v *World) jobPlans() []JobPlan {
 	all := make([]JobPlan, 0, len(v.Running)+len(v.Queue))
 	for i, r := range v.Running {

@@ -58,9 +58,9 @@ func (v *World) machines() []*machine {
 
 // assignRunning gives each running job to the machine that has all of its present and future nodes.
 // A job that started when the pool was divided otherwise may have nodes on several machines. The
-// job keeps these nodes as claims on each of the machines, because no promise is broken for a later
-// job. assignRunning returns a job for which this is impossible, because its future nodes have no
-// names yet. It returns nil if there is no such job.
+// job keeps these nodes as claims on each of the machines, because its promise may not be broken
+// for a later job. assignRunning returns a job for which this is impossible, because its future
+// nodes have no names yet. It returns nil if there is no such job.
 func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
 		all[0].drafts = v.drafts
@@ -257,7 +257,8 @@ func lightest(all []*machine) *machine {
 	})
 }
 
-// spread puts an ordinary job that needs nodes of several machines into the queue of each, with a share of its nodes.
+// spread puts an ordinary job that needs nodes of several machines into the queue of each of these
+// machines, with a share of the job's nodes.
 func spread(all []*machine, w Waiter) {
 	total := 0
 	for _, m := range all {

@@ -72,8 +72,8 @@ func (v *World) planOnce() bool {
 	return true
 }
 
-// combined returns the plans of all machines as one, in the order of the queue. An ordinary job on several machines starts with the last
-// of its shares.
+// combined returns the plans of all machines as one, in the order of the queue. An ordinary job on
+// several machines starts when the last of its shares starts.
 func combined(all []*machine, queue []Waiter) core.Plan {
 	if len(all) == 1 {
 		return all[0].Planned
@@ -187,8 +187,8 @@ func (v *World) movePromise(r *managed.Job, a core.Allocation) {
 
 // nameNodes chooses the nodes for each job of the plan. Running jobs keep the nodes that they hold,
 // and no node is in two jobs. A course keeps the nodes of the previous plan if possible. Planned
-// nodes of running jobs are already reserved, and do not change for the sake of other jobs. When a
-// reservation moves to other nodes, an ordinary job may take those nodes in the same instant.
+// nodes of running jobs are already reserved, and do not change for the sake of other jobs. If a
+// reservation moved to other nodes, an ordinary job could take those nodes in the same instant.
 func (m *machine) nameNodes() {
 	waiters := map[core.JobID]Waiter{}
 	for _, w := range m.Queue {
@@ -227,8 +227,8 @@ func (m *machine) nameNodes() {
 	}
 }
 
-// namingsOf chooses nodes for the requests in wishes. The first wishes belong to running jobs.
-// Foreign reservations begin earlier for waiting jobs than for running jobs (Approach).
+// namingsOf chooses nodes for the requests in `wishes`, in which the requests of running jobs come
+// first. Foreign reservations begin earlier for waiting jobs than for running jobs (Approach).
 func (m *machine) namingsOf(wishes []place.Request) []place.Naming {
 	if m.early == nil {
 		return place.Name(len(m.Nodes), m.claims, wishes)

@@ -58,7 +58,7 @@ func TestLateApplicationBreaksNoPromiseToAnotherJob(t *testing.T) {
 
 func TestResizeUnderWayEndsTheWaitPromisedBeforeIt(t *testing.T) {
 	_, second := twoInTurn()
-	second.Promise = []core.Time{45, 145, 182} // as if the job's growth had to wait for long
+	second.Promise = []core.Time{45, 145, 182} // as if the job's growth had to wait for a long time
 	second.Target, second.NextNodes = 1, make([]string, 12)
 	want := core.EP{{Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}
 	if got := second.Remaining(46); !slices.Equal(got, want) {

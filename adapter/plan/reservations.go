@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Expiry is how many seconds a reservation lasts beyond the second for which it is made. If the sidecar dies, the cluster is an ordinary
-// one again after that time.
+// Expiry is how many seconds a reservation lasts beyond the second for which it is made. If the
+// sidecar dies, its reservations are gone after that time.
 const Expiry core.Time = 120
 
 // want returns the reservations that a job's course needs for its steps from the step `from` on.
@@ -18,7 +18,7 @@ const Expiry core.Time = 120
 // may overrun its limit and still end in time. The reservation expires soon after its planned
 // second.
 //
-// For a job of a user over [limits] unused it returns only the reservation for the start.
+// For a job whose user exceeds [limits] unused, want returns only the reservation for the start.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
 	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
@@ -52,7 +52,8 @@ func (v *World) fitBetween(r *adapter.Reservation, second core.Time) {
 	}
 }
 
-// Wanted returns every reservation that the plan needs, and the names of those that must stay as they are. It is called after Apply.
+// Wanted returns every reservation that the plan needs, and the names of existing reservations that
+// must stay as they are. It is called after Apply.
 func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	keep = map[string]bool{}
 	for _, r := range v.Jobs {
@@ -104,9 +105,9 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 // reservations are wanted, the soonest ones of each user are made.
 const mostAhead = 1000
 
-// shared returns at most `most` of the reservations, in equal shares for each user and the soonest
-// first. leftOut is the number of other reservations. These stay in the plan, and are made when
-// fewer reservations exist.
+// shared returns at most `most` of the reservations. Users get equal shares, and the soonest
+// reservations of each user come first. leftOut is the number of reservations that are left out.
+// These stay in the plan, and are made when fewer reservations exist.
 func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, leftOut int) {
 	if len(wants) <= most {
 		return wants, 0

@@ -49,7 +49,7 @@ func (v *World) admitRigid() {
 			v.admitted[r.ID] = true
 		case !r.Rigid():
 			room, first = 0, false
-		case first || r.Choices[0][0].Nodes <= room: // without the case of the first job, small jobs would always overtake a large one
+		case first || r.Choices[0][0].Nodes <= room: // the first job is admitted in any case, because small jobs would otherwise always overtake a large one
 			v.admitted[r.ID], first = true, false
 			room -= r.Choices[0][0].Nodes
 		default:

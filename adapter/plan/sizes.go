@@ -188,7 +188,8 @@ func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter
 	}
 }
 
-// capped returns a waiting job with only the choices that the sizing rule allows now, as in Plan.
+// capped returns a waiting job with only the choices that the sizing rule allows now. The planner
+// of core/sched does the same.
 func (m *machine) capped(j core.Job) core.Job {
 	all := loadOf(m.state)
 	if all == nil || len(j.Choices) < 2 {

@@ -32,7 +32,7 @@ func newSituation(nodes int, rule sizing.Sizing) *situation {
 	return s
 }
 
-// take returns n free nodes, which are no longer free.
+// take returns n free nodes, and removes them from the free nodes.
 func (s *situation) take(n int) []string {
 	nodes := s.free[:n]
 	s.free = s.free[n:]
@@ -205,7 +205,8 @@ func listOf(t *rapid.T, most int) (text string, reference int) {
 	return text, reference
 }
 
-// Users write such lists, and clocks are set like this. Each job must get a size or a message.
+// Users write lists like these, and clocks are set like this. Each job must get a size or a
+// message.
 func TestUnusualListsAndClocksGiveSizeOrMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, list string

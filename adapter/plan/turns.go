@@ -12,7 +12,8 @@ import (
 // they fit (core/sched). A plan under such a policy has places for these few jobs, and for the jobs
 // that start now, that is at startTime.
 
-// A Turn tells whether a waiting job has a reservation under a policy that reserves for few jobs.
+// A Turn is the turn of a waiting job to have a reservation, under a policy that reserves for few
+// jobs.
 type Turn struct {
 	// Due is the second from which the job may have a reservation, after the jobs that are due
 	// before it. 0 means that the policy lets jobs have a reservation without a wait.
@@ -34,8 +35,8 @@ func (v *World) planTime() core.Time {
 	return v.Now
 }
 
-// dueAs returns the job with the due time that it would have with the listed choices. Of each
-// choice the job does not use the last `pause` seconds.
+// dueAs returns the job with the due time that it would have with the listed choices. The job does
+// not use the last `pause` seconds of each choice.
 func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	if easy, few := policy.Patient(v.Settings.Policy); few {
 		return easy.DueLike(j, core.Job{Submit: j.Submit, Choices: listed, Pause: pause})

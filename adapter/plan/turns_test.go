@@ -76,7 +76,7 @@ func TestPlaceOfOrdinaryJobIsLongerByRoundOfBatchSystem(t *testing.T) {
 	}
 }
 
-// Of three waiting jobs the last one is due first. It is protected before the jobs that start now.
+// The last of three waiting jobs is due first. It is protected before the jobs that start now.
 func TestJobWithReservationIsProtectedFirst(t *testing.T) {
 	s := newSituation(8, nil)
 	s.Settings.Policy, s.Settings.Protect = sched.Patient{Factor: 2, Most: day}, 1
@@ -99,7 +99,8 @@ func TestJobWithReservationIsProtectedFirst(t *testing.T) {
 	}
 }
 
-// Rigid jobs that are not admitted are planned as managed ones are: a job that fits starts, whichever jobs wait before it.
+// Rigid jobs that are not admitted are planned like managed jobs: a job that fits starts, whichever
+// jobs wait before it.
 func TestRigidJobThatIsNotAdmittedIsPlannedAsManaged(t *testing.T) {
 	in := gated(8, 2)
 	in.Settings.Policy = sched.Patient{Factor: 2, Most: day}
@@ -114,7 +115,7 @@ func TestRigidJobThatIsNotAdmittedIsPlannedAsManaged(t *testing.T) {
 	}
 }
 
-// Each cycle plans from scratch. The plan equals the plan of core/sched for the same jobs, also if
+// Each cycle plans from scratch. The plan equals the plan of core/sched for the same jobs, even if
 // the jobs are moldable.
 func TestPlanOfCycleIsThatOfCore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -138,7 +139,7 @@ func TestPlanOfCycleIsThatOfCore(t *testing.T) {
 	})
 }
 
-// Also under a sizing rule, every planned size is a size that explain names.
+// Under a sizing rule, too, every planned size is a size that explain names.
 func TestSizeIsExplainedUnderPatient(t *testing.T) {
 	share, err := policy.WithSizes(sched.Patient{}, "share")
 	if err != nil {

@@ -167,7 +167,8 @@ func (v *World) addJobs(busy spans) {
 	v.drafts = draftsOf(v.Running)
 }
 
-// addNodes records the nodes that are away, and those that no job holds and that are not free either.
+// addNodes records the nodes that are away, and the nodes that are not free although no job holds
+// them.
 func (v *World) addNodes(busy spans) {
 	for i, n := range v.Snapshot.Nodes {
 		if v.taken[i].Kind == managed.LateShrinker {

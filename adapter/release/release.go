@@ -90,8 +90,8 @@ func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 
 // parse parses the name of a reservation for a job's start (step 0) or a later step, or for a part
 // of an application (job 0). A reservation that was made in order to change another one
-// ("accordion-7-1-more") has step -1. ours is false for each other reservation, such as the lease
-// and those in which jobs wait.
+// ("accordion-7-1-more") has step -1. `ours` is false for all other reservations, such as the lease
+// and the reservations in which jobs wait.
 func parse(name string) (job core.JobID, step int, ours bool) {
 	rest, ours := strings.CutPrefix(name, adapter.Prefix)
 	if !ours {
@@ -112,8 +112,8 @@ func parse(name string) (job core.JobID, step int, ours bool) {
 	return core.JobID(id), step, true
 }
 
-// Owner returns the job for which a reservation was made, 0 for a part of an application. ours is
-// false for each reservation that was made for no single job.
+// Owner returns the job for which a reservation was made, and 0 for a part of an application.
+// `ours` is false if the reservation was not made for a single job.
 func Owner(name string) (job core.JobID, ours bool) {
 	job, _, ours = parse(name)
 	return job, ours

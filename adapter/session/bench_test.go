@@ -114,7 +114,7 @@ func BenchmarkThousandSessionsOverTCPAtOnce(b *testing.B) {
 						b.Error(err)
 						return
 					}
-					time.Sleep(pause) // the pause is that of the shim
+					time.Sleep(pause) // the shim makes the same pause
 				}
 			})
 		}

@@ -25,7 +25,7 @@ type Call struct {
 	PID     int32  // the ID of the process that asks; 0 if the process is on another host or in another PID namespace
 
 	// Answer ends the session with a reply. It does not block and may be called from any goroutine.
-	// Only the first call of Answer has an effect, and no call after Gone is closed.
+	// A second call has no effect, and neither has a call after Gone is closed.
 	Answer func(wire.Reply)
 	// Gone is closed when the session has ended, because the shim disconnected or was answered, or
 	// the server ends.
@@ -66,7 +66,7 @@ type Options struct {
 	Address     string         // HOST:PORT for jobs on other hosts; "" if there is none
 	Authority   seal.Authority // authenticates users at Address; nil means munge with its usual socket
 	MaxSessions int            // maximum number of open sessions; further ones are answered with wire.Busy
-	MaxPerUser  int            // maximum number of open sessions per user, also of root; by default a quarter of MaxSessions
+	MaxPerUser  int            // maximum number of open sessions per user, including root; by default a quarter of MaxSessions
 	// HasName reports whether a uid belongs to a user. All uids without a user count together as
 	// one user. nil means that the operating system is asked. HasName may take long, and several
 	// goroutines call it.
@@ -290,7 +290,7 @@ func (s *Server) bad(ctx context.Context, conn Conn, err error, peer Peer, log h
 	}
 	status := wire.Refused
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		status = wire.Busy // perhaps a correct shim on a host that was slow, which then asks again
+		status = wire.Busy // this may be a correct shim on a slow host, which then asks again
 		err = fmt.Errorf("the request was not complete within %v", s.options.Patience)
 	}
 	s.warnings.Warn(log, userName(peer.UID), "request refused", "why", err)

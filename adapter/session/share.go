@@ -57,8 +57,8 @@ const (
 // places has the open sessions. One client may have at most a part of them (mostOf). If all places
 // are taken, each client has an equal share: a session of a client with few sessions replaces the
 // newest session of the client with the most. No session waits for the directory. A uid that is not
-// known yet counts as a user. The directory's answer may move its places to the uids without a
-// name.
+// known yet counts as a user. If the directory answers that the uid has no name, its places then
+// count as places of the uids without a name.
 type places struct {
 	all, most int
 	hasName   func(uid uint32) (bool, error) // may take long

@@ -75,7 +75,8 @@ func (l *tcpListener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// tcpConn identifies its peer by a munge credential over a nonce of ours. After Peer its frames are authenticated.
+// tcpConn identifies its peer by a munge credential over a nonce that this host chose. After Peer
+// its frames are authenticated.
 type tcpConn struct {
 	*net.TCPConn
 	listener *tcpListener

@@ -47,8 +47,8 @@ func (launching) Release(context.Context, adapter.Key) error { return nil }
 func (launching) Begin(journal.Intent) (int64, error)        { return 1, nil }
 func (launching) Finish(int64, time.Time, error) (err error) { return nil }
 
-// found/16: a task must not begin after the next task of its array, even if its reservation and
-// size took longer to write.
+// A task must not begin after the next task of its array, even if its own reservation and size took
+// longer to write.
 func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		launched := make(chan core.JobID, 8)
@@ -63,7 +63,7 @@ func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 		begin(taskOf(50, 52), time.Second, 0) // preparing this task fails
 		begin(taskOf(50, 53), 0, 1)
 		begin(taskOf(60, 61), 0, 1) // a task of another array
-		begin(taskOf(0, 7), 0, 1)   // a job of no array
+		begin(taskOf(0, 7), 0, 1)   // a job that is in no array
 		begin(taskOf(50, 50), time.Second, 1)
 		begin(taskOf(70, 71), time.Hour, 1) // the batch system hangs
 		begin(taskOf(70, 70), 0, 1)

@@ -30,7 +30,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 	return crowdedOn(b, size, j)
 }
 
-// crowdedOn returns the sidecar that crowded returns, with the journal j.
+// crowdedOn does what `crowded` does, with the journal j.
 func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
@@ -73,8 +73,8 @@ func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 }
 
 // BenchmarkCycle measures one cycle of a crowded cluster. The cycle neither reads the batch system
-// (for that see BenchmarkParse in slurm) nor makes calls. The bound for a cycle is 250 ms. For
-// figures see docs/performance.md.
+// (BenchmarkParse in slurm measures that) nor makes calls. The bound for a cycle is 250 ms.
+// docs/performance.md has figures.
 func BenchmarkCycle(b *testing.B) {
 	for _, size := range []size{{8, 4, 64}, {2_000, 500, 1_000}, {10_000, 2_000, 1_000}, {10_000, 2_000, 5_000}} {
 		b.Run(fmt.Sprintf("waiting=%d/running=%d/nodes=%d", size.waiting, size.running, size.nodes), func(b *testing.B) {
@@ -99,8 +99,8 @@ func turn(s *Sidecar) error {
 	return s.publisher.Publish(v)
 }
 
-// The test takes the quickest of several rounds, which other work of the machine and the garbage
-// collector disturb least.
+// The quickest of several rounds counts, because other programs and the garbage collector disturb
+// it least.
 func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	bound, quickest := 200*time.Millisecond, time.Hour

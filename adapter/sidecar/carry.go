@@ -20,7 +20,7 @@ func (s *Sidecar) situation(v *plan.World) decide.Situation {
 }
 
 // carryOut carries out a decision. It writes the changed record and the events first, and then
-// starts the operation. done, if not nil, is called when the calls have ended.
+// starts the operation. If `done` is not nil, it is called when the calls have ended.
 func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision, done func()) error {
 	if r.Phase != managed.Ending {
 		r.WaitReason = d.Waits

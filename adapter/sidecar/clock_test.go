@@ -41,7 +41,8 @@ func (c *settable) Passed(from, to time.Time) time.Duration {
 	return c.real[to].Sub(c.real[from])
 }
 
-// setAfter sets the clock right before a call of Now: 1 is the next.
+// setAfter sets the clock right before a later call of Now. `looks` is the number of that call, and
+// 1 means the next call.
 func (c *settable) setAfter(looks int, ahead time.Duration) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

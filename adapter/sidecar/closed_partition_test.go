@@ -60,7 +60,6 @@ func TestNoNodeIsRepairedBecauseThePartitionTakesNoJobs(t *testing.T) {
 	}
 }
 
-// found/19
 func TestAJobThatNeedsTheWholePoolWaitsForTheNodeThatIsAway(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()

@@ -9,7 +9,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// The sidecar does not adopt parts of applications. Their launchers schedule them, and their nodes are in use as those of any job.
+// The sidecar does not adopt parts of applications. Their launchers schedule them, and their nodes
+// are in use like the nodes of any job.
 func TestAPartOfAnApplicationIsLeftToItsLauncher(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		held := w.submit(embedded.JobSpec{Nodes: 4, Hold: true, Limit: 600, Runs: 600, Comment: "launch=7"})

@@ -1,5 +1,5 @@
-// Package sidecar is the loop that runs next to a batch system. It reads the batch system, plans with core/sched, and acts on the
-// difference.
+// Package sidecar is the loop that runs next to a batch system. It reads the batch system, plans
+// with core/sched, and makes the calls that turn the present state into the planned one.
 //
 //	absorb -> plan -> decide -> carry out
 //
@@ -22,8 +22,8 @@
 //	orphans       ends expanders whose job has ended
 //	parts         parts of applications over several clusters (adapter/delegated/orders)
 //	pacing        when the batch system is read, and when the loop wakes
-//	lease         makes sure that this is the only sidecar of the cluster; without it nothing is done
-//	gate          whether ordinary jobs start without the sidecar, if it manages the whole partition
+//	lease         makes sure that this is the only sidecar of the cluster; without the lease nothing is done
+//	gate          whether ordinary jobs start without the sidecar, if the sidecar manages the whole partition
 //	time          finds out that the clock was set
 //
 // carry.go carries out decisions about jobs and takes their results. questions.go receives questions of applications.

@@ -161,7 +161,8 @@ func TestSilentJobLearnsWhereItsHostsFileIsWhenAnotherUserHasTheFolder(t *testin
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Elsewhere: path, Comment: "ep=2x20s,5x20s", Script: listening(40 * time.Second)})
 		w.quiet(200)
 		const want = "accordion: the hosts file of this job is " + path + ": another user has the usual folder"
-		// At the start, and after the growth: Slurm loses a line that is written before the script runs.
+		// The sidecar writes this message at the start, and again after the growth, because Slurm
+		// loses a line that is written before the script runs.
 		if got := strings.Join(w.record(job).Output, "\n"); strings.Count(got, want) != 2 {
 			t.Errorf("it received\n%s\nwant twice\n%s", got, want)
 		}
@@ -176,7 +177,7 @@ func TestAShrinkWaitsForASilentApplicationThatLearnsOfItLate(t *testing.T) {
 	told := 0
 	o.Faults = func(c embedded.Call) (fault embedded.Fault) {
 		if c.Verb == "Publish" {
-			if told++; told == 3 { // after its start, after its growth, and before its shrink
+			if told++; told == 3 { // the third file announces the shrink; the first two were written at the start and after the growth
 				fault.Delay = 7 * time.Second // 5 seconds were left before the shrink
 			}
 		}

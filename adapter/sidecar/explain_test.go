@@ -264,7 +264,8 @@ func TestWhatTheSidecarDoesIsCounted(t *testing.T) {
 			if len(c.late) != 1 || c.late[0] < 0 || c.late[0] > 2*time.Second {
 				t.Errorf("growths were late by %v, want one by less than 2 s", c.late)
 			}
-			// 3 nodes fewer than the peak for 20 s, then 2 fewer for 20 s: 100 node-seconds, and about a second of the start more.
+			// The job had 3 nodes fewer than its peak for 20 s, and then 2 fewer for 20 s. That is
+			// 100 node-seconds. About a second at the start is added.
 			if c.spared < 95 || c.spared > 120 {
 				t.Errorf("%d node-seconds were spared, want about 100:\n%s", c.spared, w.history())
 			}

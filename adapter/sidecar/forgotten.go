@@ -10,15 +10,15 @@ import (
 	"accordion/adapter/managed"
 )
 
-// memoryLoss is for how many seconds a batch system may forget its last changes when it is killed.
-// Slurm saves its state every 5 s. A resize in that time is undone, although the application was
+// memoryLoss bounds the age of the changes that a batch system may forget when it is killed. Slurm
+// saves its state every 5 s. A resize after the last save is undone, although the application was
 // informed of it. The sidecar immediately repeats the resize on the same nodes, and the step
 // continues in the meantime.
 const memoryLoss = 10 * time.Second
 
-// forgot reports whether the batch system forgot the job's last resize: the job holds the nodes
-// that it held before the resize, and the resize was done shortly before the last reading that
-// succeeded. If a node of the job is lost, forgot returns false.
+// forgot reports whether the batch system forgot the job's last resize. In this case the job holds
+// the nodes that it held before the resize, and the resize was done shortly before the last reading
+// that succeeded. The result is false if a node of the job is lost.
 func (s *jobs) forgot(r *managed.Job, held []string) bool {
 	lost := slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool {
 		return n.Lost && slices.Contains(r.Nodes, n.Name) && !slices.Contains(held, n.Name)

@@ -25,8 +25,8 @@ type gateKeeper struct {
 	retry       time.Time
 }
 
-// newGateKeeper returns a keeper that makes its calls by calling `background`. The keeper does
-// nothing unless the sidecar schedules all jobs of the partition.
+// newGateKeeper returns a keeper that runs its calls with `background`. The keeper does nothing
+// unless the sidecar schedules all jobs of the partition.
 func newGateKeeper(caller *actions.Caller, all bool, clock adapter.Clock, background func(func() error, func(error))) *gateKeeper {
 	k := &gateKeeper{caller: caller, clock: clock, background: background}
 	if all {

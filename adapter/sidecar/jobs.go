@@ -32,7 +32,7 @@ type jobs struct {
 	unpaid unpaid            // debts of jobs that have ended and may have been requeued
 
 	records map[adapter.Key]*managed.Job
-	leaving map[adapter.Key]leaving // jobs that have either ended or were requeued, which is not known yet
+	leaving map[adapter.Key]leaving // jobs of which it is not known yet whether they have ended or were requeued
 	awaited map[core.JobID]uint32   // jobs for whose nodes another job waited in the last cycle, and the user of the waiting job
 	shrunk  managed.Epoch           // when a job last released nodes
 }
@@ -142,7 +142,7 @@ func (s *jobs) recall() error {
 	return nil
 }
 
-// countUse counts the use of a run of a job that has ended. It records in the job how many
+// countUse counts the use of a run of a job that has ended. It records in the job how many of the
 // node-seconds that were reserved ahead the run left unused, and returns that number. Nothing
 // counts against the user if the batch system ended the run. A requeue may be caused by the batch
 // system or by the user: Slurm does not show who requeued a job, and lets owners requeue jobs
@@ -228,7 +228,7 @@ func read(stored journal.Record) (*managed.Job, error) {
 	return r, nil
 }
 
-// mostKept bounds how much of a damaged record its event keeps, in bytes.
+// mostKept bounds how many bytes of a damaged record its event keeps.
 const mostKept = 64 << 10
 
 // setAside deletes a damaged record. An event keeps it for inspection. The job is adopted again as the

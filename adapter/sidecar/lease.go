@@ -50,8 +50,8 @@ type renewal struct {
 	err   error
 }
 
-// newLeaseKeeper returns a keeper. The keeper makes its calls by calling `background`. Each call
-// has the given deadline.
+// newLeaseKeeper returns a keeper that runs its calls with `background`. Each call has the given
+// deadline.
 func newLeaseKeeper(l Lease, events leaseLog, clock adapter.Clock, deadline time.Duration, background func(func())) *leaseKeeper {
 	k := &leaseKeeper{lease: l, eventLog: events, clock: clock, deadline: deadline, background: background, answers: make(chan renewal, 1)}
 	if l.Leaser != nil {
@@ -83,7 +83,7 @@ func (k *leaseKeeper) every(part int) time.Duration {
 }
 
 // take takes the lease before the sidecar does anything. The error is an *adapter.LeaseHeldError if
-// another sidecar has it.
+// another sidecar has the lease.
 func (k *leaseKeeper) take(ctx context.Context) error {
 	if k.lease.Leaser == nil {
 		return nil
@@ -110,7 +110,8 @@ func (k *leaseKeeper) take(ctx context.Context) error {
 	}
 }
 
-// ask calls the batch system. Its deadline leaves time for another try before the lease ends.
+// ask calls the batch system. The deadline of the call leaves time for another try before the lease
+// ends.
 func (k *leaseKeeper) ask(ctx context.Context, call func(context.Context, adapter.Claim) error) error {
 	ctx, cancel := context.WithTimeout(ctx, min(k.deadline, k.every(renewAfter)))
 	defer cancel()

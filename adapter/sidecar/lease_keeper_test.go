@@ -75,7 +75,8 @@ func (p *fakeLog) wrote(t *testing.T, want ...string) {
 	p.written = nil
 }
 
-// withLeaseKeeper runs a test with a keeper of a lease of a minute. Its calls have a deadline of ten seconds.
+// withLeaseKeeper runs a test with a keeper of a lease of a minute. The keeper's calls have a
+// deadline of ten seconds.
 func withLeaseKeeper(t *testing.T, do func(t *testing.T, k *leaseKeeper, d *fakeLeaser, p *fakeLog)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"accordion/core"
 )
 
-// A leaving is the event of a job that has stopped running. Slurm shows a job that it requeues as
-// ending first, and then under its number with a new second of submission. So the sidecar writes
-// the event only when the job is gone or waits again.
+// A leaving is the event of a job that has stopped running. Slurm first shows a requeued job as
+// ending, and then shows it under the same number with a new second of submission. So the sidecar
+// writes the event only when the job is gone or waits again.
 type leaving struct {
 	job    *managed.Job
 	kind   string
@@ -19,8 +19,8 @@ type leaving struct {
 	since  time.Time
 }
 
-// leavesFor bounds how long the event is delayed, because a job stays in the state ending for long
-// if one of its nodes does not answer.
+// leavesFor bounds how long the event is delayed, because a job stays in the state ending for a
+// long time if one of its nodes does not answer.
 const leavesFor = 15 * time.Second
 
 // leave removes a job that has ended or is ending.
@@ -41,8 +41,8 @@ func (l *leaving) markRequeued() {
 	l.text += ": put back into the queue, and waits again from its first step"
 }
 
-// writeLeft writes the events of jobs that a reading does not show any more, or that have been ending
-// for long.
+// writeLeft writes the events of jobs that a reading does not show any more, or that have been
+// ending for a long time.
 func (s *jobs) writeLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for key, l := range s.leaving {
 		if here[key] && !hasEnded(snapshot, key) && s.eventLog.clock.Now().Before(l.since.Add(leavesFor)) {

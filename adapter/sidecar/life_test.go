@@ -69,7 +69,7 @@ func TestAnApplicationThatAsksBeforeTheSidecarSawItsJobRunIsNotRefused(t *testin
 func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 	for _, c := range []struct {
 		ask  wire.Request
-		want string // status, then the nodes that it has
+		want string // the status, then the nodes that the job has
 	}{
 		{wire.Request{Keep: "n4"}, "resized n[1,4]"},
 		{wire.Request{Release: "n2"}, "resized n[1,3]"},
@@ -89,7 +89,7 @@ func TestTheChoiceOfAnApplicationThatAsksAtOnceIsKept(t *testing.T) {
 }
 
 // askingOnce returns a script that immediately asks for one step. It prints the answer, and the
-// nodes that the job has after it.
+// nodes that the job has after the answer.
 func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		reply, err := h.Step(ctx, ask)
@@ -101,7 +101,7 @@ func askingOnce(ask wire.Request) func(context.Context, *embedded.Handle) error 
 func TestAJobKeepsItsBase(t *testing.T) {
 	for _, c := range []struct {
 		ask  wire.Request
-		want string // status, then the nodes that it has
+		want string // the status, then the nodes that the job has
 	}{
 		{wire.Request{Keep: "n4"}, "resized n[1-2,4]"},
 		{wire.Request{Keep: "n[2,4]"}, "resized n[1-2,4]"},

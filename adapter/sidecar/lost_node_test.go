@@ -47,7 +47,7 @@ func TestAJobThatAsksForItsStepsIsToldOfALoss(t *testing.T) {
 		job := w.submit(embedded.JobSpec{
 			Nodes: 2, Managed: true, NoKill: true, Comment: "ep=2x20s,5x60s,3x20s", Script: reading(19*time.Second, 59*time.Second, 19*time.Second),
 		})
-		w.at(28) // three seconds after the job grew, so that it looks as if the batch system had lost its last seconds, although the node is lost
+		w.at(28) // three seconds after the job grew, so that it looks as if the batch system had forgotten the growth, although the node is lost
 		if err := w.KillNode("n4"); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// sizedBy sets the rule for sizes of the sidecar.
+// sizedBy sets the sidecar's sizing rule.
 func (w *world) sizedBy(s sizing.Sizing) {
 	w.t.Helper()
 	w.halt()
@@ -22,7 +22,7 @@ func (w *world) sizedBy(s sizing.Sizing) {
 	w.serve()
 }
 
-// moldable submits a moldable job that works for a time, on whatever nodes it gets.
+// moldable submits a moldable job that works for a time, whatever its size is.
 func (w *world) moldable(list string, works time.Duration) adapter.Key {
 	w.t.Helper()
 	choices, err := adapter.ParseRequest("mold=" + list)
@@ -38,7 +38,7 @@ func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
 	if err != nil {
-		return nil // the sidecar has not seen it
+		return nil // the sidecar has not seen the job
 	}
 	return x.Sizes
 }

@@ -12,12 +12,12 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Slurm 22.05 sometimes shows a node as idle and does not allocate it for half a minute to three
-// minutes: after a job was shrunk by NodeList=, a scheduling pass between two epilogs of an ending
-// job leaves the last node's bit unset among those that may be shared. That happens to ordinary
-// jobs, too. `scontrol update NodeName=… State=UNDRAIN` repairs the node at once. But for most of a
-// second after that the node does not respond, and a job to which Slurm allocates the node in that
-// second is launched ten seconds later. So the sidecar repairs only nodes that the batch system did
+// Slurm 22.05 sometimes shows a node as idle, but does not allocate it for half a minute to three
+// minutes. This happens after a job was shrunk by NodeList=. If Slurm schedules between two epilogs
+// of an ending job, it does not mark the last node as one that may be shared. Ordinary jobs are
+// affected, too. `scontrol update NodeName=… State=UNDRAIN` repairs the node immediately. But then
+// the node does not respond for most of a second. If Slurm allocates the node in that second, it
+// launches the job ten seconds later. So the sidecar repairs only nodes that the batch system did
 // not allocate.
 const (
 	stuckAfter  = 4 * time.Second  // time after which a node counts as stuck if it is idle but its allocation is refused; Slurm looks for free nodes every 3 s
@@ -84,7 +84,8 @@ func (s *nodes) outOfService(n adapter.Node) bool {
 	return n.Away || !n.Usable && !s.eventLog.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
-// goneSince reports whether one of the nodes that are unusable now became so at that second or later.
+// goneSince reports whether one of the nodes that are unusable now became unusable at that second
+// or later.
 func (s *nodes) goneSince(second core.Time) bool {
 	for _, since := range s.away {
 		if since.Unix() >= second {
@@ -135,7 +136,7 @@ func (s *nodes) passedOver(v *plan.World) []string {
 		return nil
 	}
 	if r := v.Queue[0].Managed; r != nil && (!r.Rigid() || r.Seen.Held || v.Now-max(r.Submitted, r.AdmittedAt) < core.Time(idleAfter/time.Second)) {
-		return nil // the batch system does not start this job itself, or the job has not waited for long
+		return nil // the batch system does not start this job itself, or the job has not waited long enough
 	}
 	reserved := map[string]bool{}
 	for _, r := range v.Snapshot.Reservations {
@@ -191,7 +192,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	}
 	now := s.eventLog.clock.Now()
 	for n := range s.woken {
-		if !asleep[n] { // the node has booted: if it is powered down again, it is booted without a pause
+		if !asleep[n] { // the node has booted; if it is powered down later, it is booted again without a pause
 			delete(s.woken, n)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // An operator holds a waiting job. The sidecar does not release it, and keeps no nodes for it. When
-// the operator releases the job, the job has its place in the queue again, also if the sidecar was
+// the operator releases the job, the job has its place in the queue again, even if the sidecar was
 // killed in the meantime.
 func TestAWaitingJobThatAnOperatorHoldsStaysHeld(t *testing.T) {
 	o := slurmish

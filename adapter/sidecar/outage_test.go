@@ -16,8 +16,8 @@ import (
 )
 
 // A flaky is a batch system whose controller stops at one call and starts again some seconds later.
-// A program that a job starts during the outage begins only a minute after the outage. So does srun
-// in Slurm, which is refused while the nodes are not known, and tries again after a minute.
+// A program that a job starts during the outage begins only a minute after the outage. Slurm's srun
+// does the same: it is refused while the nodes are not known, and tries again after a minute.
 type flaky struct {
 	adapter.BatchSystem
 	lasts time.Duration // duration of the outage
@@ -25,7 +25,7 @@ type flaky struct {
 	quick bool          // the controller is back before a call fails: only Snapshot.Booted shows the outage
 
 	mu       sync.Mutex
-	at       int // index of the call; negative if it stops at no call
+	at       int // index of the call; negative if the controller stops at no call
 	after    bool
 	count    int
 	from, to time.Time
@@ -268,8 +268,8 @@ func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 	}
 }
 
-// A short restart during which no call failed can be seen from the second in which the controller
-// started.
+// If no call failed during a short restart, the second in which the controller started still shows
+// the restart.
 func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.quick = true })
@@ -335,7 +335,8 @@ func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 	})
 }
 
-// The batch system ends a job at its limit. The limit is raised by the delay of the outage, also in the last step.
+// The batch system ends a job at its limit. The limit is raised by the delay of the outage, even in
+// the last step.
 func TestAJobsLimitIsRaisedByWhatAnOutageCosts(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
 		f.set(func() { f.stall = 130 * time.Second })

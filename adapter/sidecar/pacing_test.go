@@ -32,7 +32,7 @@ func (c *counted) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return c.BatchSystem.Reserve(ctx, r)
 }
 
-// deny makes all calls for reservations fail if full is true, and lets them succeed otherwise.
+// deny makes all calls for reservations fail if `full` is true, and lets them succeed otherwise.
 func (c *counted) deny(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,8 @@ func (c *counted) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 }
 
-// is sets whether the batch system does not answer (away), and how long a reading takes (slow).
+// `is` sets whether the batch system is away, which means that it does not answer, and how long a
+// reading takes (`slow`).
 func (c *counted) is(away bool, slow time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

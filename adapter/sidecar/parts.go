@@ -22,9 +22,9 @@ type Parts interface {
 	// Carry starts the calls that are needed to carry out orders and whose results the batch system
 	// does not show yet. v is the plan.
 	Carry(ctx context.Context, v *plan.World) error
-	// Wanted appends to wants the reservations that parts need, and returns the result. It sets
-	// keep for each reservation that has to stay as it is. ours has the names of all reservations
-	// of Accordion.
+	// Wanted appends the reservations that parts need to `wants`, and returns the result. It sets
+	// `keep` for each reservation that has to stay as it is. `ours` has the names of all
+	// reservations of Accordion.
 	Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation
 	// Show publishes the state of the cluster, and how far each order has been carried out.
 	Show(v *plan.World)
@@ -40,14 +40,15 @@ type PartsHost struct {
 	Acts     *actions.Caller
 	Clock    adapter.Clock
 	Settings managed.Settings
-	// Beside runs calls of the batch system in another goroutine. The loop calls over with their error when they have ended.
+	// Beside runs calls of the batch system in another goroutine. When the calls have ended, the
+	// loop calls `over` with their error.
 	Beside func(calls func() error, over func(error))
 	// Reserved returns Accordion's reservation with the given name, as in the newest reading.
 	Reserved func(name string) (adapter.Reservation, bool)
 	// Tending reports whether a call for a reservation is under way. Two calls at the same time
 	// could arrive in either order.
 	Tending func(name string) bool
-	// Take records that Parts write a reservation themselves.
+	// Take records a reservation that Parts writes itself.
 	Take func(adapter.Reservation)
 	// Epochs returns the epoch of the newest complete reading, and the epoch of the last reading
 	// that has begun.

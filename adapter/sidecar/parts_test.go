@@ -69,7 +69,8 @@ func (w *partsWorld) reservations() (all []string) {
 	return all
 }
 
-// shown fails the test unless status and the queue show the only part as delegated, in the phase.
+// shown fails the test unless status and the queue show the only part as delegated, in the given
+// phase.
 func (w *partsWorld) shown(phase string) {
 	w.t.Helper()
 	report, err1 := status.Read(w.journal)

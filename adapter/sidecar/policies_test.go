@@ -48,8 +48,8 @@ func (w *world) reserved(key adapter.Key) core.Time {
 }
 
 // An ordinary job has ten of 16 nodes for five minutes. The first evolving job needs twelve nodes.
-// The second evolving job fits now, but would delay the first one at the end of the ordinary job.
-// The third evolving job fits now, and would delay no other.
+// The second evolving job fits now, but would delay the start of the first one. The third evolving
+// job fits now, and would delay no other job.
 func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -9,7 +9,7 @@ import (
 
 // The simulation found this fault (seed 139). A managed job is planned before an ordinary job, and
 // its reservation begins. Then another job is late, so that the ordinary job comes first. The
-// reservation had already begun, and kept the ordinary job from starting forever.
+// reservation had already begun, and the ordinary job could never start.
 func TestAReservationThatBeganTooEarlyGivesWayToTheJobThatComesFirstNow(t *testing.T) {
 	o := slurmish
 	o.Nodes = 8

@@ -153,7 +153,7 @@ func TestAJobHoldsWhatItsPlanSays(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		job  view.Entry
-		want []int // at the seconds 90, 100, 105, 115, 130, with now 100
+		want []int // nodes at the seconds 90, 100, 105, 115 and 130, as seen at second 100
 	}{
 		{"an ordinary job that runs", view.Entry{Size: 3, Start: 50, Free: 110}, []int{3, 3, 3, 0, 0}},
 		{"one without a limit", view.Entry{Size: 3, Start: 50}, []int{3, 3, 3, 3, 3}},

@@ -16,7 +16,7 @@ type readings struct {
 
 	snapshot    *adapter.Snapshot // the newest reading; nil before the first one
 	taken       managed.Epoch     // epoch of the newest reading
-	before      time.Time         // when the reading before it began
+	before      time.Time         // when the previous reading began
 	underWay    bool              // a reading is under way
 	begun       managed.Epoch     // number of readings that have begun
 	at          time.Time         // when the last reading began

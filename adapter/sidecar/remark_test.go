@@ -27,7 +27,8 @@ func (v *remarking) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// An unknown state is logged only once, although it disappears and comes again, and on other nodes.
+// An unknown state is logged only once, even if it disappears and appears again, on the same node
+// or on others.
 func TestARemarkWithANameIsLoggedOnceForGood(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()

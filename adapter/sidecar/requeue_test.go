@@ -25,7 +25,7 @@ func (h steppedClock) After(time.Duration) <-chan time.Time { return nil }
 // A run may leave reserved nodes unused because the batch system or the job's owner requeued the
 // job (sbatch --requeue, scontrol requeue).
 func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T) {
-	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted,
+	// Each word is a reading, a minute after the previous one: wait, run, grown, ending, preempted,
 	// gone. The word "new" is a wait with a new second of submission, as after a requeue in Slurm.
 	for _, c := range []struct {
 		name     string

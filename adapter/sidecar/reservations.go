@@ -30,8 +30,8 @@ type reservations struct {
 	tending map[string]tended              // the last call for each reservation, by name
 }
 
-// tended has the result of the last call for a reservation. It overrides each reading that did not
-// begin after the call.
+// tended has the result of the last call for a reservation. It overrides each reading that began
+// before the call ended.
 type tended struct {
 	reservation adapter.Reservation
 	gone        bool // the reservation was deleted
@@ -103,7 +103,8 @@ type task struct {
 	do   func(context.Context)
 }
 
-// begin starts as many of the calls as may be under way. Users with the fewest calls lately come first.
+// begin starts as many of the calls as may be under way. Users with the fewest recent calls come
+// first.
 func (s *reservations) begin(ctx context.Context, todo []task) {
 	ledger := &s.turns.reservations
 	under := 0
@@ -206,8 +207,8 @@ func (s *reservations) mayTend(name string) bool {
 	return !t.busy && !s.eventLog.clock.Now().Before(t.retry)
 }
 
-// leaves reports whether the reservation's job is being detached from it. Until the job is
-// detached, the batch system does not delete the reservation.
+// leaves reports whether the reservation's job is being detached from the reservation. Until the
+// job is detached, the batch system does not delete the reservation.
 func (s *reservations) leaves(name string) bool {
 	r := s.jobs.records[s.owner(name)]
 	return r != nil && r.Underway == "hold"

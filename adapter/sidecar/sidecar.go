@@ -28,7 +28,7 @@ type Options struct {
 	Clock      adapter.Clock         // nil means the wall clock
 	Log        hclog.Logger          // nil means no log
 	Meter      actions.Meter         // nil if nothing is counted
-	Lease      Lease                 // without a Leaser no other sidecar may serve the batch system
+	Lease      Lease                 // if it has no Leaser, the caller makes sure that no other sidecar serves the batch system
 	Parts      func(PartsHost) Parts // schedules the parts of applications; nil if no launchers are served
 	Subscriber status.Subscriber     // receives what browsers show; nil if there is none
 	Settings   managed.Settings

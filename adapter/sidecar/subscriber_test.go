@@ -32,7 +32,7 @@ func (g *keptSnapshots) Receive(s *view.Snapshot) {
 	g.snapshots, g.looked = append(g.snapshots, s), append(g.looked, look(s))
 }
 
-// kept returns the snapshots so far. full sets that no more are wanted.
+// kept returns the snapshots so far. If `full` is true, the subscriber wants no more snapshots.
 func (g *keptSnapshots) kept(full bool) ([]*view.Snapshot, []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -68,8 +68,9 @@ func (s *Sidecar) payer(r *managed.Job) uint32 {
 	return r.UID
 }
 
-// admit admits a resize, or returns a decision to wait. admitted is the context of its calls. done, if it is not nil, is to be called
-// when they have ended. An asker that was refused before in this cycle is refused again, without asking the batch system's RateLimiter.
+// admit admits a resize, or returns a decision to wait. `admitted` is the context of the resize's
+// calls. If `done` is not nil, the caller calls it when these calls have ended. An asker that was
+// refused before in this cycle is refused again, without asking the batch system's RateLimiter.
 func (t *turns) admit(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (admitted context.Context, done func(), wait decide.Decision) {
 	if op.Shrink {
 		ctx = fair.As(ctx, fair.Releasing)

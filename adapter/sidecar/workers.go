@@ -31,7 +31,7 @@ type result struct {
 }
 
 // begin makes the calls of an operation in another goroutine, which sends the result to the loop.
-// done, if not nil, is called when the calls have ended.
+// If `done` is not nil, it is called when the calls have ended.
 func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation, done func()) {
 	r.Underway, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {

@@ -108,8 +108,8 @@ func (w *world) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)
-	// Wait for the sidecar's first reading, so that it always sees a second later what the test
-	// submits next.
+	// Wait for the sidecar's first reading, so that the sidecar always sees a second later what the
+	// test submits next.
 	synctest.Wait()
 }
 

@@ -1,3 +1,5 @@
+// The text that `accordion explain` prints is in sentences.go, and in reasons.go for why a job waits.
+
 package status
 
 import (

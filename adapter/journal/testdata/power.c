@@ -1,5 +1,5 @@
-/* A disk that loses, when the power goes, what was not synced. Loaded before the C library (LD_PRELOAD), it keeps what a file held when it was
- * synced last beside it, as FILE.synced. Nothing is written to the disk for that: a test takes the copies for what is left. */
+/* This library simulates a disk that loses unsynced data when the power fails. It is loaded before the C library (LD_PRELOAD). Each time a
+ * file is synced, it copies the file's content to FILE.synced. After a simulated loss of power, the test replaces each file by that copy. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
