@@ -85,7 +85,7 @@ func (a *Caller) do(ctx context.Context, job adapter.Key, verb string, args map[
 	return err
 }
 
-// within makes a call with a deadline, which is never later than the end of the lease's term. The
+// `within` makes a call with a deadline, which is never later than the end of the lease's term. The
 // deadline is computed after the intent was written, because writing may take long.
 func (a *Caller) within(ctx context.Context, verb string, call func(context.Context) error) error {
 	lasts := a.Deadline

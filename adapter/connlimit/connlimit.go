@@ -180,7 +180,7 @@ func (l *Limiter) enter(c Client, p *place) (gone *place, err error) {
 	return gone, nil
 }
 
-// most returns a client with the most places.
+// `most` returns a client with the most places.
 func (l *Limiter) most() string {
 	for c, all := range l.of {
 		if len(all) == len(l.sizes)-1 {

@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// Succeeded returns what follows when all calls of op succeeded. got is what they returned.
+// Succeeded returns what follows when all calls of op succeeded. `got` is what they returned.
 func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	switch c := op.Calls[len(op.Calls)-1].(type) {
 	case actions.Launch:
@@ -33,7 +33,7 @@ func Succeeded(r *managed.Job, op *Operation, got actions.Result, settings manag
 	return op.Then
 }
 
-// with returns the outcome with one more change.
+// `with` returns the outcome with one more change.
 func (o Outcome) with(c managed.Change) Outcome {
 	o.Changes = append(slices.Clip(o.Changes), c)
 	return o
@@ -75,7 +75,7 @@ func pauseAfter(failures int) time.Duration {
 }
 
 // Failed returns what follows when a call of op failed: the operation is tried again. Nothing is
-// lost, because the next reading shows the state of the batch system. nodes is the pool.
+// lost, because the next reading shows the state of the batch system. `nodes` is the pool.
 func Failed(r *managed.Job, op *Operation, got actions.Result, err error, nodes []adapter.Node, now time.Time) Outcome {
 	o := Outcome{Retry: afterOther}
 	c := managed.CallFailed{Blocked: err.Error(), Failures: r.Failures, Frozen: r.FrozenSince, Refused: r.RefusedNodes}

@@ -158,7 +158,7 @@ func call(verb string, c actions.Call) *Operation {
 	return &Operation{Verb: verb, Calls: []actions.Call{c}}
 }
 
-// booting returns the reason to wait if some of the nodes are powered down or boot in the newest
+// `booting` returns the reason to wait if some of the nodes are powered down or boot in the newest
 // reading, and "" if none do.
 func (s Situation) booting(nodes []string) string {
 	var asleep []adapter.Node

@@ -33,7 +33,7 @@ var (
 	errOther   = errors.New("slurm_update error: Unspecified error")
 )
 
-// all are the nodes of the pool.
+// `all` has the names of the nodes of the pool.
 var all = []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"}
 
 // decisions maps each file in testdata/decisions to the situations whose decisions it lists. Those

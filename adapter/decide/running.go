@@ -13,7 +13,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// running decides about a running job. The job is resized when its planned step has ended and the
+// `running` decides about a running job. The job is resized when its planned step has ended and the
 // application has also finished the step. The job is ended when its application is late for longer
 // than its overrun allowance.
 func (s Situation) running(r *managed.Job) Decision {

@@ -13,10 +13,10 @@ import (
 	"accordion/shim/wire"
 )
 
-// now is the second at which these tests make all decisions: 2026-01-05 12:00:00 UTC.
+// `now` is the second at which these tests make all decisions: 2026-01-05 12:00:00 UTC.
 const now core.Time = 1_767_614_400
 
-// at returns the instant a number of seconds after now.
+// `at` returns the instant a number of seconds after now.
 func at(seconds core.Time) time.Time { return time.Unix(now+seconds, 0) }
 
 func init() { time.Local = time.UTC } // because decisions contain times of day
@@ -51,7 +51,7 @@ type option func(*scene)
 // profile is the profile of most jobs in these tests.
 var profile = []core.EP{{{Duration: 100, Nodes: 2}, {Duration: 100, Nodes: 5}, {Duration: 100, Nodes: 1}}}
 
-// set returns a scene with the job in an idle pool, and applies the options.
+// `set` returns a scene with the job in an idle pool, and applies the options.
 func set(job *managed.Job, options ...option) *scene {
 	c := &scene{
 		job:      job,
@@ -111,12 +111,12 @@ func (c *scene) follows(op *Operation) Outcome {
 
 // Builders of jobs. Each job has the ID 7.
 
-// waiting returns a job that was adopted and is held.
+// `waiting` returns a job that was adopted and is held.
 func waiting() *managed.Job {
 	return managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending, Held: true, Mark: "accordion:ep"}, "ep=2x100s,5x100s,1x100s", profile)
 }
 
-// starting returns a job that was released a second ago, to start on n1 and n2.
+// `starting` returns a job that was released a second ago, to start on n1 and n2.
 func starting() *managed.Job {
 	r := waiting()
 	r.Seen.Held = false
@@ -125,7 +125,7 @@ func starting() *managed.Job {
 	return r
 }
 
-// running returns a job in the given step (0 to 2), which is promised to end in `left` seconds. Its
+// `running` returns a job in the given step (0 to 2), which is promised to end in `left` seconds. Its
 // application calls `accordion step`.
 func running(step int, left core.Time) *managed.Job {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
@@ -137,27 +137,27 @@ func running(step int, left core.Time) *managed.Job {
 	return r
 }
 
-// asking returns a running job whose application has waited for the next step for `since` seconds.
+// `asking` returns a running job whose application has waited for the next step for `since` seconds.
 func asking(r *managed.Job, since core.Time) *managed.Job {
 	r.Question = &managed.Question{At: at(-since), Request: wire.Request{}}
 	return r
 }
 
-// late returns a job whose first step should have ended `seconds` ago.
+// `late` returns a job whose first step should have ended `seconds` ago.
 func late(seconds core.Time) *managed.Job {
 	r := running(0, -seconds)
 	r.Late = true
 	return r
 }
 
-// silent returns a running job that never calls `accordion step`, and whose hosts file is up to
+// `silent` returns a running job that never calls `accordion step`, and whose hosts file is up to
 // date.
 func silent(r *managed.Job) *managed.Job {
 	r.StepCalls, r.HostsWritten = managed.StepCallsNever, r.Generation+1
 	return r
 }
 
-// ending returns a job that the sidecar decided to end `since` seconds ago because the job was
+// `ending` returns a job that the sidecar decided to end `since` seconds ago because the job was
 // late. `failures` calls to end the job have failed.
 func ending(since core.Time, failures int) *managed.Job {
 	r := running(0, 0)
@@ -180,7 +180,7 @@ func forgetful(r *managed.Job, since core.Time, holds, held []string) *managed.J
 
 // Options, which change a scene.
 
-// with changes the job.
+// `with` changes the job.
 func with(change func(r *managed.Job)) option { return func(c *scene) { change(c.job) } }
 
 // seen changes the job as the batch system shows it.
@@ -239,10 +239,10 @@ func tending(step int) option {
 	return func(c *scene) { c.s.Tending = func(name string) bool { return name == c.job.Reservation(step) } }
 }
 
-// trapped forbids resizes for the next second.
+// `trapped` forbids resizes for the next second.
 func trapped(c *scene) { c.s.Trapped = at(1) }
 
-// awaited adds another job that waits for nodes of the job.
+// `awaited` adds another job that waits for nodes of the job.
 func awaited(c *scene) { c.s.Awaited = map[core.JobID]uint32{c.job.ID: 1000} }
 
 // limits sets the values of the [limits] section.
@@ -254,7 +254,7 @@ func deadline(latest core.Time) option {
 	return seen(func(j *adapter.Job) { j.Latest, j.Deadline = now+latest, now+latest+300 })
 }
 
-// ok ends the operation with the result `got` after `after` seconds.
+// `ok` ends the operation with the result `got` after `after` seconds.
 func ok(after core.Time, got actions.Result) option {
 	return func(c *scene) { c.ends = &end{got: got, after: after} }
 }

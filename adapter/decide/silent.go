@@ -16,7 +16,7 @@ import (
 // application may use the new nodes. A shrink is announced some seconds in advance, because it
 // immediately kills what runs on the released nodes.
 
-// tell decides which message a job has to receive now about its nodes. ok is false if there is no
+// tell decides which message a job has to receive now about its nodes. `ok` is false if there is no
 // message to send.
 func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	if len(r.EP()) < 2 && r.UntoldLosses == nil {

@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// waiting decides about a waiting job. A job that can never run is refused, one that is not managed yet is adopted, and one that
+// `waiting` decides about a waiting job. A job that can never run is refused, one that is not managed yet is adopted, and one that
 // the plan starts now is started.
 func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.World.Impossible(r); why != "" {
@@ -68,7 +68,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	return s.start(r)
 }
 
-// stopped decides about a job that its owner or an operator holds: the job waits. The sidecar also
+// `stopped` decides about a job that its owner or an operator holds: the job waits. The sidecar also
 // holds a job that was requeued and held, because the batch system could start the job as soon as
 // the other hold is released.
 func (s Situation) stopped(r *managed.Job) Decision {
@@ -234,7 +234,7 @@ func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 // back.
 const startsWithin core.Time = 60
 
-// starting decides about a job whose start was decided. If an earlier sidecar ended before it
+// `starting` decides about a job whose start was decided. If an earlier sidecar ended before it
 // released the job, the job is still held. Then the job goes back to the queue, because other nodes
 // may be free now.
 func (s Situation) starting(r *managed.Job) Decision {
@@ -280,7 +280,7 @@ func (s Situation) rejected(why string) managed.SentBack {
 	return managed.SentBack{Why: why, At: s.World.Now, Kinds: managed.KindsOf(s.World.Snapshot.Nodes)}
 }
 
-// Rejected returns the event of a start that the batch system refused for the reason `why`. times
+// Rejected returns the event of a start that the batch system refused for the reason `why`. `times`
 // is how often in a row it has refused.
 func Rejected(why string, times int) Event {
 	pause := managed.PauseAfter(times)

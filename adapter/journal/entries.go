@@ -276,8 +276,8 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	return res, explain("writing", j.path, err)
 }
 
-// Acceptance returns the event with which a job was accepted. If submitted is negative, it returns
-// the newest such event for the job's number. found is false if there is none.
+// Acceptance returns the event with which a job was accepted. If `submitted` is negative, it returns
+// the newest such event for the job's number. `found` is false if there is none.
 func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
 	order := "ASC" // the event is among the first entries of a job
 	if submitted < 0 {

@@ -78,7 +78,7 @@ func (l *Lines) open() error {
 	return nil
 }
 
-// last returns the id on the last complete line, and 0 if the file has no complete line.
+// `last` returns the id on the last complete line, and 0 if the file has no complete line.
 func (l *Lines) last() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {

@@ -159,7 +159,7 @@ const Folder = "/run/accordion-sidecars"
 
 // Beside takes the lock for the sidecar of a cluster. The lock is identified by the name that the
 // cluster has for itself. Two sidecars with different journals would undo each other's
-// reservations. folder is Folder, except in tests.
+// reservations. `folder` is Folder, except in tests.
 func Beside(folder, cluster, note string) (*Lock, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

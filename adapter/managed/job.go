@@ -339,7 +339,7 @@ const (
 func (r *Job) LongFrozen(now time.Time) bool { return LongFrozen(r.FrozenSince, now) }
 
 // LongFrozen reports whether the batch system has refused for more than freezePatience seconds to
-// change a job. frozen is the second since which it has refused, and 0 if it does not refuse.
+// change a job. `frozen` is the second since which it has refused, and 0 if it does not refuse.
 func LongFrozen(frozen core.Time, now time.Time) bool {
 	return frozen > 0 && now.Unix() >= frozen+freezePatience
 }

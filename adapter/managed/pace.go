@@ -35,7 +35,7 @@ func (l Limits) TooShort(r *Job) string {
 // have to be evenly spaced.
 const ahead = 4
 
-// between returns the mean number of seconds between two resizes in the long run, and 0 if there is
+// `between` returns the mean number of seconds between two resizes in the long run, and 0 if there is
 // no bound.
 func (l Limits) between() core.Time {
 	if l.ResizesPerHour == 0 {

@@ -16,7 +16,7 @@ const (
 	Ending   Phase = "ending" // the sidecar is ending it
 )
 
-// StepCalls is whether a job calls `accordion step`.
+// StepCalls is what is known about whether a job calls `accordion step`.
 type StepCalls string
 
 // The values of StepCalls. StepCallsUnknown means that the answer is not known yet.

@@ -119,7 +119,7 @@ func (v *World) nextReservation(nodes []string, from core.Time, counts func(*ada
 	return first, at
 }
 
-// over yields the foreign reservations that cover any of the nodes, each once.
+// `over` yields the foreign reservations that cover any of the nodes, each once.
 func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 	return func(yield func(*adapter.Reservation) bool) {
 		var seen []*adapter.Reservation

@@ -103,7 +103,7 @@ func (d *division) Size(of *nodeClass) int {
 }
 
 // RunsOn returns the kinds on which a job can run and whose build has enough nodes for the job.
-// kinds has the names of the kinds that the job accepts; nil means all.
+// `kinds` has the names of the kinds that the job accepts; nil means all.
 func (d *division) RunsOn(kinds []string, nodes int) []*nodeClass {
 	count := map[string]int{}
 	takes := func(k *nodeClass) bool { return kinds == nil || slices.Contains(kinds, k.Name) }

@@ -76,7 +76,7 @@ func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Lefto
 	return left
 }
 
-// waiting returns the managed jobs that wait in a reservation, and reports whether the reservation
+// `waiting` returns the managed jobs that wait in a reservation, and reports whether the reservation
 // has no other jobs. A waiting expander counts as another job.
 func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	for _, j := range tied {

@@ -48,7 +48,7 @@ func answering(b *testing.B) (server *Server, address string, munge *seal.Munge)
 	return server, server.Addresses()[0], munge
 }
 
-// once runs one session from a host, which is one of the addresses 127.0.0.0/8 of this host.
+// `once` runs one session from a host, which is one of the addresses 127.0.0.0/8 of this host.
 func once(ctx context.Context, from net.IP, address string, munge *seal.Munge) error {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
 	raw, err := d.DialContext(ctx, "tcp", address)

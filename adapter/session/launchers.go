@@ -14,7 +14,7 @@ import (
 // the parts that they start. These sessions count among the sessions of the server and of their
 // user, as all others do.
 type Launchers interface {
-	// Session serves the connection until it returns. The connection has no deadline. first is the peer's first frame, including its length.
+	// Session serves the connection until it returns. The connection has no deadline. `first` is the peer's first frame, including its length.
 	// The connection is closed when ctx ends, and after the return.
 	//
 	// A connection over TCP has a method Sealed() *seal.Conn. The next frame that is sent on it is

@@ -101,7 +101,7 @@ func (c *tcpConn) Peer() (Peer, error) {
 	return Peer{UID: sealed.UID(), From: from}, nil
 }
 
-// waiting returns the message to a peer for which there is no place.
+// `waiting` returns the message to a peer for which there is no place.
 func waiting(full *connlimit.FullError) string {
 	if full.Client != "" {
 		return fmt.Sprintf("%d connections of %s wait for their proof, as many as one network may have", full.Open, full.Client)

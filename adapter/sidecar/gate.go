@@ -20,7 +20,7 @@ type gateKeeper struct {
 	clock      adapter.Clock
 	background func(calls func() error, over func(error))
 
-	known, open bool // known tells whether the state of the gate is known, and open is that state
+	known, open bool // `known` tells whether the state of the gate is known, and `open` is that state
 	busy        bool // a call is under way
 	retry       time.Time
 }
@@ -35,7 +35,7 @@ func newGateKeeper(caller *actions.Caller, all bool, clock adapter.Clock, backgr
 	return k
 }
 
-// set opens or closes the gate, unless the gate is known to be in that state.
+// `set` opens or closes the gate, unless the gate is known to be in that state.
 func (k *gateKeeper) set(ctx context.Context, open bool) {
 	if k.system == nil || k.busy || k.known && k.open == open || k.clock.Now().Before(k.retry) {
 		return

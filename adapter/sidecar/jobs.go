@@ -205,7 +205,7 @@ func (s *jobs) charge(d debt) {
 	s.unused += d.unused
 }
 
-// lost reports whether one of the nodes is down in the newest reading.
+// `lost` reports whether one of the nodes is down in the newest reading.
 func (s *jobs) lost(nodes []string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool { return n.Lost && slices.Contains(nodes, n.Name) })
 }

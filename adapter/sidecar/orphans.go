@@ -29,7 +29,7 @@ type ended struct {
 // endAgain is the pause until the batch system is asked again to end an expander.
 const endAgain = 3 * time.Second
 
-// sweep ends orphans. owned reports whether the parent of an orphan is a managed job that runs.
+// sweep ends orphans. `owned` reports whether the parent of an orphan is a managed job that runs.
 func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*adapter.Job) bool) {
 	now := s.eventLog.clock.Now
 	for _, j := range found {

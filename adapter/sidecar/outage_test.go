@@ -40,7 +40,7 @@ func newFlaky(system adapter.BatchSystem, at int, after bool) *flaky {
 		begun: map[adapter.Key]core.Time{}, stalled: map[adapter.Key]bool{}}
 }
 
-// set changes the fields of f.
+// `set` changes the fields of f.
 func (f *flaky) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

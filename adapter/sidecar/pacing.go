@@ -37,7 +37,7 @@ type pacing struct {
 }
 
 // pause returns the time until the next reading, or until something is due if that is earlier.
-// reads is true if the reading comes first. While a reading is under way, only what is due counts,
+// `reads` is true if the reading comes first. While a reading is under way, only what is due counts,
 // because the loop wakes when the present reading arrives.
 func (s *pacing) pause() (lasts time.Duration, reads bool) {
 	now := s.eventLog.clock.Now()
@@ -94,7 +94,7 @@ func (s *pacing) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
 
-// between returns the time from the begin of one reading to the begin of the next reading.
+// `between` returns the time from the begin of one reading to the begin of the next reading.
 func (s *pacing) between(now time.Time) time.Duration {
 	pause := max(s.settings.Rest, s.settings.Interval)
 	switch soon, hurried := s.coming(now.Unix()); {
@@ -111,7 +111,7 @@ func (s *pacing) between(now time.Time) time.Duration {
 	return pause
 }
 
-// coming reports whether a job changes soon. hurried is the pause between readings if a change
+// coming reports whether a job changes soon. `hurried` is the pause between readings if a change
 // waits only for the batch system, and 0 if no change does.
 func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 	soon = s.parts.Soon()
@@ -151,7 +151,7 @@ func (s *pacing) depends(r *managed.Job) bool {
 	return r.Obstacle == managed.OrdinaryOverrun || r.Obstacle == managed.BatchSystem || r.RefusedNodes != nil
 }
 
-// next returns when the next reading begins.
+// `next` returns when the next reading begins.
 func (s *pacing) next(now time.Time) time.Time {
 	pause := s.between(now)
 	if s.readings.stale && s.readings.failures == 0 && s.readings.slow < slowFrom {

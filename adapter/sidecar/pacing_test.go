@@ -70,7 +70,7 @@ func (c *counted) readings() int {
 	return len(c.begun)
 }
 
-// most returns the greatest number of readings that began within any span of d after the instant
+// `most` returns the greatest number of readings that began within any span of d after the instant
 // `since`.
 func (c *counted) most(d time.Duration, since time.Time) int {
 	c.mu.Lock()

@@ -11,7 +11,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// slowReservations is a batch system that writes reservations slowly. It counts calls for a reservation while another one is under way.
+// slowReservations is a batch system that writes reservations slowly. It counts the calls for a
+// reservation that begin while another call for it is under way.
 type slowReservations struct {
 	*embedded.System
 	mu     sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// absorb compares the jobs of a new reading with the records. here has the keys of all jobs of the reading.
+// absorb compares the jobs of a new reading with the records. `here` has the keys of all jobs of the reading.
 func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, err error) {
 	here = make(map[adapter.Key]bool, len(snapshot.Jobs))
 	for i := range snapshot.Jobs {

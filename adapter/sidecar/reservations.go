@@ -87,7 +87,7 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.begin(ctx, todo)
 }
 
-// awaited reports whether a waiting job is attached to the reservation. This happens if a job was
+// `awaited` reports whether a waiting job is attached to the reservation. This happens if a job was
 // requeued while it started, until the sidecar detaches the job. If the reservation were deleted,
 // Slurm would hold the job (RESV_DEL_HOLD), and Slurm 20.11 keeps that state even when the job is
 // released.

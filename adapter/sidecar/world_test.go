@@ -44,8 +44,8 @@ type world struct {
 	log         hclog.Logger                          // nil means no log
 	parts       func(sidecar.PartsHost) sidecar.Parts // nil if no launchers are served
 	subscriber  status.Subscriber                     // nil if there is none
-	lease       sidecar.Lease                         // the zero Lease: none
-	wrapJournal func(actions.Journal) actions.Journal // wraps the journal of the next sidecar; nil if it is not
+	lease       sidecar.Lease                         // the zero Lease means that there is no lease
+	wrapJournal func(actions.Journal) actions.Journal // wraps the journal of the next sidecar; nil if it is not wrapped
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -205,8 +205,8 @@ func (m *killingSystem) killed() <-chan struct{} {
 	return m.dead
 }
 
-// next counts a call. kills tells whether the sidecar is killed at this call, and after whether it
-// is killed only after the call.
+// `next` counts a call. `kills` is true if the sidecar is killed at this call, and `after` is true if
+// it is killed only after the call.
 func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -263,7 +263,7 @@ func (m *killingSystem) Shrink(ctx context.Context, k adapter.Key, keep []string
 	return m.act(func() error { return m.BatchSystem.Shrink(ctx, k, keep) })
 }
 
-// at waits until a second of the world.
+// `at` waits until the given second of the world.
 func (w *world) at(second int) {
 	time.Sleep(time.Until(w.begin.Add(time.Duration(second) * time.Second)))
 }

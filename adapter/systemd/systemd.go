@@ -110,8 +110,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// ask asks all loops, and waits for at most the time `patience`. all is true if each loop has
-// answered at least once. late is the name of a loop that has answered before but does not answer
+// ask asks all loops, and waits for at most the time `patience`. `all` is true if each loop has
+// answered at least once. `late` is the name of a loop that has answered before but does not answer
 // now, or "".
 func (s *Service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
 	s.mu.Lock()
