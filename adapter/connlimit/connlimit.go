@@ -4,9 +4,10 @@
 //	limiter := connlimit.New(connlimit.Limits{Total: 2048, PerClient: 256})
 //	leave, err := limiter.Enter(connlimit.Of(conn), func() { conn.Close() })
 //
-// A client is a network, because a program with one address of an IPv6 network can use all of them.
-// An attacker that connects from many networks is bounded in two ways: places are kept for known
-// hosts, and the client with the most places loses one to a client with fewer.
+// A client is a network, because a program with one address of an IPv6 network can use all
+// addresses of that network. An attacker that connects from many networks is bounded in two ways:
+// places are kept for known hosts, and the client with the most places loses one to a client with
+// fewer.
 package connlimit
 
 import (

@@ -115,7 +115,8 @@ func TestKnownHostsAlwaysHavePlaces(t *testing.T) {
 			}
 		}
 	}
-	// An unknown host in the same network counts as the network.
+	// The known nodes have places of their own, and do not count among the unknown hosts of their
+	// network.
 	if got := OfAddr(netip.MustParseAddr("2001:db8:ffff:ffff::9999")); len(l.of[got.Network]) != 0 {
 		t.Error("nodes count as strangers")
 	}

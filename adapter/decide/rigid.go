@@ -6,7 +6,7 @@ import (
 )
 
 // rigid admits a rigid job to the batch system's queue when the plan starts the job, and keeps it
-// out of that queue before.
+// out of that queue until then.
 func (s Situation) rigid(r *managed.Job) Decision {
 	lets := s.World.Admits(r)
 	switch {

@@ -37,7 +37,7 @@ func (s Situation) running(r *managed.Job) Decision {
 	if d, ok := s.tell(r); ok {
 		return d
 	}
-	if r.NodesForgotten != nil && (r.Question == nil || late < 0 || grows(r)) { // otherwise the plan already adds the nodes of the next step to the forgotten nodes
+	if r.NodesForgotten != nil && (r.Question == nil || late < 0 || grows(r)) { // the plan adds the nodes of a growth to the forgotten nodes, so these have to be regained first
 		return s.repeatResize(r)
 	}
 	switch {

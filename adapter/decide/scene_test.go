@@ -157,8 +157,8 @@ func silent(r *managed.Job) *managed.Job {
 	return r
 }
 
-// `ending` returns a job that the sidecar decided to end `since` seconds ago because the job was
-// late. `failures` calls to end the job have failed.
+// `ending` returns a late job. The sidecar decided `since` seconds ago to end it, and `failures`
+// calls to end it have failed.
 func ending(since core.Time, failures int) *managed.Job {
 	r := running(0, 0)
 	r.Phase, r.EndReason, r.EndDecidedAt, r.Failures = managed.Ending, "it was late", now-since, failures
@@ -264,7 +264,7 @@ func fails(err error) option {
 	return func(c *scene) { c.ends = &end{err: err, after: 1} }
 }
 
-// launchFails ends a start with an error after the call Launch was begun.
+// launchFails ends a start with an error, although the call Launch was begun.
 func launchFails(c *scene) {
 	c.ends = &end{err: fmt.Errorf("release: %w", errTimeout), got: actions.Result{Launched: true}, after: 1}
 }

@@ -56,8 +56,8 @@ func (s Situation) announceShrink(r *managed.Job) Decision {
 }
 
 // tellMessage writes r.Message into the job's output. If the job has a hosts file, the file is
-// written again, because the end of the step that it contains may have changed. A file that already
-// announces the next step is not written again.
+// written again, because it contains the end of the step, which may have changed. A file that
+// already announces the next step is not written again.
 func (s Situation) tellMessage(r *managed.Job) Decision {
 	told := managed.MessageTold{Message: r.Message}
 	if r.HostsWritten > r.Generation && !r.ShrinkTold {

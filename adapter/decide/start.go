@@ -62,7 +62,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.booting(c.Added(0)); why != "" {
 		return Decision{Waits: why}
 	}
-	if s.Tending(r.Reservation(0)) { // that call reserves other nodes, and might be carried out after ours
+	if s.Tending(r.Reservation(0)) { // the call under way reserves other nodes, and might be carried out after the calls for this start
 		return Decision{}
 	}
 	return s.start(r)
@@ -100,7 +100,8 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	return "", false
 }
 
-// noPlace returns why no place in the plan is possible: nodes are out of service, or a reservation of others repeats too soon.
+// noPlace returns why no place in the plan is possible: nodes are out of service, or a reservation
+// of others repeats and leaves too few nodes.
 func (s Situation) noPlace(r *managed.Job) string {
 	if m := s.World.Missing(r); m != nil {
 		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.withStates(m.Away))
@@ -188,7 +189,7 @@ func (s Situation) start(r *managed.Job) Decision {
 
 // limit returns the time limit, in seconds, of a job that starts now. The limit covers the job's
 // profile and its overrun allowance. If the profile ends before a reservation of others on the
-// job's nodes begins, the limit does so too.
+// job's nodes begins, the limit also ends before.
 func (s Situation) limit(c *managed.Course) core.Time {
 	settings, total := s.World.Settings, c.EP.Total()
 	limit := total + settings.Margin([]core.EP{c.EP})

@@ -39,12 +39,12 @@ type askerKey struct{}
 // With returns a context whose calls are made for the asker.
 func With(ctx context.Context, a Asker) context.Context { return context.WithValue(ctx, askerKey{}, a) }
 
-// For returns a context whose calls are made for the user, with the kind that ctx has.
+// For returns a context whose calls are made for the given user. Their kind is that of ctx.
 func For(ctx context.Context, user uint32) context.Context {
 	return With(ctx, Asker{User: user, Kind: Of(ctx).Kind})
 }
 
-// As returns a context whose calls are of the kind, for the user that ctx has.
+// As returns a context whose calls have the given kind. Their user is that of ctx.
 func As(ctx context.Context, k Kind) context.Context {
 	return With(ctx, Asker{User: Of(ctx).User, Kind: k})
 }

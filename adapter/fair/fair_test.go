@@ -72,8 +72,8 @@ func TestUseOfLongAgoIsForgotten(t *testing.T) {
 	}
 }
 
-// TestGateKeepsPlaces checks that calls that hang keep out neither readings, nor acceptances, nor
-// users who have no call under way.
+// TestGateKeepsPlaces checks that calls that hang do not keep out readings, acceptances, or users
+// who have no call under way.
 func TestGateKeepsPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(8, 2, time.Now)

@@ -1,5 +1,6 @@
-// Package hostfile writes the hosts file of a job. Applications that do not call `accordion step`, and srun, read from it which nodes the job
-// has. Script returns the shell commands that write it. The batch system runs them on a node as the job's user.
+// Package hostfile writes the hosts file of a job. Applications that do not call `accordion step`
+// read the job's nodes from this file, and so does srun. Script returns the shell commands that
+// write it. The batch system runs them on a node as the job's user.
 //
 //	text := hostfile.File{Generation: 3, Step: 2, Steps: 3, From: begin, Until: end, Nodes: nodes}.Text()
 package hostfile

@@ -192,7 +192,8 @@ func acquire(journal string) (*lockfile.Lock, error) {
 	return nil, &Error{Op: "opening", Path: journal, Err: err, Hint: "the sidecar's user must be able to write its folder"}
 }
 
-// Writer reports whether a sidecar has the journal open for writing now, and its process ID (0 if not known).
+// Writer reports whether a sidecar has the journal open for writing now, and returns its process ID
+// (0 if not known).
 func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil

@@ -139,7 +139,8 @@ func onlyJournals(names []string) bool {
 // files returns the paths of the database's files.
 func files(path string) []string { return []string{path, path + "-wal", path + "-shm"} }
 
-// exposed reports whether other users may open one of the database's files, or could before an incomplete renewal.
+// exposed reports whether other users may open one of the database's files, or could do so before a
+// renewal that was not completed.
 func exposed(path string) (bool, error) {
 	for _, file := range files(path) {
 		info, err := os.Lstat(file)

@@ -11,7 +11,8 @@ import (
 type Reader interface {
 	// Path returns the journal's file.
 	Path() string
-	// Writer reports whether a sidecar has the journal open for writing now, and which process that is (0 if not known).
+	// Writer reports whether a sidecar has the journal open for writing now, and returns its
+	// process ID (0 if not known).
 	Writer() (pid int, running bool, err error)
 	// View returns what PutView wrote last, and nil if it never did.
 	View() ([]byte, error)

@@ -45,9 +45,9 @@ func (t *HeldError) Error() string {
 	return text
 }
 
-// remains is for how long Acquire waits for the remains of a killed process: its other threads, and
-// child processes that share its files until their exec. On a busy machine these held a lock for
-// more than 0.1 s.
+// `remains` is for how long Acquire waits for what is left of a killed process: its other threads,
+// and child processes that share its files until their exec. On a busy machine these held a lock
+// for more than 0.1 s.
 const remains = 10 * time.Second
 
 // Acquire takes the lock of the file, and creates the file if it is absent. The note, one line, is
@@ -105,8 +105,9 @@ func lock(f *os.File) (*HeldError, error) {
 	return nil, nil
 }
 
-// lives reports whether a process runs. It returns false for a process that is exiting, for a zombie, and for an unknown one. The command
-// line disappears with the process's memory, before its files are closed.
+// lives reports whether a process runs. It returns false for a process that is exiting, for a
+// zombie, and if there is no such process. The command line disappears with the process's memory,
+// before its files are closed.
 func lives(pid int) bool {
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && len(command) > 0
@@ -157,9 +158,9 @@ func read(f *os.File) *HeldError {
 // lock a sidecar out.
 const Folder = "/run/accordion-sidecars"
 
-// Beside takes the lock for the sidecar of a cluster. The lock is identified by the name that the
-// cluster has for itself. Two sidecars with different journals would undo each other's
-// reservations. `folder` is Folder, except in tests.
+// Beside takes the lock for the sidecar of a cluster. The cluster's own name identifies the lock.
+// Two sidecars with different journals would undo each other's reservations. `folder` is Folder,
+// except in tests.
 func Beside(folder, cluster, note string) (*Lock, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func TestOtherUserKeepsNoSidecarOut(t *testing.T) {
 	}
 }
 
-// held starts a process that holds the lock, with more in its environment.
+// `held` starts a process that holds the lock. `more` is added to its environment.
 func held(t *testing.T, path string, more ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])

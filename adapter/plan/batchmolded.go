@@ -13,8 +13,8 @@ import (
 )
 
 // OAR chooses the sizes of its own moldable jobs when it schedules them. To explain these sizes,
-// this file computes them again. It gives a sched.State of the batch system's policy the running
-// and waiting jobs, as the batch system counts them.
+// this file computes them again. It enters the running and waiting jobs, as the batch system counts
+// them, into a sched.State of the batch system's policy.
 
 // moldsItself reports whether the batch system chooses the job's size.
 func (w Waiter) moldsItself() bool { return w.Managed == nil && len(w.Seen.Choices) > 1 }

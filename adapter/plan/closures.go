@@ -87,7 +87,7 @@ func (v *World) claimsForWaiting() []place.Claim {
 }
 
 // NextReservation returns the first foreign reservation that begins on one of the nodes at the
-// second `from` or later, and the second of its begin. It returns nil if there is no such
+// second `from` or later, and the second in which it begins. It returns nil if there is no such
 // reservation.
 func (v *World) NextReservation(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
 	return v.nextReservation(nodes, from, func(*adapter.Reservation) bool { return true })
@@ -141,8 +141,8 @@ func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
 }
 
 // BlockingReservation returns the foreign reservation that keeps a job of this profile from
-// starting on idle nodes now, and the second of its begin. It returns nil if there is no such
-// reservation.
+// starting on idle nodes now, and the second in which that reservation begins. It returns nil if
+// there is no such reservation.
 func (v *World) BlockingReservation(ep core.EP) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	until := v.Now + v.Settings.StartLead + ep.Total() + Approach(v.Settings)

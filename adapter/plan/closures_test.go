@@ -91,7 +91,7 @@ func TestReservationsFitBetweenForeignReservations(t *testing.T) {
 	for _, w := range wants {
 		got += fmt.Sprintf(" %d-%d", w.Start-1000, w.End-1000)
 	}
-	if want := "1 60-180"; got != want { // the job starts at 60; its reservation cannot begin 65 s earlier, because the class has not ended then
+	if want := "1 60-180"; got != want { // the job starts at 60; its reservation should begin 65 s (Guard) earlier, but the class has not ended then
 		t.Errorf("it wants %s, want %s", got, want)
 	}
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}

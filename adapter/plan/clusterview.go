@@ -20,10 +20,11 @@ import (
 // Stale is the age, in seconds, up to which a Local may be used to plan requests of launchers.
 const Stale core.Time = 10
 
-// HalfMinute returns the first full half minute of the clock at which a Local made at now is stale.
-// For applications of launchers, everything without a known end lasts until then. An end that moves
-// each second would give each launcher a new view each second. An end before that half minute could
-// pass while the Local is still in use, and launchers would then see nodes that are not free.
+// HalfMinute returns the first full half minute of the clock at which a Local that is made now is
+// stale. For applications of launchers, everything without a known end lasts until then. An end
+// that moves each second would give each launcher a new view each second. An end before that half
+// minute could pass while the Local is still in use, and launchers would then see nodes that are
+// not free.
 func HalfMinute(now core.Time) core.Time {
 	now += Stale
 	return now - now%30 + 30

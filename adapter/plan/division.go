@@ -9,8 +9,9 @@ import (
 	"accordion/adapter"
 )
 
-// A division divides a pool whose nodes differ into machines, as far as jobs distinguish the nodes. Kinds of one build that every job
-// accepts or rejects together are one machine. A job that needs more nodes than any machine has joins several:
+// A division divides a pool whose nodes differ into machines, as far as jobs distinguish the nodes.
+// Kinds of one build that every job accepts or rejects together are one machine. If a job needs
+// more nodes than any machine has, several machines are joined:
 //
 //	d := newDivision(snapshot.Nodes)
 //	d.TellApart([]string{"old"}) // a job runs on these only

@@ -8,8 +8,8 @@ import (
 	"accordion/core/sched"
 )
 
-// triesPerPlan bounds for how many early applications a cycle computes whether they can continue
-// early. Each computation makes a plan.
+// triesPerPlan bounds how many early applications a cycle tries to let continue early. Each try
+// computes a plan.
 const triesPerPlan = 2
 
 // advance lets an early application begin its next step, if that delays no other job and the

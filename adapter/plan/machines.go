@@ -14,9 +14,9 @@ import (
 
 // core/sched plans machines of identical nodes. A pool whose nodes differ is planned as several
 // machines if jobs distinguish the nodes: kinds that every job accepts or rejects together are one
-// machine. Each job is planned on the machine on which it ends first. A job that needs more nodes
-// than any machine has joins several machines. Later jobs that can run only on a part of the joined
-// machine wait.
+// machine. Each job is planned on the machine on which it ends first. If a job needs more nodes
+// than any machine has, several machines are joined for it. Later jobs that can run only on a part
+// of the joined machine have to wait.
 
 // A machine is a part of the pool that is planned separately.
 type machine struct {

@@ -265,7 +265,7 @@ func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Cou
 
 // idle returns the nodes that are up and that no job holds now. It returns nil if these nodes need
 // not be preferred. That is the case if no node is powered down or yielded, and no node is planned
-// to become free before a start decided now takes effect.
+// to become free before a start that is decided now takes effect.
 func (m *machine) idle() []int {
 	soon := m.Now + m.Settings.StartLead
 	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep || n.Yielded }) ||

@@ -20,7 +20,8 @@ type Input struct {
 	Snapshot *adapter.Snapshot
 	Jobs     []*managed.Job // the managed jobs, ordered by number
 	Parts    []*managed.Job // parts of applications in the order of their ranks; each has its field Part set
-	// OutOfService reports whether the plan must not use a node because it has been away for more than a moment.
+	// OutOfService reports whether a node has been away for more than a moment, so that the plan
+	// must not use it.
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // reports whether the reading began after the last operation on the job ended
 	Settled      bool                    // the reading began after a job last released nodes
@@ -305,7 +306,8 @@ func (v *World) Take(names []string, job core.JobID) {
 	}
 }
 
-// spans collects when each node is occupied. claims returns the union of the added spans.
+// spans collects when each node is occupied. The method `claims` returns the union of the added
+// spans.
 type spans [][]place.Claim
 
 func (s spans) add(node int, from, to core.Time) {

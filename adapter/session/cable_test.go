@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// serveOn starts a server on a machine with its munged. alive configures how the server notices a
+// serveOn starts a server on a machine with its munged. `alive` configures how the server notices a
 // host that vanishes.
 func serveOn(t *testing.T, m *sealtest.Machine, alive net.KeepAliveConfig) *serving {
 	t.Helper()
@@ -133,7 +133,7 @@ func TestSessionCapturedOnNetworkIsRefused(t *testing.T) {
 	if why := play(honest.sent.Bytes()); !strings.Contains(why, "used before") {
 		t.Errorf("the same credential again: %q", why)
 	}
-	// unused keeps a session whose credential munge has not seen yet, because it was captured
+	// `unused` keeps a session whose credential munge has not seen yet, because it was captured
 	// before it arrived. Only the nonce makes that credential invalid.
 	var unused recorder
 	unused.Conn = discard{s.dialFrom(t, node)}

@@ -1,5 +1,6 @@
-// Package session is the server side of the protocol of `accordion step`. It receives the requests of shims on a Unix socket, and over TCP from
-// other hosts, and passes each with its user to the sidecar's loop.
+// Package session is the server side of the protocol of `accordion step`. It receives the requests
+// of shims on a Unix socket, and over TCP from other hosts, and passes each request and its user to
+// the sidecar's loop.
 //
 //	server, err := session.Listen(session.Options{Path: wire.Socket, Log: log})
 //	go server.Serve(ctx)

@@ -12,13 +12,13 @@ import (
 
 // Launchers handles the connections whose first frame has version 2: sessions of launchers and of
 // the parts that they start. These sessions count among the sessions of the server and of their
-// user, as all others do.
+// user, like all other sessions.
 type Launchers interface {
 	// Session serves the connection until it returns. The connection has no deadline. `first` is the peer's first frame, including its length.
 	// The connection is closed when ctx ends, and after the return.
 	//
-	// A connection over TCP has a method Sealed() *seal.Conn. The next frame that is sent on it is
-	// authenticated, as the first frame received was. Later frames are not.
+	// A connection over TCP has a method Sealed() *seal.Conn. The first frame received on it was
+	// authenticated, and the next frame that is sent will be. Later frames are not.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
 	// Full informs a peer that there is no place. It writes at most once, under a deadline that is
 	// already set, and returns.

@@ -33,7 +33,7 @@ type UserNames struct {
 	byUser map[uint32]*nameLookup
 }
 
-// nameLookup is one lookup. name, err and at are written before done is closed.
+// nameLookup is one lookup. `name`, `err` and `at` are written before `done` is closed.
 type nameLookup struct {
 	done chan struct{}
 	name string

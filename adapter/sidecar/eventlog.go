@@ -29,7 +29,7 @@ type eventLog struct {
 // active records that something happened to a managed job, because more may soon follow.
 func (n *eventLog) active() { n.lastActivity = n.clock.Now() }
 
-// Remark writes an event that concerns no single job into the journal.
+// Remark writes into the journal an event that does not concern a single job.
 func (n *eventLog) Remark(kind, text string, fields map[string]any) error {
 	return n.journal.Event(journal.Event{At: n.clock.Now(), Kind: kind, Text: text, Fields: fields})
 }

@@ -18,7 +18,7 @@ import (
 	"accordion/core"
 )
 
-// jobs has the managed jobs that have not ended, with their records and as last read.
+// jobs has the managed jobs that have not ended: their records, and what was last read of them.
 type jobs struct {
 	eventLog *eventLog
 	readings *readings
@@ -80,10 +80,10 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 // fresh reports whether the newest reading began after the last call for the job had ended.
 func (s *jobs) fresh(r *managed.Job) bool { return r.Underway == "" && s.readings.shows(r.LastEpoch) }
 
-// settled reports whether it is known if the batch system carried out a release that timed out. It
-// is known when the batch system can no longer carry out the release, and a reading that began
-// after that instant shows the job. Only such a reading distinguishes a job that is still held from
-// a job that is about to start.
+// settled reports whether the result of a release that timed out is known. It is known when the
+// batch system can no longer carry out the release, and a reading that began after that instant
+// shows the job. Only such a reading distinguishes a job that is still held from a job that is
+// about to start.
 func (s *jobs) settled(r *managed.Job) bool {
 	switch {
 	case r.Phase != managed.Starting || r.LateCallUntil.IsZero():
@@ -273,7 +273,7 @@ func (s *jobs) saveDirty() error {
 	return nil
 }
 
-// shift moves the planned times of jobs by the same time as the clock was set.
+// shift moves the planned times of jobs by the time by which the clock was set.
 func (s *jobs) shift(by time.Duration) error {
 	for _, r := range s.sorted() {
 		r.ShiftTimes(int64(by / time.Second))

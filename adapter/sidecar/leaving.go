@@ -62,8 +62,8 @@ func (s *jobs) writeLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) 
 	return nil
 }
 
-// isRequeued reports whether the reading shows a job that had started as waiting again, with the
-// same number and a new second of submission.
+// isRequeued reports whether the job had started, and the reading shows that it waits again. It
+// then has the same number and a new second of submission.
 func isRequeued(snapshot *adapter.Snapshot, r *managed.Job) bool {
 	if r.Began == 0 {
 		return false

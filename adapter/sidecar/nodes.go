@@ -176,7 +176,7 @@ func (s *nodes) repair(ctx context.Context, v *plan.World) {
 // wakeAgain is the pause until the batch system is asked again to boot a node that is still powered down.
 const wakeAgain = 30 * time.Second
 
-// wakeMargin is the number of seconds for which a node should have booted before it is needed.
+// A node should have booted wakeMargin seconds before it is needed.
 const wakeMargin core.Time = 10
 
 // wake boots the nodes that jobs soon need for a step or for a start, because a batch system does

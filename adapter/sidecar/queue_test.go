@@ -172,8 +172,8 @@ func TestAJobHoldsWhatItsPlanSays(t *testing.T) {
 	}
 }
 
-// The bound is 10 ms in a cycle with 2,000 waiting jobs. The test takes the quickest of several
-// rounds, which other work of the machine disturbs least.
+// The bound is 10 ms in a cycle with 2,000 waiting jobs. The quickest of several rounds counts,
+// because other programs disturb it least.
 func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s, _, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}

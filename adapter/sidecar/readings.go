@@ -38,8 +38,8 @@ type reading struct {
 	err      error
 }
 
-// maxFailures is how many readings fail in a row before no more calls are made. One failed reading
-// is tolerated, because a reading may fail for many reasons.
+// After maxFailures failed readings in a row, no more calls are made until a reading succeeds. One
+// failed reading is tolerated, because a reading may fail for many reasons.
 const maxFailures = 2
 
 // shows reports whether the newest reading shows calls that were made in the epoch `done`.

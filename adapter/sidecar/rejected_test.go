@@ -121,7 +121,7 @@ func TestAJobThatIsSentBackHoldsNoNodesAndCostsFewCalls(t *testing.T) {
 				other := w.submit(embedded.JobSpec{Nodes: 16, Runs: 20, Limit: 60, User: "bob"})
 				w.at(300)
 				pauses := p.pauses()
-				if refusal != nil { // a failing call does not set the job aside at its first failure
+				if refusal != nil { // the first failure of a call does not set the job aside
 					pauses = pauses[1:]
 				}
 				if len(pauses) < 4 || len(pauses) > 6 || !slices.IsSorted(pauses) || pauses[0] < 9 || pauses[3] < 75 {

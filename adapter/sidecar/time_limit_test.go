@@ -79,7 +79,7 @@ func TestALimitThatIsShortenedBeforeTheStartIsSeenCutsTheProfile(t *testing.T) {
 }
 
 // The batch system delays growths by more than the time limit allows. Then `accordion queue` shows
-// the second at which the batch system ends the job as its end, and the job's output reports that
+// as the job's end the second at which the batch system will end it. The job's output reports that
 // in advance.
 func TestDelaysBeyondTheLimitCutTheProfileAndAreReported(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {

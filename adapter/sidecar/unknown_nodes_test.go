@@ -27,8 +27,8 @@ func (f *unknownNodes) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// If the plan did without the unknown nodes, the growth would only fit after the end of the other
-// job. A promise that was moved to that end would stay there.
+// If the plan left out the unknown nodes, the growth would only fit after the end of the other job.
+// A promise that was moved to that end would stay there.
 func TestAGrowthIsPostponedOnlyWhileAllNodesAreUnknown(t *testing.T) {
 	o := slurmish
 	o.Nodes = 6

@@ -125,8 +125,8 @@ func (w *world) halt() {
 	}
 }
 
-// restart starts a new sidecar after a kill -9 of the old one, whose calls under way no longer
-// write into the journal.
+// restart starts a new sidecar after a kill -9 of the old one. Calls that the old one has under way
+// no longer write into the journal.
 func (w *world) restart() {
 	w.t.Helper()
 	if err := w.journal.Close(); err != nil {
