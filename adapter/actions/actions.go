@@ -57,7 +57,8 @@ func Broken(err error) error {
 	return nil
 }
 
-// do makes one call with a deadline. It writes the intent before the call, and the outcome after it.
+// do makes one call with a deadline. It writes the intent before the call, and the outcome after
+// it.
 func (a *Caller) do(ctx context.Context, job adapter.Key, verb string, args map[string]any, call func(context.Context) error) error {
 	ctx, admitted, err := a.admit(ctx, verb)
 	if err != nil {

@@ -67,8 +67,8 @@ func (NoMeter) Limited(string) {}
 // which may be virtual.
 type Meter interface {
 	// Cycle counts a cycle of the loop. `read` is the instant at which the cycle's reading began.
-	// `phases` maps each phase (view.Job) to the number of managed jobs in it. `waiting` is the number
-	// of all jobs that wait.
+	// `phases` maps each phase (view.Job) to the number of managed jobs in it. `waiting` is the
+	// number of all jobs that wait.
 	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
 	// Call counts a call of the batch system. `verb` is "observe", or the verb of an intent.
 	Call(verb string, took time.Duration, err error)

@@ -8,7 +8,8 @@ import (
 	"accordion/adapter"
 )
 
-// ErrNoLease is the error of a call that was not made, because the lease has run out or another sidecar holds it.
+// ErrNoLease is the error of a call that was not made, because the lease has run out or another
+// sidecar holds it.
 var ErrNoLease = errors.New("not begun: this sidecar does not hold the cluster's lease now")
 
 // A Term is the time in which calls may be made. It begins with a renewal of the lease, and ends

@@ -139,8 +139,8 @@ func (a *Caller) lengthen(ctx context.Context, job adapter.Key, limit core.Time)
 	return err
 }
 
-// publish writes the job's hosts file. `generation` and `nodes` are the generation and the nodes in the
-// text. `elsewhere` is the file's path if it is not the usual path.
+// publish writes the job's hosts file. `generation` and `nodes` are the generation and the nodes in
+// the text. `elsewhere` is the file's path if it is not the usual path.
 func (a *Caller) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {

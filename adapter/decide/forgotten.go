@@ -11,7 +11,8 @@ import (
 	"accordion/core"
 )
 
-// reclaim is for how many seconds a job waits for the nodes of a growth that the batch system forgot.
+// reclaim is for how many seconds a job waits for the nodes of a growth that the batch system
+// forgot.
 const reclaim core.Time = 60
 
 // repeatResize repeats a resize that the batch system forgot, because it was killed before it saved

@@ -65,7 +65,8 @@ func grows(r *managed.Job) bool { return !r.Final() && r.EP()[r.Step+1].Nodes > 
 // OthersFirst is what a resize waits for while other resizes are under way.
 const OthersFirst = "other resizes come first"
 
-// resize decides about a job whose step has ended: it gets the nodes of its next step, or waits for them.
+// resize decides about a job whose step has ended: it gets the nodes of its next step, or waits for
+// them.
 func (s Situation) resize(r *managed.Job) Decision {
 	next, have := r.EP()[r.Step+1].Nodes, len(r.Nodes)
 	switch {

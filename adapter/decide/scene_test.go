@@ -125,8 +125,8 @@ func starting() *managed.Job {
 	return r
 }
 
-// `running` returns a job in the given step (0 to 2), which is promised to end in `left` seconds. Its
-// application calls `accordion step`.
+// `running` returns a job in the given step (0 to 2), which is promised to end in `left` seconds.
+// Its application calls `accordion step`.
 func running(step int, left core.Time) *managed.Job {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}[:profile[0][step].Nodes]
 	r := managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Running, Mark: "accordion:ep", Nodes: nodes}, "ep=2x100s,5x100s,1x100s", profile)
@@ -137,7 +137,8 @@ func running(step int, left core.Time) *managed.Job {
 	return r
 }
 
-// `asking` returns a running job whose application has waited for the next step for `since` seconds.
+// `asking` returns a running job whose application has waited for the next step for `since`
+// seconds.
 func asking(r *managed.Job, since core.Time) *managed.Job {
 	r.Question = &managed.Question{At: at(-since), Request: wire.Request{}}
 	return r

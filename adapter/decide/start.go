@@ -14,8 +14,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// `waiting` decides about a waiting job. A job that can never run is refused, one that is not managed yet is adopted, and one that
-// the plan starts now is started.
+// `waiting` decides about a waiting job. A job that can never run is refused, one that is not
+// managed yet is adopted, and one that the plan starts now is started.
 func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.World.Impossible(r); why != "" {
 		d := Decision{Events: []Event{{"refused", why, nil}}, Do: call("refuse", actions.Refuse{Job: r.Key, Why: why})}
@@ -68,9 +68,9 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	return s.start(r)
 }
 
-// `stopped` decides about a job that its owner or an operator holds: the job waits. The sidecar also
-// holds a job that was requeued and held, because the batch system could start the job as soon as
-// the other hold is released.
+// `stopped` decides about a job that its owner or an operator holds: the job waits. The sidecar
+// also holds a job that was requeued and held, because the batch system could start the job as soon
+// as the other hold is released.
 func (s Situation) stopped(r *managed.Job) Decision {
 	d := Decision{Waits: r.HeldText()}
 	if !r.Seen.Adopted {
@@ -80,7 +80,8 @@ func (s Situation) stopped(r *managed.Job) Decision {
 	return d
 }
 
-// expires is the pause until the batch system is asked again to end a job that cannot meet its deadline.
+// expires is the pause until the batch system is asked again to end a job that cannot meet its
+// deadline.
 const expires = 40 * time.Second
 
 // unplaced reports whether a waiting job has no place in the plan, and returns why.
@@ -140,7 +141,8 @@ func (s Situation) withStates(nodes []adapter.Node) string {
 	return strings.Join(all, ", ")
 }
 
-// reservationName returns the name of a reservation of others, or "of others" if users may not know it.
+// reservationName returns the name of a reservation of others, or "of others" if users may not know
+// it.
 func (s Situation) reservationName(name string) string {
 	if s.World.Snapshot.Hidden.Reservations {
 		return "of others"
@@ -148,7 +150,8 @@ func (s Situation) reservationName(name string) string {
 	return name
 }
 
-// lateShrinker returns the managed job that holds a node for which another job waits; 0 if no managed job does.
+// lateShrinker returns the managed job that holds a node for which another job waits; 0 if no
+// managed job does.
 func lateShrinker(who plan.Holder) core.JobID {
 	if who.Kind == managed.LateShrinker {
 		return who.Job

@@ -56,7 +56,8 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	return sync.OnceFunc(func() { g.leave(e) }), nil
 }
 
-// giveUp removes an entrant that no longer waits. It reports whether the entrant got a place in the meantime.
+// giveUp removes an entrant that no longer waits. It reports whether the entrant got a place in the
+// meantime.
 func (g *Gate) giveUp(e *entrant) (in bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

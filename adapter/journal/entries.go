@@ -62,7 +62,8 @@ type Entry struct {
 // Unfinished reports whether the entry is an intent whose outcome is not known.
 func (e Entry) Unfinished() bool { return e.Kind == KindIntent && e.Outcome == "" }
 
-// Begin writes an intent and returns its id. The action may be carried out only after Begin returned, when the intent is on the disk.
+// Begin writes an intent and returns its id. The action may be carried out only after Begin
+// returned, when the intent is on the disk.
 func (j *Journal) Begin(in Intent) (int64, error) {
 	args, err := encode(in.Args)
 	if err != nil {
@@ -276,8 +277,8 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	return res, explain("writing", j.path, err)
 }
 
-// Acceptance returns the event with which a job was accepted. If `submitted` is negative, it returns
-// the newest such event for the job's number. `found` is false if there is none.
+// Acceptance returns the event with which a job was accepted. If `submitted` is negative, it
+// returns the newest such event for the job's number. `found` is false if there is none.
 func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
 	order := "ASC" // the event is among the first entries of a job
 	if submitted < 0 {

@@ -11,7 +11,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// A sidecar dies between an intent and its outcome. The next one finds the intent, and asks the batch system whether it was carried out.
+// A sidecar dies between an intent and its outcome. The next one finds the intent, and asks the
+// batch system whether it was carried out.
 func Example() {
 	folder, err := os.MkdirTemp("", "journal")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"accordion/adapter/lockfile"
 )
 
-// An Error reports which operation on which journal failed, why, and what an administrator can do about it.
+// An Error reports which operation on which journal failed, why, and what an administrator can do
+// about it.
 type Error struct {
 	Op   string // opening, writing, reading, closing
 	Path string
@@ -148,7 +149,8 @@ func accessible(path string, how uint32) error {
 	return nil
 }
 
-// network returns the name of a network file system by its number in statfs(2), and "" for other file systems.
+// network returns the name of a network file system by its number in statfs(2), and "" for other
+// file systems.
 func network(kind int64) string {
 	switch uint32(kind) { // converted to 32 bits, because some of the numbers are negative as int32
 	case unix.NFS_SUPER_MAGIC:

@@ -24,9 +24,9 @@ import (
 // nobody is the user ID of the attacking user.
 const nobody = 65534
 
-// lockAll takes every lock on the journal's files that an ordinary user can take, prints their number, and keeps
-// them. It runs as the user "nobody". SQLite locks single bytes: 120 for writers, 121 for checkpoints, 128 for the
-// first process that opens the file.
+// lockAll takes every lock on the journal's files that an ordinary user can take, prints their
+// number, and keeps them. It runs as the user "nobody". SQLite locks single bytes: 120 for writers,
+// 121 for checkpoints, 128 for the first process that opens the file.
 func lockAll(path string) error {
 	taken := 0
 	for _, file := range files(path) {
@@ -50,8 +50,8 @@ func lockAll(path string) error {
 	return err
 }
 
-// attack starts a process of the user "nobody" that takes as many locks on the journal as it can. The process keeps
-// them until the test ends. attack returns their number.
+// attack starts a process of the user "nobody" that takes as many locks on the journal as it can.
+// The process keeps them until the test ends. attack returns their number.
 func attack(t *testing.T, path string) int {
 	t.Helper()
 	program, err := os.Executable()

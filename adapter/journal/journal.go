@@ -11,8 +11,9 @@
 //	id, err := j.Begin(journal.Intent{At: now, Job: 7, Submitted: 1700000000, Verb: "shrink"}) // on disk from here
 //	err = j.Finish(id, clock.Now(), system.Shrink(ctx, key, keep))
 //
-// One process writes: a lock file next to the journal keeps a second sidecar out. Any number of processes may read at the same time, with
-// OpenReadOnly. A Journal may be used by several goroutines.
+// One process writes: a lock file next to the journal keeps a second sidecar out. Any number of
+// processes may read at the same time, with OpenReadOnly. A Journal may be used by several
+// goroutines.
 package journal
 
 import (
@@ -85,7 +86,8 @@ func Open(path string) (*Journal, error) {
 	return j, nil
 }
 
-// OpenReadOnly opens the journal for reading, whether or not a sidecar is writing it. The file must exist.
+// OpenReadOnly opens the journal for reading, whether or not a sidecar is writing it. The file must
+// exist.
 func OpenReadOnly(path string) (*Journal, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -277,7 +279,8 @@ func schema(ctx context.Context, db *sql.DB) (int, error) {
 	return version, nil
 }
 
-// check finds most damage at the start. It takes time proportional to the size of the file, which pruning bounds.
+// check finds most damage at the start. It takes time proportional to the size of the file, which
+// pruning bounds.
 func check(db *sql.DB) error {
 	var found string
 	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&found); err != nil {

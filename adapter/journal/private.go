@@ -155,8 +155,8 @@ func exposed(path string) (bool, error) {
 	return false, nil
 }
 
-// renew replaces the database's files by copies if other users may open them, and closes the folder.
-// The caller holds the journal's lock.
+// renew replaces the database's files by copies if other users may open them, and closes the
+// folder. The caller holds the journal's lock.
 func renew(path string) error {
 	r := renewal{path: path, beside: path + besideEnd}
 	if err := os.RemoveAll(r.beside); err != nil { // removes what an incomplete attempt left

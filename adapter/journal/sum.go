@@ -22,8 +22,8 @@ var ErrChanged = errors.New("its checksum is another one than when it was writte
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// summed returns a record's data with its checksum, as it is stored. Data that is not a non-empty JSON
-// object, or that has a checksum already, stays as it is.
+// summed returns a record's data with its checksum, as it is stored. Data that is not a non-empty
+// JSON object, or that has a checksum already, stays as it is.
 func summed(data []byte) []byte {
 	if len(data) < 3 || data[0] != '{' || data[1] != '"' || bytes.HasPrefix(data, []byte(sumHead)) {
 		return notNil(data)
@@ -32,8 +32,8 @@ func summed(data []byte) []byte {
 	return append(head, data[1:]...)
 }
 
-// unsummed returns a record's data without its checksum. If the checksum does not match, the error is
-// ErrChanged, and the data is returned as it is stored.
+// unsummed returns a record's data without its checksum. If the checksum does not match, the error
+// is ErrChanged, and the data is returned as it is stored.
 func unsummed(kept []byte) ([]byte, error) {
 	if !bytes.HasPrefix(kept, []byte(sumHead)) {
 		return kept, nil // written by an older Accordion

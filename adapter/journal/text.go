@@ -31,7 +31,8 @@ type line struct {
 	TookMS    *float64       `json:"took_ms,omitempty"`
 }
 
-// MarshalJSON returns the entry as `accordion journal --json` prints it. An intent whose outcome is not known has neither outcome nor took_ms.
+// MarshalJSON returns the entry as `accordion journal --json` prints it. An intent whose outcome is
+// not known has neither outcome nor took_ms.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	l := line{ID: e.ID, At: e.At.UTC().Format("2006-01-02T15:04:05.000000Z07:00"), Kind: e.Kind, Cluster: e.Cluster, Job: e.Job,
 		Submitted: e.Submitted, Verb: e.Verb, Text: e.Text, Args: e.Args, Outcome: e.Outcome}
@@ -62,7 +63,8 @@ func (e *Entry) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Line returns the entry for people, with times in the given zone. It is one line whatever a job's user wrote.
+// Line returns the entry for people, with times in the given zone. It is one line whatever a job's
+// user wrote.
 func (e Entry) Line(zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %6d ", e.At.In(zone).Format("2006-01-02 15:04:05.000"), e.ID)

@@ -20,7 +20,8 @@ const walLimit = 16 << 20
 // WALBytes returns the size of the write-ahead log.
 func (j *Journal) WALBytes() int64 { return WALBytes(j.file) }
 
-// WALBytes returns the size in bytes of the write-ahead log of the journal at a path, and 0 if there is none.
+// WALBytes returns the size in bytes of the write-ahead log of the journal at a path, and 0 if
+// there is none.
 func WALBytes(path string) int64 {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		path = file

@@ -1,5 +1,6 @@
-// Package journald writes log lines to systemd's journal with the fields ACCORDION_JOB and ACCORDION_CLUSTER, so that they can be searched. It
-// is not the sidecar's own journal (package journal).
+// Package journald writes log lines to systemd's journal with the fields ACCORDION_JOB and
+// ACCORDION_CLUSTER, so that they can be searched. It is not the sidecar's own journal (package
+// journal).
 //
 //	options := hclog.LoggerOptions{Name: "accordion", Level: hclog.Info, Output: os.Stderr}
 //	log := hclog.New(&options)

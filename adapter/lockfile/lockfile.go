@@ -154,8 +154,8 @@ func read(f *os.File) *HeldError {
 	return &HeldError{Path: f.Name(), PID: pid, Note: strings.TrimSpace(note)}
 }
 
-// Folder has the lock files of all sidecars of a machine, whatever their configurations are. Only root can create it, so no other user can
-// lock a sidecar out.
+// Folder has the lock files of all sidecars of a machine, whatever their configurations are. Only
+// root can create it, so no other user can lock a sidecar out.
 const Folder = "/run/accordion-sidecars"
 
 // Beside takes the lock for the sidecar of a cluster. The cluster's own name identifies the lock.
@@ -168,7 +168,8 @@ func Beside(folder, cluster, note string) (*Lock, error) {
 	return Acquire(filepath.Join(folder, plain(cluster)+".lock"), note)
 }
 
-// plain returns a name that is safe as the name of one file: characters such as a slash are written in hexadecimal.
+// plain returns a name that is safe as the name of one file: characters such as a slash are written
+// in hexadecimal.
 func plain(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

@@ -89,7 +89,8 @@ type (
 		MovedBy          Obstacle
 	}
 
-	// ResizeRepeated records that a resize that the batch system had forgotten was repeated in this second.
+	// ResizeRepeated records that a resize that the batch system had forgotten was repeated in this
+	// second.
 	ResizeRepeated struct{ At core.Time }
 
 	// ForgottenNodesLost records that the job will not regain these nodes, whose allocation the

@@ -209,8 +209,8 @@ func (r *Job) working() core.Time {
 	return r.Promise[r.Step-1]
 }
 
-// `until` returns the second up to which the application has worked on the present step: now, or the
-// second in which it asked for the next step.
+// `until` returns the second up to which the application has worked on the present step: now, or
+// the second in which it asked for the next step.
 func (r *Job) until(now core.Time) core.Time {
 	if r.Question != nil {
 		return r.Question.At.Unix()

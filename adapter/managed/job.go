@@ -144,7 +144,8 @@ func (r *Job) EP() core.EP {
 // IsEvolving reports whether the job asked for an evolution profile.
 func (r *Job) IsEvolving() bool { return strings.HasPrefix(r.Request, "ep=") }
 
-// Rigid reports whether the job made no request, and is managed only until it is admitted (adapter.Gatekeeper).
+// Rigid reports whether the job made no request, and is managed only until it is admitted
+// (adapter.Gatekeeper).
 func (r *Job) Rigid() bool { return adapter.IsRigidRequest(r.Request) }
 
 // HeldByOther reports whether the owner or an operator holds a waiting rigid job.

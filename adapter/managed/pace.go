@@ -14,7 +14,8 @@ type Limits struct {
 	ResizesPerHour int       // maximum number of resizes of one job per hour in the long run; 0 if there is no bound
 }
 
-// TooShort returns a message for the user if a step of a new job is shorter than the bound, and "" otherwise.
+// TooShort returns a message for the user if a step of a new job is shorter than the bound, and ""
+// otherwise.
 func (l Limits) TooShort(r *Job) string {
 	if !r.StepLengthChecked || l.ShortestStep == 0 {
 		return ""
@@ -35,8 +36,8 @@ func (l Limits) TooShort(r *Job) string {
 // have to be evenly spaced.
 const ahead = 4
 
-// `between` returns the mean number of seconds between two resizes in the long run, and 0 if there is
-// no bound.
+// `between` returns the mean number of seconds between two resizes in the long run, and 0 if there
+// is no bound.
 func (l Limits) between() core.Time {
 	if l.ResizesPerHour == 0 {
 		return 0

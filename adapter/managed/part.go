@@ -25,7 +25,8 @@ const partPrefix = adapter.Prefix + "app-"
 // PartReservation returns the name of the reservation of an application's part on this cluster.
 func PartReservation(application int64) string { return fmt.Sprintf("%s%d", partPrefix, application) }
 
-// GhostReservation returns the name of the reservation that keeps a part's nodes unused after the part has ended (RR-7389).
+// GhostReservation returns the name of the reservation that keeps a part's nodes unused after the
+// part has ended (RR-7389).
 func GhostReservation(application int64) string { return PartReservation(application) + "-ghost" }
 
 // IsPartReservation reports whether a reservation of this name is for a part.

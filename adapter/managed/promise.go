@@ -63,7 +63,8 @@ func (r *Job) ResumeAfterRestart(now core.Time) {
 // only the larger of the two counts.
 func (r *Job) NotLateFor() core.Time { return max(r.SidecarDelay, r.OutageCost) + r.SuspendedFor }
 
-// LateFrom returns the Unix second from which the application counts as late: the promised end of its present step plus NotLateFor.
+// LateFrom returns the Unix second from which the application counts as late: the promised end of
+// its present step plus NotLateFor.
 func (r *Job) LateFrom() core.Time { return r.Due() + r.NotLateFor() }
 
 // Remaining returns what the job occupies from now on, as promised. The later steps of a late job
@@ -104,7 +105,8 @@ func (r *Job) ApplicationLate(now core.Time) bool {
 	return r.Phase == Running && r.Underway == "" && r.Question == nil && r.StepCalls != StepCallsNever && now > r.LateFrom()+Tolerance
 }
 
-// PutOff reports whether the application waits at the end of its step because the promised begin of the next step was put off.
+// PutOff reports whether the application waits at the end of its step because the promised begin of
+// the next step was put off.
 func (r *Job) PutOff(now core.Time) bool {
 	return r.Question != nil && r.PlannedEnd <= now && now < r.Due()
 }

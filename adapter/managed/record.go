@@ -26,8 +26,8 @@ const (
 	StepCallsNever   StepCalls = "silent"
 )
 
-// A Record is what the journal keeps of one managed job. A change is written before it is carried out. The journals of running clusters have
-// such records, so the JSON keys must not change.
+// A Record is what the journal keeps of one managed job. A change is written before it is carried
+// out. The journals of running clusters have such records, so the JSON keys must not change.
 type Record struct {
 	adapter.Key
 	User    string

@@ -7,7 +7,8 @@ import (
 	"accordion/core/sched"
 )
 
-// Settings are the sidecar's settings, mostly from the sections [plan], [overrun] and [limits] of the configuration.
+// Settings are the sidecar's settings, mostly from the sections [plan], [overrun] and [limits] of
+// the configuration.
 type Settings struct {
 	Cluster   string
 	Interval  time.Duration // the rescheduling timer: the pause between two readings while something is due soon
@@ -65,7 +66,8 @@ func (o Overrun) Of(total core.Time) core.Time {
 	return max(o.Least, core.Time(o.Share*float64(total)))
 }
 
-// Margin returns by how many seconds the time limit of a job is longer than the longest of its profiles.
+// Margin returns by how many seconds the time limit of a job is longer than the longest of its
+// profiles.
 func (s Settings) Margin(choices []core.EP) core.Time {
 	var longest core.Time
 	for _, ep := range choices {

@@ -112,8 +112,8 @@ func (r *Job) Reply(status wire.Status, why string) wire.Reply {
 	return p
 }
 
-// Hosts returns the text of the job's hosts file: a header, the allocations if there are several, then one node per line, the batch host
-// first.
+// Hosts returns the text of the job's hosts file: a header, the allocations if there are several,
+// then one node per line, the batch host first.
 func (r *Job) Hosts(nodes []string, step, generation int) string {
 	from := r.Began
 	if step > 0 {

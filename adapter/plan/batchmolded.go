@@ -58,7 +58,8 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	}
 }
 
-// moldableNodes returns a function that reports whether the batch system may start its moldable jobs on a node.
+// moldableNodes returns a function that reports whether the batch system may start its moldable
+// jobs on a node.
 func (m *machine) moldableNodes() func(node int) bool {
 	may, reach := make([]bool, len(m.Nodes)), m.Snapshot.OwnSizing.Eligible
 	for _, p := range reach {

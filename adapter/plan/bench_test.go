@@ -8,7 +8,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// BenchmarkCycle plans 2,000 waiting moldable jobs of 128 sizes each on 1,024 nodes, half of them held by ordinary jobs.
+// BenchmarkCycle plans 2,000 waiting moldable jobs of 128 sizes each on 1,024 nodes, half of them
+// held by ordinary jobs.
 func BenchmarkCycle(b *testing.B) {
 	for _, rule := range []struct {
 		name string

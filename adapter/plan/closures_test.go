@@ -47,7 +47,8 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 		{"nothing is planned after the last that is known", "8x7h", class(-60, "DAILY", 6*hour, 3), "-"},
 		{"one without an end, in days", "8x1m", always("DAILY"), "-"},
 		{"on the nodes that it leaves", "6x70m", always("DAILY"), "4 n[1-6]"},
-		// "Reservations Floating Through Time" in https://slurm.schedmd.com/reservations.html: starttime=now+60minutes duration=100 flags=time_float
+		// "Reservations Floating Through Time" in https://slurm.schedmd.com/reservations.html:
+		// starttime=now+60minutes duration=100 flags=time_float
 		{"shorter than one that floats is ahead", "8x55m", class(3600, "TIME_FLOAT", 0, 0), "4 n[1-8]"},
 		{"longer than that", "8x70m", class(3600, "TIME_FLOAT", 0, 0), "-"},
 		{"one that does not repeat", "8x70m", class(600, "", 0, 0), "660 n[1-8]"},

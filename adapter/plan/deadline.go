@@ -40,7 +40,8 @@ func (v *World) Late(r *managed.Job) string {
 		adapter.Instant(r.Seen.Deadline).Format(time.DateTime), adapter.Instant(r.Seen.Latest).Format(time.TimeOnly))
 }
 
-// clockDifference bounds, in seconds, how far the clocks of the sidecar and of the batch system may differ.
+// clockDifference bounds, in seconds, how far the clocks of the sidecar and of the batch system may
+// differ.
 const clockDifference core.Time = 5
 
 // Expired returns why a waiting job can no longer end by its deadline, and "" if it can or has no

@@ -127,7 +127,8 @@ func (d *division) OneBuild() bool {
 	return len(d.kinds) > 0 && !slices.ContainsFunc(d.kinds, func(k *nodeClass) bool { return k.build != d.kinds[0].build })
 }
 
-// Describe returns how many nodes of each of the given kinds there are, such as "4 of thin, 2 of fat".
+// Describe returns how many nodes of each of the given kinds there are, such as "4 of thin, 2 of
+// fat".
 func (d *division) Describe(kinds []string) string {
 	var all []string
 	for _, k := range d.kinds {

@@ -89,7 +89,8 @@ func assignRunning(v *World, all []*machine) (lost *managed.Job) {
 	return nil
 }
 
-// homeOf returns the machine of a running job's first node, and whether that machine has all of the job's nodes in the pool.
+// homeOf returns the machine of a running job's first node, and whether that machine has all of the
+// job's nodes in the pool.
 func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 	nodes := slices.Clone(r.NodesForPlan())
 	if r.Course != nil {
@@ -115,8 +116,8 @@ func homeOf(all []*machine, r *managed.Job) (home *machine, alone bool) {
 	return home, alone
 }
 
-// courseOnNamedNodes returns a course for a running job with the nodes of its previous course and the times of its present promise. It
-// returns nil if a node has no name.
+// courseOnNamedNodes returns a course for a running job with the nodes of its previous course and
+// the times of its present promise. It returns nil if a node has no name.
 func courseOnNamedNodes(r *managed.Job, now core.Time) *managed.Course {
 	c := &managed.Course{Start: now, Choice: r.Choice, EP: r.Remaining(now)}
 	named := map[int][]string{0: slices.Clone(r.NodesForPlan())} // the nodes by the step that adds them; 0 is the present step
@@ -194,8 +195,8 @@ func (m *machine) takes(kinds []string) (all, some bool) {
 	return all, some
 }
 
-// submit appends a job to the queue of the machine on which it is planned. A managed job that can run only on a part of a machine waits
-// until the pool is divided otherwise.
+// submit appends a job to the queue of the machine on which it is planned. A managed job that can
+// run only on a part of a machine waits until the pool is divided otherwise.
 func submit(all []*machine, w Waiter) {
 	var open, partly []*machine
 	for _, m := range all {

@@ -15,7 +15,8 @@ import (
 	"accordion/core/sched"
 )
 
-// poolOf parses a pool: "thin:4 fat:2/b" has four nodes of kind thin and two of kind fat and build b.
+// poolOf parses a pool: "thin:4 fat:2/b" has four nodes of kind thin and two of kind fat and build
+// b.
 func poolOf(text string) []adapter.Node {
 	var all []adapter.Node
 	for _, word := range strings.Fields(text) {
@@ -38,7 +39,8 @@ func kindsOf(text string) []string {
 	return strings.Fields(text)
 }
 
-// waiterOf parses a waiting job: "m3 thin" is a managed job of three nodes that runs on thin nodes; "o3 thin" is an ordinary one.
+// waiterOf parses a waiting job: "m3 thin" is a managed job of three nodes that runs on thin nodes;
+// "o3 thin" is an ordinary one.
 func waiterOf(id core.JobID, text string) Waiter {
 	size, kinds, _ := strings.Cut(text[1:], " ")
 	nodes := 0

@@ -9,7 +9,8 @@ import (
 	"accordion/core"
 )
 
-// runs returns a running job in the given step (from 0) on the given number of nodes. `promise` has the promised ends of all steps.
+// runs returns a running job in the given step (from 0) on the given number of nodes. `promise` has
+// the promised ends of all steps.
 func runs(id core.JobID, planned core.Time, step, nodes int, ep core.EP, promise ...core.Time) *managed.Job {
 	r := &managed.Job{Record: managed.Record{Key: adapter.Key{ID: id}, Phase: managed.Running, Step: step, Target: step, Planned: planned, Promise: promise}, Choices: []core.EP{ep}}
 	for range nodes {

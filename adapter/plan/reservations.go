@@ -43,8 +43,9 @@ func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	return all
 }
 
-// fitBetween shortens a reservation that is made for the given second, so that it overlaps no foreign reservation that ends before that second
-// or begins after it. The batch system would refuse an overlap.
+// fitBetween shortens a reservation that is made for the given second, so that it overlaps no
+// foreign reservation that ends before that second or begins after it. The batch system would
+// refuse an overlap.
 func (v *World) fitBetween(r *adapter.Reservation, second core.Time) {
 	r.Start = max(r.Start, v.lastEnd(r.Nodes, second))
 	if _, at := v.NextReservation(r.Nodes, second+1); at < r.End {
@@ -131,8 +132,8 @@ func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, 
 	return made, len(wants) - most
 }
 
-// sharedAmongUsers reorders the waiting jobs so that each user has an equal share of the protected ones. The
-// first jobs of each user come before the others. Jobs of one user stay in their order.
+// sharedAmongUsers reorders the waiting jobs so that each user has an equal share of the protected
+// ones. The first jobs of each user come before the others. Jobs of one user stay in their order.
 func (v *World) sharedAmongUsers(all []Waiter) []Waiter {
 	users := map[uint32]bool{}
 	for _, w := range all {

@@ -7,9 +7,11 @@ import (
 	"accordion/core"
 )
 
-// With adapter.Gatekeeper every job of the pool's partition is held at submission. Rigid jobs are planned in one queue with all others, and
-// admitted, that is released, at their planned second. From then on they are ordinary jobs, which the batch system starts on nodes of its
-// choice. It starts the jobs in its queue in the instant in which nodes become free, so the next few are admitted ahead of their time.
+// With adapter.Gatekeeper every job of the pool's partition is held at submission. Rigid jobs are
+// planned in one queue with all others, and admitted, that is released, at their planned second.
+// From then on they are ordinary jobs, which the batch system starts on nodes of its choice. It
+// starts the jobs in its queue in the instant in which nodes become free, so the next few are
+// admitted ahead of their time.
 
 // addRigid puts a rigid job into the queue, unless its owner or an operator holds it.
 func (v *World) addRigid(r *managed.Job) {

@@ -236,7 +236,8 @@ func TestUnusualListsAndClocksGiveSizeOrMessage(t *testing.T) {
 	}
 }
 
-// OAR chooses the sizes of its own moldable jobs. The sidecar counts their references and explains their sizes.
+// OAR chooses the sizes of its own moldable jobs. The sidecar counts their references and explains
+// their sizes.
 func TestSizeChosenByBatchSystemIsExplainedToo(t *testing.T) {
 	s := newSituation(32, sizing.Share{})
 	s.Settings.Passes = s.Settings.Policy

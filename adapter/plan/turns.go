@@ -83,8 +83,8 @@ func (v *World) setTurns() {
 	}
 }
 
-// protected returns the queue in the order in which nodes are reserved for waiting jobs: first those with a reservation by the policy, then
-// those that start now.
+// protected returns the queue in the order in which nodes are reserved for waiting jobs: first
+// those with a reservation by the policy, then those that start now.
 func (v *World) protected() []Waiter {
 	if v.Turns == nil {
 		return v.Queue

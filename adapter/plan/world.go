@@ -13,7 +13,8 @@ import (
 	"accordion/core/place"
 )
 
-// Input is everything that a plan uses. Only the jobs' records carry anything from one plan to the next.
+// Input is everything that a plan uses. Only the jobs' records carry anything from one plan to the
+// next.
 type Input struct {
 	Now      core.Time // Unix seconds, the second for which the plan is made
 	Instant  time.Time // Now, with fractions of a second
@@ -48,8 +49,8 @@ type Note struct {
 	Fields []any // alternating names and values
 }
 
-// A World is the state of the cluster in one cycle and the plan for it. The state is the newest reading, corrected by what the
-// sidecar did after that reading began.
+// A World is the state of the cluster in one cycle and the plan for it. The state is the newest
+// reading, corrected by what the sidecar did after that reading began.
 type World struct {
 	Input
 	Managed         map[adapter.Key]*managed.Job
@@ -96,7 +97,8 @@ type Waiter struct {
 	plan    *JobPlan     // the plan of a managed job
 }
 
-// freeing is how long, in seconds, nodes of a job that just ended are assumed to need until they are free.
+// freeing is how long, in seconds, nodes of a job that just ended are assumed to need until they
+// are free.
 const freeing core.Time = 2
 
 // newWorld returns the World of the cluster's state, without a plan.
@@ -124,7 +126,8 @@ func newWorld(in Input) *World {
 	return v
 }
 
-// addJobs records which nodes every job holds. For managed jobs it uses their records, which are at least as new as the reading.
+// addJobs records which nodes every job holds. For managed jobs it uses their records, which are at
+// least as new as the reading.
 func (v *World) addJobs(busy spans) {
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
@@ -262,7 +265,8 @@ func (v *World) ordinaryWaiter(j *adapter.Job, within core.Time) Waiter {
 	return Waiter{Job: one, Seen: j}
 }
 
-// Growing reports whether an expander of the job may belong to an operation that is under way, or that ended after the reading began.
+// Growing reports whether an expander of the job may belong to an operation that is under way, or
+// that ended after the reading began.
 func (v *World) Growing(parent core.JobID) bool {
 	for _, r := range v.Managed {
 		if r.ID == parent && !v.Fresh(r) {

@@ -1,6 +1,6 @@
 // Package release deletes the reservations of a sidecar that has ended. A reservation for a waiting
-// job keeps ordinary jobs off its nodes until the planned second, which may be a day ahead. While no
-// sidecar runs, no job starts there.
+// job keeps ordinary jobs off its nodes until the planned second, which may be a day ahead. While
+// no sidecar runs, no job starts there.
 //
 //	deleted, err := release.All(ctx, system, release.Options{Now: now})
 package release
@@ -76,8 +76,8 @@ func Leftovers(all []adapter.Reservation, jobs []adapter.Job, o Options) []Lefto
 	return left
 }
 
-// `waiting` returns the managed jobs that wait in a reservation, and reports whether the reservation
-// has no other jobs. A waiting expander counts as another job.
+// `waiting` returns the managed jobs that wait in a reservation, and reports whether the
+// reservation has no other jobs. A waiting expander counts as another job.
 func waiting(tied []*adapter.Job) (held []adapter.Key, free bool) {
 	for _, j := range tied {
 		if j.State != adapter.Pending || adapter.RequestOf(j) == "" {

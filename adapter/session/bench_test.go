@@ -70,7 +70,8 @@ func once(ctx context.Context, from net.IP, address string, munge *seal.Munge) e
 	return err
 }
 
-// BenchmarkSessionOnTheSocket measures sessions on the socket, where the kernel identifies the user, for comparison.
+// BenchmarkSessionOnTheSocket measures sessions on the socket, where the kernel identifies the
+// user, for comparison.
 func BenchmarkSessionOnTheSocket(b *testing.B) {
 	server, _, _ := answering(b)
 	for b.Loop() {

@@ -14,15 +14,17 @@
 //		}
 //	}
 //
-// A session is one connection with one request and one reply. The server handles frames, credentials, deadlines and bounds. The loop decides
-// whether a user may ask for a job, because it knows the jobs' owners.
+// A session is one connection with one request and one reply. The server handles frames,
+// credentials, deadlines and bounds. The loop decides whether a user may ask for a job, because it
+// knows the jobs' owners.
 //
-// A connection whose first frame has version 2 is a launcher's. It is passed to Options.Launchers (adapter/delegated/server). Credentials and
-// bounds are the same.
+// A connection whose first frame has version 2 is a launcher's. It is passed to Options.Launchers
+// (adapter/delegated/server). Credentials and bounds are the same.
 //
-// On the socket the kernel identifies the user. Over TCP munge does (package seal). The sessions of a host that vanishes end within a minute
-// (keep-alive). A session over TCP runs two munge programs on this host, which take a few milliseconds each.
+// On the socket the kernel identifies the user. Over TCP munge does (package seal). The sessions of
+// a host that vanishes end within a minute (keep-alive). A session over TCP runs two munge programs
+// on this host, which take a few milliseconds each.
 //
-// A session may stay open for hours, when an application ends its step early. It has no durable state: when the sidecar stops or dies, the shim
-// asks again.
+// A session may stay open for hours, when an application ends its step early. It has no durable
+// state: when the sidecar stops or dies, the shim asks again.
 package session

@@ -14,8 +14,9 @@ import (
 // the parts that they start. These sessions count among the sessions of the server and of their
 // user, like all other sessions.
 type Launchers interface {
-	// Session serves the connection until it returns. The connection has no deadline. `first` is the peer's first frame, including its length.
-	// The connection is closed when ctx ends, and after the return.
+	// Session serves the connection until it returns. The connection has no deadline. `first` is
+	// the peer's first frame, including its length. The connection is closed when ctx ends, and
+	// after the return.
 	//
 	// A connection over TCP has a method Sealed() *seal.Conn. The first frame received on it was
 	// authenticated, and the next frame that is sent will be. Later frames are not.

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Bounds on the warnings about refused peers that are logged within logWindow, per client and in total. Otherwise many peers, or one that tries
-// again and again, would fill the disk.
+// Bounds on the warnings about refused peers that are logged within logWindow, per client and in
+// total. Otherwise many peers, or one that tries again and again, would fill the disk.
 const (
 	logWindow    = time.Minute
 	maxPerClient = 5
@@ -25,7 +25,8 @@ type LogLimit struct {
 	leftOut int // lines left out since the last logged one
 }
 
-// Warn logs a warning that a client caused, or leaves it out. The next logged line has the number of lines left out.
+// Warn logs a warning that a client caused, or leaves it out. The next logged line has the number
+// of lines left out.
 func (l *LogLimit) Warn(log hclog.Logger, client, message string, args ...any) {
 	if ok, leftOut := l.take(client, time.Now()); ok {
 		if leftOut > 0 {

@@ -11,8 +11,8 @@ import (
 // journal. These connections count among the sessions of the server and of their user, and do not
 // reach the loop.
 type Readers interface {
-	// Session serves the connection until it returns. The connection has no deadline. It is closed when
-	// ctx ends, and after the return.
+	// Session serves the connection until it returns. The connection has no deadline. It is closed
+	// when ctx ends, and after the return.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
 }
 

@@ -50,7 +50,8 @@ type Transport interface {
 // A Conn is a connection that can identify its peer.
 type Conn interface {
 	net.Conn
-	// Peer identifies the peer. It is called once, before anything else is read, under the deadline of the request.
+	// Peer identifies the peer. It is called once, before anything else is read, under the deadline
+	// of the request.
 	Peer() (Peer, error)
 }
 
@@ -178,8 +179,9 @@ func (s *Server) Close() {
 	})
 }
 
-// Serve accepts sessions until ctx ends. Then it ends the open sessions without a reply, so that their shims ask again, and returns nil when
-// their goroutines have ended. It returns an error only if a transport fails permanently. It may be called once.
+// Serve accepts sessions until ctx ends. Then it ends the open sessions without a reply, so that
+// their shims ask again, and returns nil when their goroutines have ended. It returns an error only
+// if a transport fails permanently. It may be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -332,7 +334,8 @@ func (s *Server) await(ctx context.Context, conn Conn, request wire.Request, pee
 	}
 }
 
-// watch returns when the shim disconnects. A shim that sends anything after its request counts as disconnected.
+// watch returns when the shim disconnects. A shim that sends anything after its request counts as
+// disconnected.
 func (s *Server) watch(conn Conn, peer Peer, log hclog.Logger) {
 	var b [1]byte
 	if n, _ := conn.Read(b[:]); n > 0 {

@@ -321,7 +321,8 @@ func TestBoundsAreKeptAndPlacesFreedAgain(t *testing.T) {
 			if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
-			// The connection ends just before its place is freed, so the first try may be too early.
+			// The connection ends just before its place is freed, so the first try may be too
+			// early.
 			for deadline := time.Now().Add(long); ; {
 				conn := s.dial(t)
 				wire.WriteRequest(conn, wire.Request{Job: 5})

@@ -170,8 +170,8 @@ func (p *places) ask() {
 	}
 }
 
-// settle applies the directory's answer. A uid that once had a name keeps it, because a directory that
-// is down may report later that the user does not exist.
+// settle applies the directory's answer. A uid that once had a name keeps it, because a directory
+// that is down may report later that the user does not exist.
 func (p *places) settle(uid uint32, has bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -120,5 +120,6 @@ func (e *strangerError) Unwrap() error { return e.error }
 func (c *tcpConn) Read(b []byte) (int, error)  { return c.sealed.Read(b) }
 func (c *tcpConn) Write(b []byte) (int, error) { return c.sealed.Write(b) }
 
-// Sealed returns the connection for a launcher's session, which authenticates its later frames in another way.
+// Sealed returns the connection for a launcher's session, which authenticates its later frames in
+// another way.
 func (c *tcpConn) Sealed() *seal.Conn { return c.sealed }

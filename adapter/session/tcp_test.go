@@ -22,7 +22,8 @@ import (
 
 const alice = 1001
 
-// serveTCP starts a server that also listens on a free port of this host, with a munge key of its own.
+// serveTCP starts a server that also listens on a free port of this host, with a munge key of its
+// own.
 func serveTCP(t *testing.T, o Options) (*serving, *sealtest.Realm) {
 	t.Helper()
 	realm := sealtest.NewRealm()
@@ -167,7 +168,8 @@ func TestSlowRequestOverTCPIsCutOffWhileOthersAreServed(t *testing.T) {
 	if n, err := io.Copy(io.Discard, slow); n != 0 || err != nil {
 		t.Errorf("the slow one got %d bytes, %v; want the end", n, err)
 	}
-	// The patience of this server is short, so good peers may need more than one try on a loaded machine.
+	// The patience of this server is short, so good peers may need more than one try on a loaded
+	// machine.
 	await(t, "half a request is answered busy", func() (bool, any) {
 		reply, err := askOnce(t, &allButTheEnd{s.dialTCP(t)}, realm)
 		return err == nil && reply.Status == wire.Busy && strings.Contains(reply.Why, "not complete"), err

@@ -71,7 +71,8 @@ func listenUnix(path string) (_ *unixSocket, err error) {
 	return &unixSocket{UnixListener: l, lock: lock}, nil
 }
 
-// directory creates the socket's directory if it is absent, and checks that no other user can put a socket into it.
+// directory creates the socket's directory if it is absent, and checks that no other user can put a
+// socket into it.
 func directory(dir string) error {
 	if err := folder.MakeOpen(dir); err != nil {
 		return err
@@ -90,7 +91,8 @@ func directory(dir string) error {
 	return nil
 }
 
-// exclusive takes the lock of the lock file, or returns ErrLive. The kernel releases the lock when its holder dies.
+// exclusive takes the lock of the lock file, or returns ErrLive. The kernel releases the lock when
+// its holder dies.
 func exclusive(name string) (*os.File, error) {
 	for {
 		// The mode is 0600, because a user who can open the file can lock it, and would keep every

@@ -55,7 +55,8 @@ func TestForeignServerIsNotReplaced(t *testing.T) {
 	}
 }
 
-// leftOver leaves what a killed sidecar leaves: its socket without a server, and its lock file without a lock.
+// leftOver leaves what a killed sidecar leaves: its socket without a server, and its lock file
+// without a lock.
 func leftOver(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

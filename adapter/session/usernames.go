@@ -46,8 +46,8 @@ func NewUserNames(lookup func(uid uint32) (string, error)) *UserNames {
 	return &UserNames{lookup: lookup, byUser: map[uint32]*nameLookup{}}
 }
 
-// Name returns the name of a user. A lookup that takes longer than NamePatience is an error; the next call for this user waits for the
-// same lookup.
+// Name returns the name of a user. A lookup that takes longer than NamePatience is an error; the
+// next call for this user waits for the same lookup.
 func (n *UserNames) Name(ctx context.Context, uid uint32) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, NamePatience)
 	defer cancel()

@@ -19,8 +19,9 @@ import (
 // size has the numbers of jobs and nodes of a cluster.
 type size struct{ waiting, running, nodes int }
 
-// crowded returns a sidecar that has just read a cluster with 90 % of its nodes in use. Every eighth running job and every seventh
-// waiting job is managed. If there are too few nodes, the last ordinary jobs share theirs.
+// crowded returns a sidecar that has just read a cluster with 90 % of its nodes in use. Every
+// eighth running job and every seventh waiting job is managed. If there are too few nodes, the last
+// ordinary jobs share theirs.
 func crowded(b testing.TB, size size) *Sidecar {
 	j, err := journal.Open(filepath.Join(b.TempDir(), "journal.db"))
 	if err != nil {

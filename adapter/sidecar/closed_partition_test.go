@@ -10,7 +10,8 @@ import (
 	"accordion/adapter"
 )
 
-// closedPartition is a batch system whose partition takes no new allocations, and that shows one node as out of service.
+// closedPartition is a batch system whose partition takes no new allocations, and that shows one
+// node as out of service.
 type closedPartition struct {
 	adapter.BatchSystem
 	refusal error

@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// `asking` returns a script that works, asks for the next step with a choice of nodes, and then works
-// for the same time again.
+// `asking` returns a script that works, asks for the next step with a choice of nodes, and then
+// works for the same time again.
 func asking(work time.Duration, keep, release string) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		if err := h.Work(ctx, work); err != nil {

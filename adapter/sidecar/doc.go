@@ -26,7 +26,8 @@
 //	gate          whether ordinary jobs start without the sidecar, if the sidecar manages the whole partition
 //	time          finds out that the clock was set
 //
-// carry.go carries out decisions about jobs and takes their results. questions.go receives questions of applications.
+// carry.go carries out decisions about jobs and takes their results. questions.go receives
+// questions of applications.
 //
 //	loop := sidecar.New(sidecar.Options{System: slurm, Journal: j, Calls: server.Calls(), Settings: settings})
 //	err := loop.Run(ctx) // until ctx ends

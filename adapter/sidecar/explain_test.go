@@ -58,8 +58,8 @@ func (w *world) queued() string {
 	return strings.Join(all, ", ")
 }
 
-// `after` waits until half a second after the given second. What the sidecar wrote in that second is
-// then in the journal, and no call is under way.
+// `after` waits until half a second after the given second. What the sidecar wrote in that second
+// is then in the journal, and no call is under way.
 func (w *world) after(second int) {
 	w.at(second)
 	time.Sleep(500 * time.Millisecond)

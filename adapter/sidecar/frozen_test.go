@@ -12,7 +12,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// unchangeable refuses to change one job, as Slurm does if it has lost the job's number in its database.
+// unchangeable refuses to change one job, as Slurm does if it has lost the job's number in its
+// database.
 type unchangeable struct {
 	adapter.BatchSystem
 	job adapter.Key

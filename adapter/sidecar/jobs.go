@@ -52,8 +52,8 @@ func (s *jobs) sorted() []*managed.Job {
 	return all
 }
 
-// inOrder sorts jobs by their seconds of submission. Jobs of one second have the order of the queue, in
-// which tasks of an array are sorted by number.
+// inOrder sorts jobs by their seconds of submission. Jobs of one second have the order of the
+// queue, in which tasks of an array are sorted by number.
 func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
 	place := make(map[*managed.Job]int, len(queue))
 	for i, w := range queue {
@@ -231,8 +231,8 @@ func read(stored journal.Record) (*managed.Job, error) {
 // mostKept bounds how many bytes of a damaged record its event keeps.
 const mostKept = 64 << 10
 
-// setAside deletes a damaged record. An event keeps it for inspection. The job is adopted again as the
-// batch system shows it.
+// setAside deletes a damaged record. An event keeps it for inspection. The job is adopted again as
+// the batch system shows it.
 func (s *jobs) setAside(stored journal.Record, why error) error {
 	key := adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}
 	text := fmt.Sprintf("what the journal remembers of job %d is damaged: %v. It is set aside, and the job is taken up again as the batch system shows it; "+

@@ -79,7 +79,8 @@ func TestAnApplicationIsNotLateWhileNoSidecarReceivesItsQuestion(t *testing.T) {
 	})
 }
 
-// The sidecar begins the step and is killed before it answers. The next sidecar answers a minute later.
+// The sidecar begins the step and is killed before it answers. The next sidecar answers a minute
+// later.
 func TestAnApplicationIsNotLateForAnAnswerThatCameLate(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		job := w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Comment: "ep=2x20s,5x70s,3x20s", Script: func(ctx context.Context, h *embedded.Handle) error {

@@ -24,9 +24,10 @@ type leaseLog interface {
 	Remark(kind, text string, fields map[string]any) error
 }
 
-// A leaseKeeper holds the lease of the cluster's only sidecar. It takes the lease before anything is done, renews it long
-// before it ends, and releases it when the sidecar ends. Without the lease the sidecar does nothing. The batch system stores the
-// lease (adapter.Leaser), so that sidecars on other hosts see it. Only the sidecar's loop calls the methods.
+// A leaseKeeper holds the lease of the cluster's only sidecar. It takes the lease before anything
+// is done, renews it long before it ends, and releases it when the sidecar ends. Without the lease
+// the sidecar does nothing. The batch system stores the lease (adapter.Leaser), so that sidecars on
+// other hosts see it. Only the sidecar's loop calls the methods.
 type leaseKeeper struct {
 	// term is the time in which calls may be made; nil if there is no lease.
 	term *actions.Term
@@ -184,7 +185,8 @@ func (k *leaseKeeper) pause(most time.Duration) time.Duration {
 	return min(most, max(k.next.Sub(k.clock.Now()), 5*time.Millisecond))
 }
 
-// release releases the lease, so that another sidecar can take it. No call may be under way any more.
+// release releases the lease, so that another sidecar can take it. No call may be under way any
+// more.
 func (k *leaseKeeper) release() {
 	if k.lease.Leaser == nil {
 		return

@@ -265,7 +265,8 @@ func TestALeaseIsReleasedWithItsLengthForCallsThatMayStillArrive(t *testing.T) {
 	})
 }
 
-// The last quarter allows for clocks that differ, and for a canceled call that is carried out later.
+// The last quarter allows for clocks that differ, and for a canceled call that is carried out
+// later.
 func TestNothingIsDoneInTheLastQuarterOfALease(t *testing.T) {
 	withLeaseKeeper(t, func(t *testing.T, k *leaseKeeper, d *fakeLeaser, _ *fakeLog) {
 		if err := k.take(t.Context()); err != nil {

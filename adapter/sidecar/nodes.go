@@ -106,8 +106,8 @@ func (s *nodes) idleFor(d time.Duration, nodes []string) []string {
 	return all
 }
 
-// stuck returns the lost nodes, and idle nodes for which a job waits: a released job, a job whose growth was refused, or an
-// ordinary job that fits on nodes that are not reserved.
+// stuck returns the lost nodes, and idle nodes for which a job waits: a released job, a job whose
+// growth was refused, or an ordinary job that fits on nodes that are not reserved.
 func (s *nodes) stuck(v *plan.World) []string {
 	var all []string
 	now := s.eventLog.clock.Now()
@@ -130,7 +130,8 @@ func (s *nodes) stuck(v *plan.World) []string {
 	return slices.Compact(all)
 }
 
-// passedOver returns idle nodes that are not reserved, if the first job of the queue is ordinary and fits on them.
+// passedOver returns idle nodes that are not reserved, if the first job of the queue is ordinary
+// and fits on them.
 func (s *nodes) passedOver(v *plan.World) []string {
 	if len(v.Queue) == 0 {
 		return nil
@@ -173,7 +174,8 @@ func (s *nodes) repair(ctx context.Context, v *plan.World) {
 	s.workers.background(func() error { return s.workers.caller.Repair(ctx, nodes) }, func(error) {})
 }
 
-// wakeAgain is the pause until the batch system is asked again to boot a node that is still powered down.
+// wakeAgain is the pause until the batch system is asked again to boot a node that is still powered
+// down.
 const wakeAgain = 30 * time.Second
 
 // A node should have booted wakeMargin seconds before it is needed.

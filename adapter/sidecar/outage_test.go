@@ -241,8 +241,8 @@ func (f *flaky) stepping(w *world, ep string) adapter.Key {
 	return w.submit(embedded.JobSpec{Nodes: choices[0][0].Nodes, Comment: "ep=" + ep, Managed: true, Script: f.programs(work...)})
 }
 
-// The controller stops at each call for a job in turn, before the call and after it. The job runs all of
-// its steps: the delay does not count as late.
+// The controller stops at each call for a job in turn, before the call and after it. The job runs
+// all of its steps: the delay does not count as late.
 func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for at := range 60 {

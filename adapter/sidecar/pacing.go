@@ -37,8 +37,8 @@ type pacing struct {
 }
 
 // pause returns the time until the next reading, or until something is due if that is earlier.
-// `reads` is true if the reading comes first. While a reading is under way, only what is due counts,
-// because the loop wakes when the present reading arrives.
+// `reads` is true if the reading comes first. While a reading is under way, only what is due
+// counts, because the loop wakes when the present reading arrives.
 func (s *pacing) pause() (lasts time.Duration, reads bool) {
 	now := s.eventLog.clock.Now()
 	wake := s.next(now)

@@ -89,8 +89,8 @@ func (c *counted) most(d time.Duration, since time.Time) int {
 	return most
 }
 
-// inRestingWorld runs a story as inWorld does. Its sidecar reads the batch system every 5 seconds while nothing is
-// due, which is the default. c counts the readings.
+// inRestingWorld runs a story as inWorld does. Its sidecar reads the batch system every 5 seconds
+// while nothing is due, which is the default. c counts the readings.
 func inRestingWorld(t *testing.T, o embedded.Options, story func(w *world, c *counted)) {
 	t.Helper()
 	inWorld(t, o, func(w *world) {

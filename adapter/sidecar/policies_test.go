@@ -32,7 +32,8 @@ func (w *world) entry(key adapter.Key) view.Entry {
 	return view.Entry{}
 }
 
-// reserved returns the start of the job's reservation ahead, in seconds of the world; −1 if it has none.
+// reserved returns the start of the job's reservation ahead, in seconds of the world; −1 if it has
+// none.
 func (w *world) reserved(key adapter.Key) core.Time {
 	w.t.Helper()
 	snapshot, err := w.Observe(context.Background())

@@ -9,7 +9,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// receive takes a question of a shim. It refuses a shim that does not run as the job's owner or as root.
+// receive takes a question of a shim. It refuses a shim that does not run as the job's owner or as
+// root.
 func (s *Sidecar) receive(call session.Call) {
 	r := s.jobs.find(core.JobID(call.Request.Job))
 	switch {

@@ -28,7 +28,8 @@ func (p *published) PutQueue(data []byte) error {
 	return p.Journal.PutQueue(data)
 }
 
-// viewed returns the sidecar of a crowded cluster, the journal to which it publishes, its plan, and its queue.
+// viewed returns the sidecar of a crowded cluster, the journal to which it publishes, its plan, and
+// its queue.
 func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.eventLog.journal.(*journal.Journal)}

@@ -110,8 +110,8 @@ func (w *partsWorld) launching(n int, do func()) (all []*launcherSession) {
 	return all
 }
 
-// Launchers receive few views of a cluster on which nothing happens. Jobs without a known end, such as jobs past their limits that are not ended, look
-// the same to launchers for half a minute.
+// Launchers receive few views of a cluster on which nothing happens. Jobs without a known end, such
+// as jobs past their limits that are not ended, look the same to launchers for half a minute.
 func TestLaunchersReceiveFewViewsOfAClusterOnWhichNothingHappens(t *testing.T) {
 	const jobs, waiting, minutes = 60, 50, 3
 	servingParts(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *partsWorld) {

@@ -14,7 +14,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// absorb compares the jobs of a new reading with the records. `here` has the keys of all jobs of the reading.
+// absorb compares the jobs of a new reading with the records. `here` has the keys of all jobs of
+// the reading.
 func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, err error) {
 	here = make(map[adapter.Key]bool, len(snapshot.Jobs))
 	for i := range snapshot.Jobs {
@@ -248,8 +249,9 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	return s.save(r, decide.Event{Kind: kind, Text: "its limit " + was, Fields: map[string]any{"limit": j.Limit, "end": r.End(), "before": before}})
 }
 
-// began records that a job has started. A start that is later than planned moves the whole promise. An earlier start makes the first
-// step longer, so that the later steps begin at their planned seconds.
+// began records that a job has started. A start that is later than planned moves the whole promise.
+// An earlier start makes the first step longer, so that the later steps begin at their planned
+// seconds.
 func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	if r.Promise == nil { // the job was started without the sidecar, or the journal was lost
 		r.Promise = make([]core.Time, len(r.EP()))

@@ -13,7 +13,8 @@ import (
 	"accordion/adapter/embedded"
 )
 
-// picky is a batch system that holds one job again instead of starting it, as Slurm does if no node has what the job requires.
+// picky is a batch system that holds one job again instead of starting it, as Slurm does if no node
+// has what the job requires.
 type picky struct {
 	adapter.BatchSystem
 	job   adapter.Key

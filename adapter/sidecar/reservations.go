@@ -44,7 +44,8 @@ type tended struct {
 // calls is how many calls for reservations may be under way at the same time.
 const calls = 2
 
-// tend writes the reservations that the plan needs and that the batch system lacks, and deletes those that are not needed.
+// tend writes the reservations that the plan needs and that the batch system lacks, and deletes
+// those that are not needed.
 func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.tidy()
 	wants, keep := v.Wanted()

@@ -227,8 +227,8 @@ func (s *Sidecar) reset(r reset) error {
 	return s.eventLog.Remark("limits reset", text, map[string]any{"user": r.user})
 }
 
-// recover reads the journal. It closes the intents of calls that were under way when the last sidecar ended: the first reading shows
-// whether they were carried out.
+// recover reads the journal. It closes the intents of calls that were under way when the last
+// sidecar ended: the first reading shows whether they were carried out.
 func (s *Sidecar) recover() error {
 	if err := s.jobs.restore(); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 	"accordion/core"
 )
 
-// workers makes calls in other goroutines, and sends their results to the loop. The loop waits for all of them before it ends.
+// workers makes calls in other goroutines, and sends their results to the loop. The loop waits for
+// all of them before it ends.
 type workers struct {
 	sync.WaitGroup
 	caller   *actions.Caller

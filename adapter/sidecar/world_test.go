@@ -138,7 +138,8 @@ func (w *world) restart() {
 	w.serve()
 }
 
-// ask sends a question to the sidecar, as `accordion step` does. It asks again if the sidecar ends, as the shim does.
+// ask sends a question to the sidecar, as `accordion step` does. It asks again if the sidecar ends,
+// as the shim does.
 func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
@@ -205,8 +206,8 @@ func (m *killingSystem) killed() <-chan struct{} {
 	return m.dead
 }
 
-// `next` counts a call. `kills` is true if the sidecar is killed at this call, and `after` is true if
-// it is killed only after the call.
+// `next` counts a call. `kills` is true if the sidecar is killed at this call, and `after` is true
+// if it is killed only after the call.
 func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +218,8 @@ func (m *killingSystem) next() (kills, after bool, dead, confirmed chan struct{}
 
 var errKilled = errors.New("killed")
 
-// act makes a call. The call at which the sidecar is killed returns only after the sidecar was killed.
+// act makes a call. The call at which the sidecar is killed returns only after the sidecar was
+// killed.
 func (m *killingSystem) act(action func() error) error {
 	kills, after, dead, confirmed := m.next()
 	if !kills {
@@ -432,7 +434,8 @@ func (w *world) clean() {
 	}
 }
 
-// events returns the kinds of a job's events in the journal, such as "accepted starting started grew ended".
+// events returns the kinds of a job's events in the journal, such as "accepted starting started
+// grew ended".
 func (w *world) events(key adapter.Key) string {
 	w.t.Helper()
 	var kinds []string

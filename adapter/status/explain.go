@@ -1,4 +1,5 @@
-// The text that `accordion explain` prints is in sentences.go, and in reasons.go for why a job waits.
+// The text that `accordion explain` prints is in sentences.go, and in reasons.go for why a job
+// waits.
 
 package status
 
@@ -14,7 +15,8 @@ import (
 	"accordion/core"
 )
 
-// Explanation is what `accordion explain --json` prints: the state of one job, and why it waits. Times are Unix seconds.
+// Explanation is what `accordion explain --json` prints: the state of one job, and why it waits.
+// Times are Unix seconds.
 type Explanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
 	Read    core.Time `json:"read"` // Unix second to which the whole explanation refers
@@ -47,7 +49,8 @@ type Explanation struct {
 	Closures []view.Closure `json:"closures"`
 	// Changes are the job's events since it was submitted.
 	Changes []Change `json:"changes"`
-	// Failed counts the sidecar's actions for the job that failed. LastFailure describes the last of them.
+	// Failed counts the sidecar's actions for the job that failed. LastFailure describes the last
+	// of them.
 	Failed      int       `json:"failed"`
 	LastFailure string    `json:"last_failure,omitempty"`
 	approach    core.Time // seconds between the planned end of the job and the next reservation of others

@@ -16,9 +16,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Service notifies systemd (Type=notify, WatchdogSec=) when all loops serve, and feeds the watchdog as long as each
-// of them answers. If a loop hangs, systemd restarts the process. A loop that waits for a lease, or whose batch
-// system does not answer, does not hang.
+// Service notifies systemd (Type=notify, WatchdogSec=) when all loops serve, and feeds the watchdog
+// as long as each of them answers. If a loop hangs, systemd restarts the process. A loop that waits
+// for a lease, or whose batch system does not answer, does not hang.
 type Service struct {
 	tell  func(state string) // sends a state to systemd
 	every time.Duration      // the watchdog's timeout; 0 means no watchdog
