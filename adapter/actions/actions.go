@@ -103,7 +103,7 @@ func (a *Caller) within(ctx context.Context, verb string, call func(context.Cont
 	return err
 }
 
-// Observe reads the batch system, and returns how long that took.
+// Observe reads the batch system, and returns how long the reading took.
 func (a *Caller) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
 	ctx, admitted, err := a.admit(fair.As(ctx, fair.Reading), "observe")
 	if err != nil {

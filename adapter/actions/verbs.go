@@ -61,7 +61,8 @@ func (a *Caller) Make(ctx context.Context, maker adapter.JobSubmitter, applicati
 	return job, err
 }
 
-// letIn moves a rigid job into the batch system's queue. The plan starts the job in ahead seconds.
+// letIn moves a rigid job into the batch system's queue. The plan starts the job `ahead` seconds
+// from now.
 func (a *Caller) letIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
 	gate, ok := a.System.(adapter.Gatekeeper)
 	if !ok {

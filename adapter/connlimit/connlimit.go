@@ -21,7 +21,7 @@ import (
 )
 
 // A Client is a program or network whose connections count together. The zero Client counts all
-// connections whose address identifies none.
+// connections whose address identifies no client.
 type Client struct {
 	Host    string // the client's name among known hosts
 	Network string // the client's name among all clients

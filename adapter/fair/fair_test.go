@@ -159,7 +159,7 @@ func TestGateAdmitsUsersByTurns(t *testing.T) {
 		var users sync.WaitGroup
 		defer users.Wait()
 		for _, user := range []uint32{1, 1, 1, 1, 2, 2} {
-			synctest.Wait() // the one before waits
+			synctest.Wait() // the previous call waits
 			users.Go(func() {
 				leave, err := g.Enter(With(t.Context(), Asker{User: user}))
 				if err != nil {

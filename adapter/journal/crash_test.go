@@ -17,8 +17,8 @@ import (
 	"accordion/internal/testmain"
 )
 
-// These tests kill a real process. It is this test program, started again. An environment variable
-// names the part that it plays.
+// These tests kill a real process. The process is this test program, started again. An environment
+// variable names the part that it plays.
 const (
 	partVariable = "ACCORDION_TEST_PART"
 	pathVariable = "ACCORDION_TEST_JOURNAL"

@@ -245,7 +245,7 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (int64, error) {
 	return total, ctx.Err()
 }
 
-// KeepFor deletes entries older than age, immediately and then after each pause. It returns nil
+// KeepFor deletes entries older than `age`, immediately and then after each pause. It returns nil
 // when ctx ends, and an error if the journal cannot be written.
 func (j *Journal) KeepFor(ctx context.Context, age, pause time.Duration) error {
 	for {

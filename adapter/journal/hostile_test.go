@@ -21,7 +21,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// nobody is the user ID of the attacking user.
+// `nobody` is the user ID of the attacking user.
 const nobody = 65534
 
 // lockAll takes every lock on the journal's files that an ordinary user can take, prints their

@@ -50,11 +50,11 @@ func (t *HeldError) Error() string {
 // for more than 0.1 s.
 const remains = 10 * time.Second
 
-// Acquire takes the lock of the file, and creates the file if it is absent. The note, one line, is
-// for the error of the next caller. If the lock is held, the error is a *HeldError. It is returned
-// immediately if the holder is alive, and otherwise after 10 seconds. After Acquire only the file's
-// owner may open the file, because a user who may read it can lock it, and would keep the next
-// sidecar out.
+// Acquire takes the lock of the file, and creates the file if it is absent. `note` is one line of
+// text, which is part of the error that the next caller gets. If the lock is held, the error is a
+// *HeldError. It is returned immediately if the holder is alive, and otherwise after 10 seconds.
+// After Acquire only the file's owner may open the file, because a user who may read it can lock
+// it, and would keep the next sidecar out.
 func Acquire(path, note string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -20,7 +20,7 @@ func class(from core.Time, repeats string, every core.Time, count int) adapter.R
 	return r
 }
 
-// always returns a reservation that lasts a day, and repeats each day.
+// `always` returns a reservation that lasts a day, and repeats each day.
 func always(repeats string) adapter.Reservation {
 	r := class(0, repeats, 86400, 28)
 	r.End = r.Start + 86400

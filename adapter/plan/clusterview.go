@@ -213,7 +213,7 @@ func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 
 // restOfDue returns the rest of a due job's profile, as if the job had started when it became due.
 // So later jobs keep their planned times while the batch system starts the due job. After half a
-// minute the profile begins now again.
+// minute, the job counts as having become due now.
 func (v *World) restOfDue(ep core.EP, due map[core.JobID]core.Time, id core.JobID) core.EP {
 	since, known := due[id]
 	if !known || since > v.Now || v.Now-since >= 30 {

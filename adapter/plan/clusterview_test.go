@@ -127,7 +127,7 @@ func TestWindowsTellWhenNodesAreFree(t *testing.T) {
 	if l, _ := makePlan(s.Input).Local(map[core.JobID]core.Time{}); l.Windows != nil {
 		t.Errorf("nobody wants a node later that is free now, and there are the windows %v", l.Windows)
 	}
-	grows := runs(40, 0, 0, 0, core.EP{{Duration: 80, Nodes: 1}, {Duration: 100, Nodes: 2}}, 1080, 1180) // n2, and n5 for its second step
+	grows := runs(40, 0, 0, 0, core.EP{{Duration: 80, Nodes: 1}, {Duration: 100, Nodes: 2}}, 1080, 1180) // n2 now, and n5 for the second step
 	grows.Nodes, grows.Seen, grows.Key, grows.Began = s.take(1), &adapter.Job{}, adapter.Key{ID: 40}, 1000
 	s.Jobs = append(s.Jobs, grows)
 	s.Snapshot.Reservations = []adapter.Reservation{{Name: "maintenance", Nodes: []string{"n3", "n4"}, Start: 1100, End: 1200}}

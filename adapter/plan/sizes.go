@@ -11,9 +11,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// A sizing rule (package sizing) decides which sizes moldable jobs may get. It depends on the jobs
-// that run and wait on their machine. The planner only knows how many nodes are occupied at which
-// time. So this file passes the jobs themselves to the rule.
+// A sizing rule (package sizing) decides which sizes moldable jobs may get. The sizes depend on the
+// other jobs that run and wait on the same machine. The planner only knows how many nodes are
+// occupied at which time. So this file passes the jobs themselves to the rule.
 
 // coreMachine returns the machine without the nodes that are out of service. So a moldable job gets
 // a size that fits on the nodes in service.

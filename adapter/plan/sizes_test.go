@@ -155,7 +155,7 @@ func TestMoldableJobGetsItsShareOfTheMachine(t *testing.T) {
 	}
 }
 
-// away takes n free nodes out of service.
+// `away` takes n free nodes out of service.
 func (s *situation) away(n int) {
 	gone := s.take(n)
 	for i := range s.Snapshot.Nodes {
@@ -164,7 +164,7 @@ func (s *situation) away(n int) {
 	s.OutOfService = func(n adapter.Node) bool { return !n.Usable }
 }
 
-// closed puts a foreign reservation over n free nodes.
+// `closed` puts a foreign reservation over n free nodes.
 func (s *situation) closed(n int) {
 	s.Snapshot.Reservations = append(s.Snapshot.Reservations, adapter.Reservation{Name: "maint", Nodes: s.free[:n], Start: 0, End: 5000})
 }

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// long is the deadline for events that must happen. Only a failing test waits that long.
+// `long` is the deadline for events that must happen. Only a failing test waits that long.
 const long = 5 * time.Minute
 
 // lines is a log that tests can read.

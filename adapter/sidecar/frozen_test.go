@@ -56,7 +56,7 @@ func TestAJobThatCannotBeChangedDelaysNoOtherForLong(t *testing.T) {
 	})
 }
 
-// why returns why a job waits, as `accordion status` shows it.
+// `why` returns why a job waits, as `accordion status` shows it.
 func (w *world) why(key adapter.Key) string {
 	w.t.Helper()
 	data, err := w.journal.View()

@@ -101,7 +101,7 @@ func (s *jobs) settled(r *managed.Job) bool {
 // change.
 func (s *jobs) touch(r *managed.Job) { r.LastEpoch = s.readings.begun }
 
-// later returns the instant at which a pause of d ends.
+// `later` returns the instant at which a pause of d ends.
 func (s *jobs) later(d time.Duration) time.Time { return s.eventLog.clock.Now().Add(d) }
 
 // restore reads the records of the journal.

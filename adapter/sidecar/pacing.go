@@ -89,7 +89,7 @@ func (s *pacing) moments(r *managed.Job) []time.Time {
 	return all
 }
 
-// ahead returns how many seconds before a change the readings become frequent.
+// `ahead` returns how many seconds before a change the readings become frequent.
 func (s *pacing) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
@@ -160,7 +160,7 @@ func (s *pacing) next(now time.Time) time.Time {
 	return s.readings.at.Add(pause)
 }
 
-// due reports whether a reading begins now.
+// `due` reports whether a reading begins now.
 func (s *pacing) due() bool {
 	now := s.eventLog.clock.Now()
 	return !s.readings.underWay && (s.readings.begun == 0 || !now.Before(s.next(now)))

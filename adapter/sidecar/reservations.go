@@ -179,7 +179,7 @@ func (s *reservations) reserved(name string) (adapter.Reservation, bool) {
 	return adapter.Reservation{}, false
 }
 
-// ours returns the names of all reservations of the sidecar, sorted.
+// `ours` returns the names of all reservations of the sidecar, sorted.
 func (s *reservations) ours() []string {
 	var all []string
 	for _, r := range s.readings.snapshot.Reservations {
