@@ -71,8 +71,9 @@ func always(free []int, n int) bool {
 	return true
 }
 
-// plain does what Fit does, without any pruning. Each step's start increases to its next hole, to the end of the step
-// before it, and as close to the next step as its limit and its nodes require, until no start increases.
+// plain does what Fit does, without any pruning. It increases the start of a step to its next hole, or to the
+// end of the step before it. It also does so if the step would otherwise wait for the next step beyond its
+// limit, or without free nodes. It repeats this until no start increases.
 func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core.Time) (starts []core.Time, ok bool) {
 	starts = slices.Repeat([]core.Time{notBefore}, len(requested))
 	for rises := true; rises; {
@@ -148,8 +149,9 @@ func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, 
 	return waste, starts
 }
 
-// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion, max and loc. The
-// paper's condition "i > 0" before the prepending is read as "i > 1". The search gives up at the horizon.
+// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion and its functions
+// `max` and `loc`. Where the paper has the condition "i > 0" before the prepending, this code has "i > 1". The
+// search gives up at the horizon.
 type printed struct {
 	ep      core.EP
 	p       *profile.Profile

@@ -27,13 +27,13 @@ type Fitter struct {
 	begin   core.Time // the earliest start
 	latest  core.Time // the last step has to start before this time
 	held    bool      // the first step has begun at begin and lasts until the nodes of the second step are free
-	stiff   bool      // no step can wait, so that all starts increase together…
-	risen   core.Time // …by this much so far; otherwise 0
+	stiff   bool      // no step can wait, so all starts increase together
+	risen   core.Time // if stiff, by how much all starts have increased so far; otherwise 0
 
 	fitted   core.EP // the last results, before they are copied
 	late     core.EP
 	thrifty  core.EP
-	mirrored core.EP // memory of compact
+	mirrored core.EP // memory of method compact
 	mirror   *profile.Profile
 	least    leastWaste
 }
@@ -43,7 +43,7 @@ type placed struct {
 	nodes   int
 	length  core.Time // requested duration
 	longest core.Time // longest duration that the limit allows
-	start   core.Time // to this, Fitter.risen has to be added
+	start   core.Time // the true start is this plus Fitter.risen
 }
 
 // span is a longest sequence of steps that all need at least the nodes of one of them: a maximal rectangle under the
@@ -77,8 +77,8 @@ func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core
 // endless is later than the end of any step that starts before core.Forever.
 const endless = 4 * core.Forever
 
-// FitBefore does what Fit does, but only for places that complete before a time. ok is false if there is no such place. p
-// may exclude the place that the profile already has, to search for a better one.
+// FitBefore does what Fit does, but only for places that complete before a time. ok is false if there is no
+// such place. In the search for a better place, p may be without the place that the profile already has.
 func (f *Fitter) FitBefore(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore, before)
 	if !ok || len(ep) == 0 {

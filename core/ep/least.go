@@ -9,10 +9,11 @@ import (
 	"accordion/core/profile"
 )
 
-// LeastWaste finds the schedule with the least waste among all schedules of a profile that complete when the given one does.
-// Waste is the node-seconds for which steps hold their nodes longer than requested. Of several schedules it returns the one
-// with the latest start of the first step, then of the second step, and so on. start and scheduled are what Fit returned for
-// ep on p with the same limit. Completion and limit do not change. The result never wastes more than that of Compact.
+// LeastWaste finds the schedule with the least waste among all schedules of a profile that complete at the same
+// time as the given one. Waste is the node-seconds for which steps hold their nodes longer than requested. Of
+// several schedules it returns the one with the latest start of the first step, then of the second step, and so
+// on. start and scheduled are what Fit returned for ep on p with the same limit. Completion and limit do not
+// change. The result never wastes more than that of Compact.
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
 // section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.
@@ -52,8 +53,8 @@ type leastWaste struct {
 	origin core.Time
 	steps  []stepRange
 	pieces []piece // pieces of all steps, from the last step to the first
-	sums   []piece // memory of waste: the next step's waste plus the wait for it
-	whole  []int   // memory of window
+	sums   []piece // memory of method waste: the next step's waste plus the wait for it
+	whole  []int   // memory of method window
 }
 
 // largest is the number of pieces for which memory is kept. A usual profile has a few dozen pieces, a hostile one a million.
@@ -94,8 +95,8 @@ func (l *leastWaste) layOut(ep core.EP, limit Limit, start core.Time, scheduled 
 	}
 }
 
-// run computes the waste for all starts, then follows the minimum from the first step to the last. It returns the
-// start, and the lengths in into.
+// run computes the waste for all starts, then follows the minimum from the first step to the last. It returns
+// the start, and writes the lengths to `into`.
 func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 	final := len(l.steps) - 1
 	at := l.steps[final].earliest // the only possible start

@@ -137,7 +137,7 @@ func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing
 	})
 }
 
-// packed draws a machine that is partly occupied, and nowhere beyond its size.
+// packed draws a partly occupied machine whose occupation never exceeds its size.
 func packed(nodes int) *rapid.Generator[*profile.Profile] {
 	return rapid.Custom(func(t *rapid.T) *profile.Profile {
 		p := profile.New(nodes)

@@ -1,9 +1,11 @@
-// Package malleable grows and shrinks running malleable jobs next to a queue that Patient serves.
+// Package malleable has the policy sched.Patient, extended to malleable jobs: it also grows and shrinks them
+// while they run.
 //
-// A malleable job (core.Job with a Range) starts on the free nodes, with half of its reference size up to the reference size. It changes
-// its size only at its resize points, where it calls Point. After its first call the planner trusts it: nodes above its minimum may be claimed for
-// waiting jobs, and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its first call a
-// malleable job counts as rigid.
+// A malleable job (core.Job with a Range) starts on free nodes, as many as possible between half of its
+// reference size and the whole reference size. It changes its size only at its resize points, where it calls
+// Point. After its first call the planner trusts it: nodes above its minimum may be claimed for waiting jobs,
+// and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its
+// first call a malleable job counts as rigid.
 //
 // docs/replay.md describes the rule ("Malleable jobs"). The rule's parameters are startShare, keepPercent and grain, and the
 // patience of sched.Patient. Without malleable jobs the policy starts the same jobs as Patient, at the same times.
@@ -49,8 +51,9 @@ func (p Policy) New(m core.Machine) sched.State {
 
 // state delegates to the state of Patient until the first malleable job is submitted. From then on it plans itself.
 //
-// The view has the nodes that running jobs hold from now on: a rigid job until its requested end, an evolving job as promised. A malleable
-// job that has called Point has its size until it can release nodes at its next point, and then its minimum until its requested end.
+// The view has the nodes that running jobs hold from now on. A rigid job holds its nodes until its requested
+// end, and an evolving job holds them as promised. A malleable job that has called Point holds its present size
+// until it can release nodes at its next point. From then until its requested end it holds its minimum.
 type state struct {
 	policy  Policy
 	machine core.Machine
@@ -71,7 +74,7 @@ type state struct {
 	horizon  core.Time      // the longest time from one point to the next, plus the time of a resize
 
 	view    *profile.Profile
-	firm    *profile.Profile // the view without the nodes in undo; nil as long as promises is false
+	firm    *profile.Profile // the view without the nodes in `undo`; nil as long as `promises` is false
 	chooser moldable.Chooser
 	undo    []stretch // nodes that the last pass added to the view for waiting jobs
 	place   core.Time // start of the reservation; Forever without a reservation
@@ -100,10 +103,10 @@ type run struct {
 	before      int       // nodes that the job had before its last resize; it holds them until settled
 	settled     core.Time // when its last resize ends
 	heard       bool
-	lends       bool      // in the view, the nodes above the job's minimum are free from the time of gives on
+	lends       bool      // in the view, the nodes above the job's minimum are free from the time that method gives returns
 	next        core.Time // the job's next point
 	end         core.Time // requested end, corrected by each resize
-	work        float64   // work done until since, in seconds on the reference size
+	work        float64   // work done until `since`, in seconds on the reference size
 	since       core.Time
 	judged      int  // value of pass.begun when shrinks was computed
 	shrinks     bool // all promises still fit if the job shrinks to its minimum
@@ -155,7 +158,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	s.soonest = min(s.soonest, w.due)
 }
 
-// known is a job that patient knows. came is its number in the order in which jobs came.
+// known is a job that patient knows. `came` is its number in order of submission.
 type known struct {
 	core.Job
 	came int
@@ -537,7 +540,7 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 	return true
 }
 
-// done returns the work since r.since, in seconds of the reference.
+// done returns the work since r.since, in seconds on the reference size.
 func (r *run) done(now core.Time) float64 {
 	return float64(max(0, now-r.since)) / r.Speed.Stretch(r.size, r.reference.Nodes)
 }

@@ -6,9 +6,10 @@ import (
 	"accordion/core/profile"
 )
 
-// Chooser finds the place of one job: it takes the choice with the earliest completion, by an algorithm that is not rigid. Of
-// several choices that complete together it takes the one with the fewest nodes (at its peak), then the one listed first. The
-// zero value never expands a step. A Chooser keeps memory between searches, so only one goroutine at a time may use it.
+// Chooser finds the place of one job: it takes the choice with the earliest completion, by an algorithm that is
+// not rigid. Among choices that complete together it takes the one with the lowest peak of nodes, then the one
+// listed first. The zero value never expands a step. A Chooser keeps memory between searches, so only one
+// goroutine at a time may use it.
 type Chooser struct {
 	Algorithm ep.Algorithm
 	fitter    ep.Fitter
@@ -139,8 +140,8 @@ func (f *family) bound(lo, hi int) (core.Time, bool) {
 	return start + d, ok
 }
 
-// loses reports whether sizes from lo on that complete at end or later cannot be the result. Of sizes that complete together
-// the one with the fewest nodes is the result.
+// loses reports whether sizes from lo on that complete at end or later cannot be the result. Among sizes that
+// complete together, the one with the fewest nodes is the result.
 func (f *family) loses(lo int, end core.Time) bool {
 	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
 }

@@ -39,11 +39,11 @@ func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	return float64(c.Work/power) + float64(c.Iterations*latency)
 }
 
-// Selection returns a Selection that takes all offered hosts of one group: the group on which the application is fastest. Of
-// several such groups it takes the one with the fewest clusters, then the first. The groups must include every single
-// cluster. More hosts never make the application slower as long as the two most distant clusters stay the same. So the result
-// is the fastest possible if the groups are all sets of clusters, or if any two groups with the same latency are equal or
-// disjoint.
+// Selection returns a Selection that takes all offered hosts of one group: the group on which the application
+// is fastest. If groups are equally fast, it takes the one with the fewest clusters, then the first. The groups
+// must include every single cluster. More hosts never make the application slower as long as the two most
+// distant clusters stay the same. So the result is the fastest possible if the groups are all sets of clusters,
+// or if any two groups with the same latency are equal or disjoint.
 func (c *Coupled) Selection() Selection {
 	taken, offeredThere := make([]int, len(c.Speeds)), make([]int, len(c.Speeds))
 	return func(offered []int) ([]int, core.Time) {

@@ -71,8 +71,9 @@ func (x *Complex) Asked(yield func(offered []int) bool) {
 	}
 }
 
-// Find returns the request that completes first of all requests that fit into a view from now on, of several the one that
-// starts first. Its error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
+// Find returns the earliest to complete of all requests that fit into a view from now on. If several complete
+// at the same time, it returns the one that starts first. Its error is a *NotMonotoneError or a
+// *WrongChoiceError. The view is read only.
 //
 // The request is valid until the next call. At each start Find offers the free hosts. If they do not stay free for the time
 // of the answer, Find offers only the hosts that stay free for that time, and repeats this until the answer fits. A smaller

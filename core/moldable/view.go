@@ -31,7 +31,8 @@ func (c Cluster) Free(t core.Time) int {
 	return max(0, c.Hosts)
 }
 
-// Finite returns how many steps of the occupation from second `from` on have an end, as listed in a message.
+// Finite returns how many steps of the occupation from second `from` on have an end. These are the steps that a
+// message lists.
 func (c Cluster) Finite(from core.Time) int {
 	return len(c.Points) - max(0, c.index(from)) - min(1, len(c.Points))
 }

@@ -225,7 +225,7 @@ func (d drawing) claimed(node int, x core.Time) bool {
 	return slices.ContainsFunc(d.claims, func(c place.Claim) bool { return c.Node == node && c.From <= x && x < c.To })
 }
 
-// fits counts, second by second.
+// fits reports whether the claims and requests together fit the machine in every second.
 func (d drawing) fits() bool {
 	for x := range core.Time(40) {
 		sum := 0

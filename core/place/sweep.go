@@ -20,7 +20,7 @@ type sweep struct {
 	next    []int       // by node: index of its first span that has not ended
 	spare   []*nodeSet  // empty sets for reuse
 	ends    []end       // future ends of spans, sorted
-	over    []int       // items whose layers have not ended, sorted by that end
+	over    []int       // items whose layers have not ended, sorted by the layers' ends
 	took    []bool      // by item: the sweep assigned nodes to it
 }
 
@@ -88,8 +88,9 @@ func newSweep(a *attempt) *sweep {
 
 // advance sets the current time to t. It frees what has ended, then removes the nodes whose next span has begun.
 //
-// Layers come before spans, because a layer to which the sweep assigned a node overlapped no span of that node. All
-// spans of the node that ended before the layer began are processed already, and the others end after it.
+// Ended layers come before ended spans. A layer overlaps no span of the nodes that the sweep assigned to it. So
+// each span of such a node either ended before the layer began, and is processed already, or ends after the
+// layer.
 func (s *sweep) advance(t core.Time) {
 	for len(s.over) > 0 {
 		it := s.items[s.over[0]]

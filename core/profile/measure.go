@@ -14,7 +14,7 @@ type scratch struct {
 // levels is a set of levels: bit i is level i.
 type levels uint64
 
-// measure computes the runs and the maximum of child i of a branch, which ends at end.
+// measure computes the runs and the maximum of child i of a branch. `end` is the end of the branch.
 func (t *tree) measure(b *branch, i int, end core.Time) {
 	if b.lowest() {
 		t.measureLeaf(b, i, end, 0, t.top)
@@ -42,7 +42,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	for j := low; j < high; j++ {
 		s.begin[j], s.first[j], s.last[j], s.longest[j] = begin, 0, 0, 0
 	}
-	open := low // runs of the levels below it have begun
+	open := low // the runs of all levels below this one have begun
 	for k := 0; k < l.n && k < leafSize; k++ {
 		level := max(low, levelOf(t.nodes-l.used[k], high))
 		at := l.at[k]

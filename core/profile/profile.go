@@ -1,5 +1,6 @@
-// Package profile implements the occupation of a machine: a number of used nodes as a function of time (the resource
-// EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its helpers max, loc, delay and sum).
+// Package profile implements the occupation of a machine: a number of used nodes as a function of time (the
+// resource EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its functions `max`, `loc`, `delay` and
+// `sum`).
 //
 //	p := profile.New(100)
 //	p.Add(0, core.EP{{Duration: 1200, Nodes: 10}, {Duration: 3600, Nodes: 95}})

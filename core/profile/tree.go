@@ -81,7 +81,7 @@ func (b *branch) child(t core.Time) int {
 	return i
 }
 
-// endOf returns the end of child i. end is that of the branch.
+// endOf returns the end of child i. `end` is the end of the branch.
 func (b *branch) endOf(i int, end core.Time) core.Time { return min(end, b.at[i+1]) }
 
 // index returns the last change point at or before t, or the first one if there is none.
@@ -108,7 +108,7 @@ func (l *leaf) index(t core.Time) int {
 	return i
 }
 
-// endOf returns the end of the stretch of change point i. end is that of the leaf.
+// endOf returns the end of the stretch of change point i. `end` is the end of the leaf.
 func (l *leaf) endOf(i int, end core.Time) core.Time { return min(end, l.at[i+1]) }
 
 // split makes t a change point and returns its index. t is not before the leaf's beginning, and the leaf has room.

@@ -12,9 +12,10 @@ import (
 // Most if that is less, counted from its submission (core.Job.Submit). Jobs that are due come first, in the order in which they
 // became due. The others follow in the order of the Submit calls. A job that never fits the machine is skipped.
 //
-// Of several profiles that can start now, a job gets the one that completes first. Its reservation is for the profile
-// that completes first overall. Among equals the job gets the profile with the fewest nodes (at its peak), then the
-// one listed first. Guards and margins (core.Job) are handled as in Repeated.
+// If several profiles of a job can start now, the job starts with the one that completes first. A reservation
+// is for the profile that completes first overall. Among profiles that complete together the job gets the one
+// with the lowest peak of nodes, then the one listed first. Guards and margins (core.Job) are handled as in
+// Repeated.
 //
 // With one reservation no job starves. The reservation never moves back while the machine keeps its nodes. So a job
 // that fits the machine waits until it is due, and then for the jobs that were due before it, one after the other.
@@ -56,9 +57,10 @@ var (
 
 // New returns the state of a machine without jobs. A negative node count counts as 0.
 //
-// The state takes an allocation passed to Running unchanged. If the allocation begins later, Starts does not report
-// it. If running jobs exceed the machine because nodes were lost, no node is free. Plan contains what starts now and
-// the reservations. Its EPs share memory with the jobs' choices and are read only.
+// The state keeps an allocation that is passed to Running unchanged. If the allocation begins later, Starts
+// does not report its beginning. If running jobs exceed the machine because nodes were lost, no node is free.
+// Plan contains what starts now and the reservations. Its EPs share memory with the jobs' choices and are read
+// only.
 func (p Patient) New(m core.Machine) State { return newState(rules{Patient: p}, m) }
 
 // New returns the state of a machine without jobs. A negative node count counts as 0.
@@ -102,7 +104,7 @@ func (p Patient) patience(j *core.Job) core.Time {
 	return min(p.Most, core.Forever)
 }
 
-// rank returns a due time for a job under EASY that orders the queue. It is before every real time.
+// rank returns, for a job under EASY, a due time by which the queue is ordered. It is before every real time.
 func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
 // due returns the time by which due jobs are ordered. If jobs are due at their submission, this time is the same for all jobs, so

@@ -7,8 +7,9 @@ import (
 	"accordion/core"
 )
 
-// easyQueue holds the waiting jobs and the running rectangles. A job that was checked once is not checked again until
-// nodes are released: only the jobs after seenDue and seen are, unless recheck is set.
+// easyQueue holds the waiting jobs and the running rectangles. A job that was checked once is not checked again
+// until nodes are released: only the jobs from index `seenDue` of `due` and index `seen` of `notDue` on are
+// checked, unless `recheck` is set.
 type easyQueue struct {
 	policy  rules
 	machine core.Machine
@@ -26,7 +27,7 @@ type easyQueue struct {
 	firstBegin core.Time         // the earliest Begin of an ineligible job
 	shaped     jobTable[*shaped] // the jobs of due and notDue that are not rectangles; the two lists have their smallest need
 
-	dueTimes  ByEnd     // due times and submission numbers of the jobs of notDue up to seen, and of some jobs that no longer wait
+	dueTimes  ByEnd     // due times and submission numbers of the first `seen` jobs of `notDue`, and of some jobs that no longer wait
 	firstDue  core.Time // no job that dueTimes does not have becomes due before this time
 	seenDue   int       // how many entries of due were checked
 	seen      int       // how many entries of notDue were checked

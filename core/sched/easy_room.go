@@ -11,7 +11,7 @@ type room struct {
 	length core.Time // seconds for which the other free nodes are free
 }
 
-// Room returns the room that a reservation leaves when free nodes are free now.
+// Room returns the room that a reservation leaves when the given number of nodes is free now.
 func (r *reservation) Room(now core.Time, free int) room {
 	return room{core.Time(free), core.Time(r.Extra), r.At - now}
 }

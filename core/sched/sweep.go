@@ -113,8 +113,8 @@ const (
 	spans    = 1 << 11
 )
 
-// class is the waiting rectangles with the same nodes and length. All places to which they can leap start in [from,
-// to).
+// class describes all waiting rectangles with the same nodes and length. All places to which they can leap
+// start in [from, to).
 type class struct {
 	nodes    int
 	length   core.Time

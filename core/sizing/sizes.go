@@ -195,7 +195,7 @@ const (
 	Up
 )
 
-// Of changes a factor so that Range, which rounds half up, rounds the target in the way of r.
+// Of adjusts a factor for Range, which rounds half up, so that the target is rounded as r requires.
 func (r Rounding) Of(factor float64, s *Sizes) float64 {
 	n := float64(s.Nodes)
 	switch r {

@@ -7,8 +7,9 @@ import (
 	"sort"
 )
 
-// sums computes the sums over the jobs of a world that Load needs. Its tables are used for several jobs and factors. If all numbers
-// are whole, they are added up in advance in tables, otherwise one by one. The result is the same to the last bit.
+// sums computes the sums over the jobs of a world that Load needs. If all numbers are whole, it adds them up in
+// advance in tables, which serve several jobs and factors. Otherwise it adds them one by one. The result is the
+// same to the last bit.
 type sums struct {
 	world  *World // nil if the world has changed since the sums were computed
 	asked  int    // number of queries about this world
@@ -16,7 +17,7 @@ type sums struct {
 
 	indexed   bool            // the fields below match the world
 	waits     map[*Sizes]bool // the waiting jobs whose bounds are computed
-	low, high float64         // at factors up to low all jobs have their smallest size, from high on all have their largest size
+	low, high float64         // at factors up to `low` all jobs have their smallest size, from `high` on all have their largest size
 	running   table
 	waiting   [3]table // waiting jobs on their references, on their smallest sizes and on their largest sizes
 }
@@ -29,8 +30,8 @@ type bounds struct {
 	longest, shortest float64 // run times on the smallest and on the largest size, in seconds
 }
 
-// Settle promises that the world does not change until the next call of Settle. Load then reuses sums that it computed for one job
-// when it sizes other jobs.
+// Settle prepares the world for queries. The world must not change until the next call of Settle. Load then
+// reuses sums that it computed for one job when it sizes other jobs.
 func (w *World) Settle() {
 	if w.sums == nil {
 		w.sums = new(sums)
@@ -167,7 +168,8 @@ const near = 1e-12
 // not matter.
 const exact = 1 << 53
 
-// added returns the work by the tables. It returns the limit exact, or more, if the tables cannot give the work exactly.
+// added returns the work by the tables. It returns the constant `exact` or more if the tables cannot give the
+// work exactly.
 func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
 	t := a.table(factor)
 	if t == nil || !isWhole(own) || !isWhole(span) {

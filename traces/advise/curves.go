@@ -9,7 +9,7 @@ import (
 // fit is a speed-up curve that was fitted to run times.
 type fit struct {
 	p        float64 // Amdahl: the parallel share; Downey: the average parallelism
-	sigma    float64 // Downey: the variance; negative: the curve is Amdahl's
+	sigma    float64 // Downey: the variance; if it is negative, the curve is Amdahl's
 	maxError float64 // largest distance from a median, as a share of the median
 }
 

@@ -22,7 +22,7 @@ var (
 // each with its line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
-		lines, options Request // lines: of #EP and #MOLD lines, each of which continues the one before; options: of an #SBATCH or #OAR line
+		lines, options Request // the request of the #EP and #MOLD lines, each of which continues the one before; the request of an #SBATCH or #OAR line
 		all            []error
 		after          bool // the first command has been reached
 	)

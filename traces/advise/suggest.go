@@ -18,8 +18,8 @@ type sample struct {
 
 func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
-// advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently, each sequence of sizes gets
-// its own line. sound counts the runs that waste nothing worth a line.
+// advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently,
+// each sequence of sizes gets its own line. `sound` counts the runs that waste too little for a line.
 func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
@@ -36,8 +36,8 @@ func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	return nil, len(all)
 }
 
-// totals returns the advice for these runs without a line. could is the area that they would have saved if each run had requested its own
-// profile.
+// totals returns the advice for these runs without a line. `could` is the area that they would have saved if
+// each run had requested its own profile.
 func totals(g Group, all []sample) (a *Advice, could int64) {
 	a = &Advice{Group: g, Runs: len(all)}
 	for i := range all {
@@ -54,8 +54,8 @@ func wasteful(all []sample) bool {
 	return float64(could) >= minSaving*float64(a.Held)
 }
 
-// one returns the advice for runs most of which evolve alike, or nil if they waste nothing worth a line. The first two thirds of the runs
-// make the line, the last third checks it.
+// one returns the advice for runs most of which evolve alike, or nil if they waste too little for a line. The
+// first two thirds of the runs make the line, the last third checks it.
 func (o Options) one(g Group, all []sample) *Advice {
 	a, could := totals(g, all)
 	if float64(could) < minSaving*float64(a.Held) {

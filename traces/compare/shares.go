@@ -85,9 +85,10 @@ var (
 	}
 )
 
-// Shares returns a table for a terminal with a column for each share: the values of the first policy, and the differences of the others on
-// the same jobs in percent. Several seeds are shown as their mean with half of its 95 % interval. The column of 0 % is the effect of the
-// policy alone; the rest is the effect of the profiles.
+// Shares returns a table for a terminal with a column for each share: the values of the first policy, and the
+// differences of the others on the same jobs in percent. If there are several seeds, a cell has their mean and
+// half of its 95 % interval. The column of 0 % is the effect of the policy alone; the rest is the effect of the
+// profiles.
 func Shares(names []string, cases []Case) string {
 	var shares []float64
 	of := map[float64][]Case{}

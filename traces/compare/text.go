@@ -110,7 +110,8 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%dd%02dh", h/24, h%24)
 }
 
-// difference returns how far a value is from the first, in parentheses. Percentages differ by points.
+// difference returns how far a value is from the first, in parentheses. Percentages differ by percentage
+// points.
 func difference(u report.Unit, v, first float64) string {
 	switch {
 	case v == first:

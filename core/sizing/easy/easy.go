@@ -39,10 +39,10 @@ type EASY struct {
 // nodes when the job is submitted, the job gets the largest listed size that fits, or the smallest of all.
 type Traditional struct{ Order Order }
 
-// CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE Trans.
-// on Parallel and Distributed Systems 14(2), 2003, in the form that the JSSPP paper uses). It simulates the running
-// and waiting jobs, by requested times and without further arrivals, for each of the job's sizes. The job gets the
-// size that ends first, or the smallest of several such sizes.
+// CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE
+// Trans. on Parallel and Distributed Systems 14(2), 2003, in the form that the JSSPP paper uses). It simulates
+// the running and waiting jobs, by requested times and without further arrivals, for each of the job's sizes.
+// The job gets the size on which it ends first. If there are several, it gets the smallest of them.
 type CirneBerman struct {
 	Order Order
 	Top   Top

@@ -38,8 +38,8 @@ type headPlace struct {
 	factor float64   // factor of the head's reference, by the sizing rule
 }
 
-// place returns the place of the head: the earliest completion over the sizes that it may have. Of several sizes with this
-// completion it takes the one with the fewest nodes.
+// place returns the place of the head: the earliest completion over the sizes that it may have. If several
+// sizes complete then, it takes the one with the fewest nodes.
 func (s *state) place(now core.Time) headPlace {
 	w := s.queue[0]
 	factor := 1.

@@ -233,7 +233,8 @@ func instants(taken []core.Allocation, from core.Time) []core.Time {
 	return slices.DeleteFunc(all, func(t core.Time) bool { return t < from })
 }
 
-// place returns the earliest completion over some sizes, of equals the one with the fewest nodes.
+// place returns the size that completes earliest, and its start. If several complete then, it returns the one
+// with the fewest nodes.
 func (p *plain) place(taken []core.Allocation, now, from core.Time, sizes []sized) (best sized, at core.Time) {
 	at = core.Forever
 	for _, s := range sizes {

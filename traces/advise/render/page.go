@@ -89,7 +89,7 @@ func period(report *advise.Report, in *Input) string {
 //go:embed page
 var files embed.FS
 
-// form is the page's template. Its function on combines a drawing with its canvas.
+// form is the page's template. The template function `on` combines a drawing with its canvas.
 var form = template.Must(template.New("page.html").Funcs(template.FuncMap{"on": func(of any, c canvas) drawing { return drawing{of, c} }}).ParseFS(files, "page/page.html"))
 
 type drawing struct {

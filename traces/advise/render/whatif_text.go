@@ -86,8 +86,8 @@ func machine(s *whatif.Study) string {
 	return text
 }
 
-// losses returns in lost a sentence for each loss. smaller has a sentence for each gain, compared with the site as it was, that would be
-// larger without the lines.
+// losses returns sentences. `lost` has one for each loss. `smaller` has one for each gain over the site as it
+// was that would be larger without the lines.
 func losses(who string, all []whatif.Loss) (lost, smaller []string) {
 	for i := range all {
 		l := &all[i]

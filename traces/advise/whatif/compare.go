@@ -159,7 +159,7 @@ func caseWithoutLines(cases []Case, k int) int {
 	return -1
 }
 
-// sum returns the sums of a group in one case. were are the jobs as they were.
+// sum returns the sums of a group in one case. `were` has the jobs as they were.
 func sum(c *Case, were []workload.Job, in []bool, weekOf []int32, weeks int) sums {
 	s := sums{counts: make([]float64, weeks)}
 	for i := range s.of {

@@ -12,7 +12,7 @@ import (
 // parameter.
 type approach string
 
-// The approaches of the paper, in reading P.
+// The approaches of the paper, in our interpretation P of it (see reading).
 const (
 	traditional approach = "traditional"
 	scojo       approach = "scojo-p"
@@ -25,17 +25,17 @@ const (
 	unbounded   approach = "unbounded" // scojo-p without bounds of the sizes in the load
 )
 
-// reading is an interpretation of the paper. Every claim is checked under both readings.
+// reading is an interpretation of the paper. Every claim is checked under both interpretations.
 type reading string
 
-// Reading P follows the words of the paper. Reading F comes nearest to the paper's figures: aged jobs count as short jobs, and jobs under
-// Cirne and Berman grow only up to their reference.
+// Interpretation P follows the words of the paper. Interpretation F comes nearest to the paper's figures: aged
+// jobs count as short jobs, and jobs under Cirne and Berman grow only up to their reference.
 const (
 	printed reading = "P"
 	fitted  reading = "F"
 )
 
-// of returns the policy for an approach under a reading.
+// of returns the policy for an approach under an interpretation of the paper.
 func (r reading) of(a approach) approach {
 	switch {
 	case r == printed:

@@ -26,7 +26,7 @@ type Claim struct {
 	Ours     string  `json:"ours"`
 	Verdict  Verdict `json:"verdict"`
 	Expected string  `json:"expected"` // the result of an independent program
-	Depends  bool    `json:"depends"`  // the result depends on a reading that was chosen because it fits, and so confirms nothing
+	Depends  bool    `json:"depends"`  // the result depends on an interpretation of the paper that was chosen because it fits, and so confirms nothing
 	Why      string  `json:"why"`      // the rule, and where it holds
 
 	figure string
@@ -182,7 +182,8 @@ func (d *Data) late(p pair) (means, seeds []float64) {
 	return means, seeds
 }
 
-// read returns the mean of a metric at a point of another reading, or 0 if the point was not run.
+// read returns the mean of a metric at a point of another interpretation of the paper, or 0 if the point was
+// not run.
 func (d *Data) read(p point, m metric) float64 {
 	var all []float64
 	for _, r := range d.readings[p] {

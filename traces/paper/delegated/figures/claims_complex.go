@@ -22,7 +22,7 @@ func (d *Data) complex() []point {
 	return all
 }
 
-// modeled returns the points of each other reading of the cem application, in groups.
+// modeled returns the points of each other interpretation of the cem application, in groups.
 func (d *Data) modeled() [][]point {
 	var groups [][]point
 	for _, m := range models {
@@ -35,8 +35,8 @@ func (d *Data) modeled() [][]point {
 	return groups
 }
 
-// peaks returns, as text, the shares of cem applications at which the other readings have the most unique configurations on 8 clusters. It
-// returns "" if they were not run.
+// peaks returns, as text, the shares of cem applications at which the other interpretations have the most
+// unique configurations on 8 clusters. It returns "" if they were not run.
 func (d *Data) peaks() string {
 	var at []int
 	for _, g := range d.modeled() {
