@@ -26,7 +26,8 @@ func FromLog(log *swf.Log) (runs []Run, unnamed bool) {
 	return runs, unnamed
 }
 
-// namer returns names of numbers, with one copy of each name.
+// namer returns the names of users, groups, queues and executables, of which a log has only numbers. It keeps
+// one copy of each name.
 type namer map[[3]int32]string
 
 // The kinds of names.
@@ -49,7 +50,8 @@ func (n namer) run(r *swf.Record, begin core.Time) Run {
 	}
 }
 
-// name returns the name of a number. more is the partition of a queue.
+// name returns the name of the user, group, queue or executable with a number. For a queue, `more` is its
+// partition.
 func (n namer) name(kind, number, more int32) string {
 	key := [3]int32{kind, number, more}
 	if known, ok := n[key]; ok {

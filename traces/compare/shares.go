@@ -149,7 +149,7 @@ func (r sharesRow) cell(cases []Case, policy int) string {
 	}
 	e := interval.Of(values)
 	switch half := e.Slack(); {
-	case policy > 0 && half < .05: // nothing was drawn
+	case policy > 0 && half < .05: // there is one seed, or the seeds hardly differ
 		return fmt.Sprintf("%+.1f %%", e.Mean)
 	case policy == 0 && half > 0:
 		return value(r.unit, e.Mean) + " ± " + value(r.unit, half)

@@ -12,10 +12,10 @@ import (
 
 // Run replays a workload under a policy, in virtual time.
 //
-// Events happen one at a time. Of several events at the same time, submissions come first, in the order of the log, then ends, in the order
-// of the starts. Run calls the policy's Starts after each event, and at the times that the policy's Next returns (a job's reservation, a
-// step). A job ends when it has worked for its run time. In an expanded step it works for the requested duration, and then waits for the nodes
-// of the next step.
+// Events happen one at a time. At the same time, submissions come first, in the order of the log. Ends follow,
+// in the order of the starts. Run calls the policy's Starts after each event, and at the times that the
+// policy's Next returns (a job's reservation, a step). A job ends when it has worked for its run time. In an
+// expanded step it works for the requested duration, and then waits for the nodes of the next step.
 //
 // A policy for rigid jobs gets every job as a rigid one: Size nodes for Request seconds. A job that the policy never starts, because it
 // exceeds the machine, has a Start of −1.

@@ -10,7 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// waited returns how long a job waited in seconds, and slowdown its bounded slowdown. The job must have begun.
+// waited returns how long a job waited, in seconds. slowdown returns its bounded slowdown. The job must have
+// begun.
 func waited(j *workload.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
 func slowdown(j *workload.Job, o *replay.Outcome) float64 { return o.Slowdown(j) }

@@ -10,7 +10,8 @@ import (
 // pow10 has the powers by which the digits of a fraction are divided.
 var pow10 = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// digits is the maximum number of characters of a number in scan, including a point: then it is at most MaxValue, and exact as a float64.
+// digits is the maximum number of characters of a number in scan, including a point. A number of this length is
+// at most MaxValue, and exact as a float64.
 const digits = 15
 
 // scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every line of every log, so scan is

@@ -20,7 +20,7 @@ type Options struct {
 // MaxLine is the maximum length of a line in bytes. A file with longer lines is no log.
 const MaxLine = 1 << 20
 
-// maxPreamble is the number of lines without a job before the first job after which a Reader rejects the file.
+// maxPreamble is the maximum number of lines before the first job. A Reader rejects a file with more.
 const maxPreamble = 100
 
 // ErrNotSWF matches errors for files that are no logs.

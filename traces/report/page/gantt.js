@@ -6,8 +6,8 @@ const TILE = 256; // pixels
 class Replayed extends Gantt {
   constructor(jobs, policies) {
     super(document.getElementById("gantt"), document.getElementById("tip"), view, theme);
-    // Per policy: times, and rects once they are unpacked. missing is tiles that could not be drawn in the time of a
-    // frame.
+    // Per policy: times, and rects once they are unpacked. missing has the tiles that could not be
+    // drawn in the time of a frame.
     Object.assign(this, { jobs, policies, tiles: new Tiles(), mode: "kind", named: !!facts.real, most: 5000, missing: 0 });
   }
 

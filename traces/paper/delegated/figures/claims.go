@@ -200,7 +200,8 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// spanned returns the range of a metric over the other readings, each with its largest value. It returns "" if they were not run.
+// spanned takes the largest value of a metric under each other interpretation of the paper, and returns the
+// range of these values as text. It returns "" if the other interpretations were not run.
 func (d *Data) spanned(groups [][]point, m metric) string {
 	var largest []float64
 	for _, g := range groups {

@@ -70,7 +70,7 @@ func (e Experiment) modeled(m delegated.Model, p point) point {
 type plan struct {
 	counted  []point // runs that also give operations and times
 	light    []point // runs that are needed only for the waste
-	readings []point // other readings
+	readings []point // points of other interpretations of the paper
 }
 
 func (e Experiment) plan(names []string) (all plan) {
@@ -122,7 +122,7 @@ func (e Experiment) plan(names []string) (all plan) {
 	return all
 }
 
-// others returns the points of points of other interpretations of the paper.
+// others returns the points of other interpretations of the paper.
 func (e Experiment) others() (readings []point) {
 	for _, r := range fitted {
 		for _, share := range []int{60, 80, 100} {
