@@ -11,12 +11,12 @@ import (
 // There are two boards, which give the same messages. Use Indexed, which is based on core/profile. Linear is simple enough to be checked by
 // reading, and its steps are the basic operations that RR-7389 defines.
 type Board interface {
-	// Begin clears the board for a pass: from now on nothing is occupied. hosts has the number of hosts of each cluster.
+	// Begin clears the board for a pass: from now on nothing is occupied. `hosts` has the number of hosts of each cluster.
 	Begin(now core.Time, hosts []int)
 	// Occupy marks hosts of a cluster as occupied in [from, to). `from` is not before the second of the pass.
 	// If `to` is core.Forever there is no end.
 	Occupy(cluster int, from, to core.Time, hosts int)
-	// Put replaces a cluster's occupation from the second of the pass on. points are as Profile.Points returns them.
+	// Put replaces a cluster's occupation from the second of the pass on. `points` are as Profile.Points returns them.
 	Put(cluster int, points []profile.Point)
 	// FirstFit returns the earliest second, at or after `from`, from which the number of hosts of a cluster is free for d seconds.
 	// ok is false if there is none. A result later than `until` may be wrong or missing.

@@ -30,8 +30,8 @@ func (s *splitmix) power() int {
 	return int(1<<k + s.next()%(1<<k))
 }
 
-// pack returns a machine on which jobs of 2^k + r mod 2^k nodes for a minute to a day were placed one after the other, each
-// at the earliest time at which it fits.
+// pack returns a machine with jobs of 2^k + r mod 2^k nodes, which last from a minute to a day. The jobs were
+// placed one after the other, each at the earliest time at which it fits.
 func pack(jobs int) *profile.Profile {
 	p, s := profile.New(machine), splitmix(42)
 	for range jobs {

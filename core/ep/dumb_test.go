@@ -10,9 +10,9 @@ import (
 
 // This file has the simple implementations with which Fit, Compact and LeastWaste are compared.
 
-// best is the result of an exhaustive search: the earliest completion, and among the schedules with this completion the
-// latest start and the schedule with the least waste. Of several schedules with the least waste, best has the one with the
-// latest starts, compared from the first step on.
+// best is the result of an exhaustive search: the earliest completion, and among the schedules with this
+// completion the latest start and the schedule with the least waste. If several schedules have the least waste,
+// best has the one with the latest starts, compared from the first step on.
 type best struct {
 	completion, latest core.Time
 	waste              int64
@@ -105,9 +105,9 @@ func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core
 	return starts, true
 }
 
-// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts of the steps
-// in such a schedule. Of several schedules it returns the latest starts. It tries each second and each length of each step.
-// It ignores nodes that become free after the profile's last second.
+// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts
+// of the steps in such a schedule. If there are several, it returns the latest starts. It tries each second and
+// each length of each step. It ignores nodes that become free after the profile's last second.
 func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
 	const none = int64(1) << 60
 	free, size := everySecond(p, completion), completion+1

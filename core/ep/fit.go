@@ -10,13 +10,13 @@ import (
 // Fitter holds the buffers of Fit, for the many calls of a planning cycle. The zero value is ready to use. It is not
 // safe for concurrent use. Results do not share its memory.
 //
-// The paper's algorithm recurs from step to step and backtracks at each failure, to try again from the next promising
-// time. Here each step has a start that only increases: to the end of the step before it, to where the next step does
-// not have to wait beyond a limit, and to a hole for each span (see span). When no start increases any more, every
-// condition holds. No start is ever later than in any schedule that meets the conditions. So the result is the
-// schedule in which every step is earliest, in whatever order the starts increase. It is unique, because the
-// step-by-step minimum of two schedules that meet the conditions meets them too. It is the schedule that the paper's
-// algorithm finds.
+// The paper's algorithm recurs from step to step and backtracks at each failure, to try again from the next
+// promising time. Here each step has a start that only increases. It increases to the end of the step before
+// it, to the time from which the step need not wait for the next step beyond its limit, and to a hole for each
+// span (see span). When no start increases any more, every condition holds. No start is ever later than in any
+// schedule that meets the conditions. So the result is the schedule in which every step is earliest, in
+// whatever order the starts increase. It is unique, because the step-by-step minimum of two schedules that meet
+// the conditions meets them too. It is the schedule that the paper's algorithm finds.
 //
 // A span has at most as many holes as the machine has change points, so the work is polynomial for every profile.
 type Fitter struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // window appends the waste of a step as a function of its start, for one hole. The step's requested duration ends at
-// a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. sums
+// a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. `sums`
 // has the waste of both steps as pieces over that time, sorted, with gaps where the next step cannot start.
 //
 // It goes from one u to the next u at which a piece enters the window, leaves it, or is cut by one of its ends.

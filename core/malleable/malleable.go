@@ -225,7 +225,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
 
-// enter adds a running job. nodes is 0 for an evolving job, whose steps are in changes.
+// enter adds a running job. `nodes` is 0 for an evolving job, whose steps are in changes.
 func (s *state) enter(r *run, nodes int) {
 	r.came, r.size, r.before = s.came, nodes, nodes
 	s.came++
@@ -279,7 +279,7 @@ func (s *state) keepPromises() {
 	s.promises, s.firm = true, s.view.Clone()
 }
 
-// book adds nodes to the view, or removes them if nodes is negative.
+// book adds nodes to the view, or removes them if `nodes` is negative.
 func (s *state) book(from, to core.Time, nodes int) {
 	s.view.Change(from, to, nodes)
 	if s.firm != nil {
@@ -287,7 +287,7 @@ func (s *state) book(from, to core.Time, nodes int) {
 	}
 }
 
-// bookSteps adds the steps of an evolving job from an instant on, or removes them if sign is -1.
+// bookSteps adds the steps of an evolving job from an instant on, or removes them if `sign` is -1.
 func (s *state) bookSteps(r *run, since core.Time, sign int) {
 	at := r.Start
 	for _, step := range r.EP {

@@ -21,7 +21,7 @@ func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.P
 	return c.BestBehind(nil, view, now, j)
 }
 
-// BestBehind does what Best does, but skips the times at which front remembers that there is no room. front may be nil.
+// BestBehind does what Best does, but skips the times at which front remembers that there is no room. `front` may be nil.
 func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {

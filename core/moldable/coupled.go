@@ -26,7 +26,7 @@ type Group struct {
 	Latency  float64 // seconds between the two most distant clusters
 }
 
-// Time returns the seconds that the application needs on the given hosts of each cluster. latency is that between the two
+// Time returns the seconds that the application needs on the given hosts of each cluster. `latency` is that between the two
 // most distant clusters. Each product is converted before it is added, so that no processor fuses the two operations and
 // rounds differently.
 func (c *Coupled) Time(hosts []int, latency float64) float64 {
@@ -74,7 +74,7 @@ const MostExhaustive = 12
 
 // Groups returns the sets of clusters that an application should consider, smaller sets first. Up to MostExhaustive clusters
 // it returns all sets. For more clusters it returns, for each cluster and each latency, the set of clusters within that latency
-// of the cluster. latency returns seconds and is symmetric. Groups does not call it for a cluster and itself.
+// of the cluster. `latency` returns seconds and is symmetric. Groups does not call it for a cluster and itself.
 func Groups(clusters int, latency func(a, b int) float64) []Group {
 	var all []Group
 	if clusters <= MostExhaustive {

@@ -2,9 +2,9 @@ package moldable
 
 import "accordion/core"
 
-// Moldable finds requests for an application that runs on one cluster, with any number of hosts between two bounds:
-// Algorithm 1 of RR-7389, appendix A.2, with two additions: the upper bound, and that an application may start now.
-// For a rigid application the bounds are equal.
+// Moldable finds requests for an application that runs on one cluster, with any number of hosts between two
+// bounds: Algorithm 1 of RR-7389, appendix A.2. There are two additions: hosts have an upper bound, and an
+// application may start now. For a rigid application the bounds are equal.
 //
 // A Moldable keeps memory between calls. Only one goroutine at a time may use it.
 type Moldable struct {

@@ -38,7 +38,7 @@ func (c Cluster) Finite(from core.Time) int {
 }
 
 // least returns the number of hosts that are free in all of [from, to), which is not empty, and how many steps it examined.
-// index is a point at or before the point that applies at second `from`.
+// `index` is a point at or before the point that applies at second `from`.
 func (c *Cluster) least(index int, from, to core.Time) (free, steps int) {
 	points := c.Points[max(index, 0):]
 	for len(points) > 1 && points[1].At <= from {

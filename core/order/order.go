@@ -48,7 +48,7 @@ type Result struct {
 // makespan of noX in order of submission. 0 gave 0.806.
 const heat = 0.01
 
-// Run searches for an order. busy is the present occupation of the machine, and does not change. Run returns an error
+// Run searches for an order. `busy` is the present occupation of the machine, and does not change. Run returns an error
 // if an application never fits.
 //
 // The search starts from the best of the orders by submission, area and length, so it is never worse than these. It

@@ -14,7 +14,7 @@ type Interval struct {
 	Nodes    []int
 }
 
-// Choose returns which n of its nodes an application frees (condition C4 of RR-7205). held is in the order in which
+// Choose returns which n of its nodes an application frees (condition C4 of RR-7205). `held` is in the order in which
 // the nodes were added. Choose must not keep or change it.
 type Choose func(job core.JobID, held []int, n int) []int
 

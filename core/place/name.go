@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Claim is a node that must not be assigned from second From to second To: a job holds it until its end, it is in
-// another reservation, or it is down (To: core.Forever).
+// Claim is a node that must not be assigned from second From to second To. A job holds the node until its end,
+// the node is in another reservation, or it is down. If it is down, To is core.Forever.
 type Claim struct {
 	Node     int
 	From, To core.Time

@@ -68,7 +68,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	return changed
 }
 
-// end ends the run of a level. begin is the beginning of the leaf.
+// end ends the run of a level. `begin` is the beginning of the leaf.
 func (s *scratch) end(level int, at, begin core.Time) {
 	run := at - s.begin[level]
 	if s.begin[level] == begin {

@@ -99,7 +99,7 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.index()
 }
 
-// addSteps adds the nodes of a profile's steps, or removes them if sign is -1.
+// addSteps adds the nodes of a profile's steps, or removes them if `sign` is -1.
 func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
 	for len(ep) > 0 {
 		var c list.Change

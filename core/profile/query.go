@@ -41,8 +41,8 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	return p.list.Fit(p.nodes-n, d, from)
 }
 
-// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n nodes free,
-// or Forever if the hole has no end.
+// Hole does what FirstFit does, and also returns the end of the hole: the first time after `start` with fewer
+// than n nodes free, or Forever if the hole has no end.
 func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	if start, ok = p.FirstFit(n, d, from); !ok {
 		return start, start, false

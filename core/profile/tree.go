@@ -49,8 +49,9 @@ type branch struct {
 	runs     [][width]runs  // one row for each level
 }
 
-// runs says for how long at least the level's nodes stay free within a child: first is the length of the free time at the
-// child's beginning, last at its end (0 if the nodes are not free there), and longest is the longest free time.
+// runs has lower bounds of the times for which the level's nodes stay free within a child. `first` is the
+// length of the free time at the child's beginning, and `last` is the length of the free time at its end. They
+// are 0 if the nodes are not free there. `longest` is the length of the longest free time.
 type runs struct{ first, last, longest span }
 
 // lowest reports whether the children are leaves.

@@ -34,8 +34,9 @@ type Patient struct {
 	Sizing       sizing.Sizing // the rule for the sizes of moldable jobs; nil permits all sizes that they list
 }
 
-// AllReserved gives every job a reservation. If jobs are also due at their submission, the policy is the same as Repeated except
-// for moldable jobs: Patient starts a job that can start now, even if another size would start later and end sooner.
+// AllReserved gives every job a reservation. If jobs are also due at their submission, the policy is the same
+// as Repeated, except for moldable jobs. Patient starts a moldable job on a size that can start now, even if
+// another size would start later and end sooner.
 const AllReserved = math.MaxInt
 
 // EASY is EASY back-filling as it is published for rigid jobs. It is Patient in which every job is due at its submission. Each

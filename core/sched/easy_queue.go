@@ -8,8 +8,8 @@ import (
 )
 
 // easyQueue holds the waiting jobs and the running rectangles. A job that was checked once is not checked again
-// until nodes are released: only the jobs from index `seenDue` of `due` and index `seen` of `notDue` on are
-// checked, unless `recheck` is set.
+// until nodes are released. Unless `recheck` is set, only the jobs from index `seenDue` of `due` on, and from
+// index `seen` of `notDue` on, are checked.
 type easyQueue struct {
 	policy  rules
 	machine core.Machine

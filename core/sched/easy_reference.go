@@ -223,8 +223,8 @@ func (s *reference) renew(now core.Time) {
 	}
 }
 
-// startNow returns the place of a job that can start now. Of the choices that can start now it takes the one that completes
-// first.
+// startNow returns the place of a job that can start now. If several choices can start now, it takes the one
+// that completes first.
 func (s *reference) startNow(now core.Time, j core.Job) (best core.Planned, found bool) {
 	if j.Begin > now {
 		return best, false

@@ -65,7 +65,7 @@ type reservation struct {
 // noReservation returns the reservation of no job. It leaves all nodes to others.
 func noReservation() reservation { return reservation{At: core.Forever, Extra: hole} }
 
-// reserveFor returns the reservation of a job that does not fit now. running is sorted by end, the soonest last.
+// reserveFor returns the reservation of a job that does not fit now. `running` is sorted by end, the soonest last.
 func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 	nodes := int(w.Nodes)
 	i := len(running)

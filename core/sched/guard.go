@@ -39,7 +39,7 @@ type stretch struct {
 	nodes    int
 }
 
-// Renew starts again with the running jobs, and reuses memory. view is the occupation by these jobs, with all guards.
+// Renew starts again with the running jobs, and reuses memory. `view` is the occupation by these jobs, with all guards.
 func (o *guardView) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
 	if o.early == nil {
 		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)

@@ -2,8 +2,9 @@ package sched
 
 import "accordion/core"
 
-// Local describes what one cluster has of its own for a planner of several clusters (core/delegated): the jobs that run there with their
-// promises, guards and reservations, and the jobs that wait. Such a planner adds the requests of its applications to that.
+// Local describes the load that one cluster has of its own, for a planner of several clusters (core/delegated).
+// It has the jobs that run there with their promises, guards and reservations, and the jobs that wait. The
+// planner adds the requests of its applications to this load.
 type Local struct {
 	// State has all running jobs and reservations, and no waiting job. The receiver of a Local must clone the State before
 	// changing it.

@@ -19,7 +19,7 @@ type Remainder struct {
 // algorithm "re-run with updated information" (Klein & Pérez, CoreGRID 2011, section 6) under the rules of its
 // section 4.2 for what an application can do. The current step keeps its nodes, because a job never migrates. All
 // steps may be expanded without limit, because for a running application waiting is better than ending. Each step starts at
-// the earliest time at which it fits. fixed has the promises of other jobs and whatever else occupies the machine. These do
+// the earliest time at which it fits. `fixed` has the promises of other jobs and whatever else occupies the machine. These do
 // not change.
 //
 // The result has one allocation for each remainder, in the same order. It starts now, and its EP has the current step and then

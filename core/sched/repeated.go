@@ -63,8 +63,8 @@ func (r Repeated) New(m core.Machine) State {
 
 // repeated is the state of Repeated. It keeps a plan until something changes it. Invariant: if the plan is out
 // of date, `view` is nil. Otherwise `slots` are the places of the first len(slots) jobs of the queue, and
-// `view` is the occupation by the running jobs and these places. Of the first `seen` jobs, those without a slot
-// do not start before time `later`.
+// `view` is the occupation by the running jobs and these places. Those of the first `seen` jobs that have no
+// slot do not start before time `later`.
 type repeated struct {
 	policy    Repeated
 	machine   core.Machine

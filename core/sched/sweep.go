@@ -11,9 +11,10 @@ import (
 
 // sweep goes through the waiting jobs once and moves each to an earlier place if there is one.
 //
-// A rectangle need not be removed from the view for that, because it can always use the nodes of its present place. So it can
-// start at t, before its present start s, if and only if enough nodes are free from t on until its end or until s, whichever is
-// earlier. A rectangle whose new place reaches s slides. Otherwise it leaps to a place that does not overlap its present place.
+// A rectangle need not be removed from the view for that, because it can always use the nodes of its present
+// place. So it can start at t, before its present start s, if and only if enough nodes are free from t until
+// its new end or until s, whichever is earlier. A rectangle whose new place reaches s slides. Otherwise it
+// leaps to a place that does not overlap its present place.
 func (s *conservative) sweep(now core.Time) {
 	s.memo.begin(s.waiting)
 	for i := range s.waiting {

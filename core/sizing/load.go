@@ -6,11 +6,12 @@ import (
 	"accordion/core"
 )
 
-// Load sizes a job by the load that the machine would have during the job's run time if the job, all waiting jobs and
-// all jobs still to arrive had a common factor times their references: Figure 2 of Barsanti and Sodan, "Adaptive Job
-// Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It differs from the figure in two ways. All sizes
-// stay, unrounded, between their floor and the largest listed size, also when the load is computed. And when a factor
-// meets the ideal load, Load uses this factor, and not the previous factor that was tried.
+// Load sizes a job by a predicted load of the machine during the job's run time. In this prediction the job,
+// all waiting jobs and all jobs still to arrive have a common factor times their references. The rule is Figure
+// 2 of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It
+// differs from the figure in two ways. All sizes stay, unrounded, between their floor and the largest listed
+// size, also when the load is computed. And when a factor meets the ideal load, Load uses this factor, and not
+// the previous factor that was tried.
 type Load struct {
 	Ideal  float64   // load of the machine at which the search aims
 	Delta  float64   // the largest difference from Ideal that ends the search

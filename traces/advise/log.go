@@ -8,7 +8,7 @@ import (
 )
 
 // FromLog returns the jobs of a workload log as runs, one per record. Times are in Unix time if the log has its start. Runs of the same job
-// have the same user, group, executable, queue and partition. unnamed is true if the log has no executables: then all jobs of a user in a
+// have the same user, group, executable, queue and partition. `unnamed` is true if the log has no executables: then all jobs of a user in a
 // queue count as the same job.
 //
 // A record without run time or size becomes a run that did not complete, and so does a job that reached its time limit. A job without status

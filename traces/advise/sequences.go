@@ -74,7 +74,8 @@ func shape(ep []stretch) string {
 	return string(turns)
 }
 
-// mostFrequent returns the runs with the most frequent shape. Of two shapes that are equally frequent it takes the one that came first.
+// mostFrequent returns the runs with the most frequent shape. If two shapes are equally frequent, it takes the
+// one that came first.
 func mostFrequent(all []sample) []sample {
 	byShape := map[string][]sample{}
 	var best []sample

@@ -209,8 +209,8 @@ func resizeArea(before, after int) int64 {
 	return shrinkSeconds * int64(before)
 }
 
-// areaWith returns the area that a run which fits the line would have held with the line: the line's nodes for the real duration of each
-// step, and the area of the resizes.
+// areaWith returns the area that a run would have held with the line. The run must fit the line. The area is
+// the line's nodes for the real duration of each step, and the area of the resizes.
 func (s *sample) areaWith(ep core.EP) (sum int64) {
 	for i, t := range s.ep {
 		sum += t.length() * int64(ep[i].Nodes)

@@ -16,7 +16,7 @@ const (
 	lossSlowdown = .01
 )
 
-// Losers returns one sentence about the kinds of jobs whose mean wait or mean bounded slowdown is worse than under the first policy. names
+// Losers returns one sentence about the kinds of jobs whose mean wait or mean bounded slowdown is worse than under the first policy. `names`
 // has one name per metrics. It returns "" for a single policy.
 func Losers(names []string, metrics []replay.Metrics) string {
 	var said []string

@@ -39,7 +39,7 @@ func Cases(shares []float64, first uint64, seeds int, x workload.WhatIf) (all []
 }
 
 // ReplayCases replays the workload with the jobs of each case changed by x, and fills in the metrics of the cases. It returns how many cases were
-// replayed, and an error if the context ended before the last one. progress is called with the number of replayed jobs; it may be nil.
+// replayed, and an error if the context ended before the last one. `progress` is called with the number of replayed jobs; it may be nil.
 func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Policy, x workload.WhatIf, cases []Case, progress func(jobs int)) (replayed int, err error) {
 	for i := range cases {
 		c := &cases[i]

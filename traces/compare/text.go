@@ -34,7 +34,7 @@ func todays(names []string) string {
 	return today + " is today's scheduling: EASY back-filling, where evolving jobs hold their peak throughout.\n"
 }
 
-// Text returns the metrics of some replays as a table for a terminal, one column per replay. headings has one heading per column. differences
+// Text returns the metrics of some replays as a table for a terminal, one column per replay. `headings` has one heading per column. `differences`
 // adds the differences to the first column, if all replays are of the same workload.
 func Text(headings []string, metrics []replay.Metrics, differences bool) string {
 	t := table.NewWriter()

@@ -10,8 +10,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// The shares of short, medium and long jobs (below a minute, below an hour, longer) and their mean sizes, as published by Barsanti and Sodan
-// (JSSPP 2006, section 5.4) for 128 nodes and an alpha of 10.23.
+// The test checks the shares of short, medium and long jobs (below a minute, below an hour, longer) and their
+// mean sizes. Barsanti and Sodan published them (JSSPP 2006, section 5.4) for 128 nodes and an alpha of 10.23.
 func TestJobClassesHaveThePublishedShares(t *testing.T) {
 	var (
 		jobs, nodes [3]float64

@@ -201,7 +201,7 @@ func (o *outcome) relate(rigid ep.Metrics) {
 	}
 }
 
-// search searches for a better order of one test's applications. known has the schedules in the order of submission.
+// search searches for a better order of one test's applications. `known` has the schedules in the order of submission.
 func (e Evolving) search(test int, name string, known []outcome) (outcome, error) {
 	a, err := ep.ParseAlgorithm(name)
 	if err != nil {

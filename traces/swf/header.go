@@ -205,7 +205,7 @@ func (h *Header) Location() *time.Location {
 	return time.UTC
 }
 
-// ParseDate parses a date in the site's time zone, such as 2006-12-18 or 2006-12-18T12:00, and returns it as a second of the log. known is false if
+// ParseDate parses a date in the site's time zone, such as 2006-12-18 or 2006-12-18T12:00, and returns it as a second of the log. `known` is false if
 // the header does not have the log's start. isDate is false if the text is no date.
 func (h *Header) ParseDate(text string) (second core.Time, known, isDate bool) {
 	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {

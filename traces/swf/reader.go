@@ -52,7 +52,7 @@ type Reader struct {
 	failed error // error of the input, returned after all lines before it; io.EOF at the end
 }
 
-// NewReader returns a reader of a log, compressed or not (package input). name is for messages. It reads nothing before Next.
+// NewReader returns a reader of a log, compressed or not (package input). `name` is for messages. It reads nothing before Next.
 func NewReader(in io.Reader, name string, o Options) *Reader {
 	return &Reader{in: in, name: name, options: o}
 }

@@ -81,7 +81,7 @@ func quantiles(values []int64) (q Quantiles) {
 	return q
 }
 
-// SurveyOf returns the survey of a log. machine replaces the header's number of processors if it is above 0.
+// SurveyOf returns the survey of a log. `machine` replaces the header's number of processors if it is above 0.
 func SurveyOf(log *Log, machine int) *Survey {
 	all := log.Records
 	whole := *log

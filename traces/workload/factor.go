@@ -18,7 +18,7 @@ const (
 	mostFactor        = 1_000_000 * one
 )
 
-// ParseFactor parses a decimal above 0 and up to 1000000 with at most six places, such as 1.25. what names it in errors, which are
+// ParseFactor parses a decimal above 0 and up to 1000000 with at most six places, such as 1.25. `what` names it in errors, which are
 // *core.SyntaxError.
 func ParseFactor(what, text string) (Factor, error) {
 	whole, places, point := strings.Cut(text, ".")

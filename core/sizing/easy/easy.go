@@ -5,9 +5,9 @@
 //	state.Submit(now, core.Job{ID: 1, Choices: choices})
 //	starts := state.Starts(now, nil) // starts[i].Choice is the choice with which the job starts
 //
-// As in core/sched's EASY, a job counts as its peak for its total duration, the nodes of a job whose requested time
-// has ended count as free, and only the head of the queue has a reservation. These policies add sizes, and orders in
-// which jobs age. Repeated back-filling with sizes is in core/sched.
+// As in core/sched's EASY, a job counts as its peak for its total duration. The nodes of a job whose requested
+// time has ended count as free. Only the head of the queue has a reservation. These policies add sizes, and
+// orders in which jobs age. Repeated back-filling with sizes is in core/sched.
 //
 // order.go ranks jobs. state.go receives events. pass.go starts jobs. view.go starts jobs while running jobs change
 // their size, and makes plans. simulation.go chooses the sizes of Cirne and Berman.

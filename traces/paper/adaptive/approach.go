@@ -105,7 +105,7 @@ var variants = map[approach]sched.Policy{
 	learned:                aged(easy.OneUp),
 }
 
-// knows returns the statistics of arrivals that an approach gets, or nil. others has the statistics of other workloads, and w is the workload
+// knows returns the statistics of arrivals that an approach gets, or nil. `others` has the statistics of other workloads, and w is the workload
 // on which the approach runs.
 func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizing.Statistics, error) {
 	switch a {

@@ -35,7 +35,7 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.What, e.Want)
 }
 
-// Read parses a jobs file. name is for messages. Errors are *LineError, or errors of in.
+// Read parses a jobs file. `name` is for messages. Errors are *LineError, or errors of in.
 func Read(in io.Reader, name string) ([]Job, error) {
 	r, err := read(in, name)
 	return r.jobs, err

@@ -23,7 +23,7 @@ type Setup struct {
 
 	// Told, unless nil, is called for each message of the delegated RMS. The slices of the message are read only.
 	Told func(now core.Time, m delegated.Message)
-	// Started, unless nil, is called for each start with the application's index. parts is read only.
+	// Started, unless nil, is called for each start with the application's index. `parts` is read only.
 	Started func(job int, parts []moldable.Part)
 	// Ended, unless nil, is called for each end with the application's index.
 	Ended func(job int, now core.Time)
