@@ -12,8 +12,8 @@ import (
 // LeastWaste finds the schedule with the least waste among all schedules of a profile that complete at the same
 // time as the given one. Waste is the node-seconds for which steps hold their nodes longer than requested. If
 // there are several, it returns the one with the latest start of the first step, then of the second step, and
-// so on. start and scheduled are what Fit returned for ep on p with the same limit. Completion and limit do not
-// change. The result never wastes more than that of Compact.
+// so on. `start` and `scheduled` are what Fit returned for ep on p with the same limit. Completion and limit do
+// not change. The result never wastes more than that of Compact.
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
 // section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.

@@ -72,8 +72,8 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("evolution profile, step %d: %s", e.Step+1, e.why)
 }
 
-// Check returns an error if a profile that did not come from Parse, but from a file or a message, cannot be
-// requested. `maxNodes` is the machine's size.
+// Check returns an error if a profile cannot be requested. It is for profiles from files and messages, which
+// did not come from Parse. `maxNodes` is the machine's size.
 func Check(ep core.EP, maxNodes int) error {
 	if len(ep) == 0 {
 		return errors.New("evolution profile: no steps; at least one is needed")

@@ -154,7 +154,7 @@ func (t *tree) size(b *branch, i int) int {
 	return b.branches[i].n
 }
 
-// room returns the maximum of size.
+// room returns the largest possible result of method size for a child of b.
 func (t *tree) room(b *branch) int {
 	if b.lowest() {
 		return leafSize
@@ -188,7 +188,7 @@ func (b *branch) remove(i int) {
 	b.cut(b.n - 1)
 }
 
-// moveTo moves the children from index begin on behind those of another branch.
+// moveTo moves the children from index `begin` on to the end of another branch.
 func (b *branch) moveTo(c *branch, begin int) {
 	copy(c.at[c.n:], b.at[begin:b.n])
 	copy(c.most[c.n:], b.most[begin:b.n])
@@ -201,8 +201,8 @@ func (b *branch) moveTo(c *branch, begin int) {
 	b.cut(begin)
 }
 
-// raise adds n to each number in used. It returns the smallest and the largest number that occurs before or after the addition,
-// or low and high if these are smaller and larger.
+// raise adds n to each number in used. It returns the smallest and the largest number among `low`, `high`, and
+// the numbers before and after the addition.
 func raise(used []int, n, low, high int) (int, int) {
 	if len(used) == 0 {
 		return low, high

@@ -191,8 +191,8 @@ func (s *reference) pass(now core.Time, into []core.Planned) []core.Planned {
 	return into
 }
 
-// sized returns a job with only the choices that the sizing rule permits. of converts an index in these choices to an index in
-// the job's own choices. ok is false if the rule permits no size on this machine.
+// sized returns a job with only the choices that the sizing rule permits. `of` converts an index in these
+// choices to an index in the job's own choices. ok is false if the rule permits no size on this machine.
 func (s *reference) sized(j core.Job) (_ core.Job, of func(int) int, ok bool) {
 	same := func(choice int) int { return choice }
 	if s.load == nil || len(j.Choices) < 2 {

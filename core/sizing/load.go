@@ -70,9 +70,9 @@ func (l Load) forecast(w *World) *Forecast {
 	return w.Learned
 }
 
-// Search calls tell for each factor that it tries. The last trial with Better set is the result. Without a forecast no factor
-// exceeds 1, unless Beyond is set. With a larger factor, one job would get so many nodes of an empty machine that the next jobs
-// find no room.
+// Search calls `tell` with each factor that it tries. The last trial with Better set is the result. Without a
+// forecast no factor exceeds 1, unless Beyond is set. With a larger factor, one job would get so many nodes of
+// an empty machine that the next jobs find no room.
 func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	f := l.forecast(w)
 	most := math.Inf(1)

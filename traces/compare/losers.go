@@ -8,8 +8,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// A difference counts as a loss if it is at least this share of the first policy's value, and at least this many seconds of a mean wait or
-// this much of a slowdown.
+// A difference counts as a loss if it is at least lossShare of the first policy's value. A difference of mean
+// waits must also be at least lossSeconds, and a difference of slowdowns at least lossSlowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1

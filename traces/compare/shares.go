@@ -70,7 +70,7 @@ type sharesRow struct {
 	applies func(*replay.Metrics) bool
 }
 
-// overall has the rows for all jobs, byKind those for evolving jobs and for the others.
+// overall has the rows for all jobs. byKind has the rows for evolving jobs and the rows for the others.
 var (
 	overall = []sharesRow{
 		{"mean wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},

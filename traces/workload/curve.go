@@ -140,7 +140,7 @@ func downey(j *Job, machine int, d *stream) law {
 	return law{least: 1, most: min(int(math.Ceil(s.end())), machine), lasts: lasts, asks: func(_ core.Time, n int) core.Time { return lasts(j.Request, n) }}
 }
 
-// speedUp is Downey's: a is the average parallelism, sigma its variance.
+// speedUp has the parameters of Downey's speed-up: a is the average parallelism, and sigma is its variance.
 type speedUp struct{ a, sigma float64 }
 
 // on returns the speed-up on n nodes.

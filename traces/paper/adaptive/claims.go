@@ -61,7 +61,7 @@ func near(printed float64) rule {
 	}}
 }
 
-// exactly returns the rule for a published number that must agree within off.
+// exactly returns the rule for a published number from which our value may differ by at most `off`.
 func exactly(printed, off float64) rule {
 	return rule{fmt.Sprintf("within %g", off), printed, func(e estimate) Verdict { return when(math.Abs(e.Mean-printed) <= off) }}
 }

@@ -130,7 +130,7 @@ func TestModifierGrowsWithoutBounds(t *testing.T) {
 	}
 }
 
-// A figure has a bar for each approach and group, which is the same in every run, and an SVG.
+// A figure has an SVG, and one bar for each approach and group. The bars are the same in every run.
 func TestFigureHasABarPerApproachAndGroup(t *testing.T) {
 	make := func() *Data {
 		d, err := Experiment{Seeds: 2, Seed: 3, jobs: 1000}.Run(context.Background(), "fig4", "fig7")

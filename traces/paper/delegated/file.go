@@ -172,7 +172,7 @@ func (r *reader) single(j *Job) {
 // field returns a field's name.
 func field(i int) string { return strings.Split(header, ",")[i] }
 
-// number parses a field that is a number for which right is true.
+// number parses a field that must be a number. The function `right` reports whether the number is allowed.
 func (r *reader) number(i int, want string, right func(float64) bool) float64 {
 	x, err := strconv.ParseFloat(r.fields[i], 64)
 	if r.err == nil && (err != nil || math.IsInf(x, 0) || !right(x)) {

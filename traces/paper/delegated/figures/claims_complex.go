@@ -13,7 +13,7 @@ func (d *Data) w2s(n int) []point {
 	return along(cemShares, func(cem int) point { return d.experiment.w2(n, cem) })
 }
 
-// complex returns all points of Figure 9 but W0.
+// complex returns all points of Figure 9 except those of W0.
 func (d *Data) complex() []point {
 	var all []point
 	for _, n := range clusters {
