@@ -169,8 +169,8 @@ export class Gantt {
     tip.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.round(top)}px)`;
   }
 
-  // step goes to the job before or after the chosen one. If no job is chosen, it goes to the job that
-  // method begins returns.
+  // step goes to the job before or after the chosen one. If no job is chosen, it goes to the job at the
+  // index that `begins` returns.
   step(by) {
     const order = this.order(), at = order.indexOf(this.selected);
     if (!order.length) return;

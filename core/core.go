@@ -93,9 +93,9 @@ type Job struct {
 	Begin  Time // earliest start; 0 means at any time
 	Latest Time // latest start; 0 means no limit. Policies ignore it: see sched.PlanWithoutLate
 
-	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step, a moldable
-	// job several of one step each, an evolving job one of several steps. Choices is never empty, and no choice is
-	// empty.
+	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step. A
+	// moldable job has several choices of one step each. An evolving job has one choice of several steps.
+	// Choices is never empty, and no choice is empty.
 	Choices []EP
 
 	// Range makes the job malleable: the planner may change its size while it runs. Such a job has one choice

@@ -55,7 +55,7 @@ var sizes = []struct {
 	{"nodes=1-7500", func(s *splitmix) int { return int(1 + s.next()%7500) }},
 }
 
-// applications draws profiles of least to most steps of 500 to 3600 seconds.
+// applications draws n profiles. Each has from `least` to `most` steps, which last from 500 to 3600 seconds.
 func applications(n, least, most int, nodes func(*splitmix) int) []core.EP {
 	s, eps := splitmix(2011), make([]core.EP, n)
 	for i := range eps {

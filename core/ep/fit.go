@@ -67,9 +67,9 @@ type span struct {
 // for the nodes of the next step, up to limit times its duration. The last step lasts exactly as requested. Among the places
 // with the earliest completion Fit returns the one whose steps start earliest.
 //
-// scheduled has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes than the
-// machine has, or its nodes are never free for long enough. A profile with a step shorter than a second or with negative
-// nodes does not fit either.
+// `scheduled` has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes
+// than the machine has, or its nodes are never free for long enough. A profile with a step shorter than a
+// second or with negative nodes does not fit either.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
 	return f.FitBefore(ep, p.Without(0, nil), limit, notBefore, endless)
 }

@@ -128,8 +128,9 @@ func (l *leastWaste) holeEnd(p *profile.Profile, s *stepRange, at core.Time) cor
 	return end - l.origin
 }
 
-// latest returns the start of step i in [from, to] with the least waste, or the latest of several. The waste includes the
-// wait of the step before, which has the given nodes and lasts until step i starts.
+// latest returns the start of step i in [from, to] with the least waste. If there are several, it returns the
+// latest. The waste includes the wait of the step before, which has the given nodes and lasts until step i
+// starts.
 func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	var best core.Time
 	least, found := int64(0), false

@@ -94,8 +94,8 @@ func (w *walk) take(view View, from core.Time) {
 	}
 }
 
-// first returns the cluster whose next step begins first, or the lowest of several, and the time at which the step begins. The
-// time is Forever if there is no step.
+// first returns the cluster whose next step begins first, and the time at which that step begins. If there are
+// several such clusters, it returns the one with the lowest index. The time is Forever if there is no step.
 func (w *walk) first() (cluster int, at core.Time) {
 	at = core.Forever
 	for c, t := range w.begin {

@@ -213,7 +213,8 @@ func (s *sweep) take(it item) {
 	l.Nodes = s.soonest(nodes, 0, fitting, l.Count)
 }
 
-// preferred adds the nodes that a request prefers, from least on, until there are count.
+// preferred adds the nodes that a request prefers and whose IDs are at least `least`, until there are `count`
+// nodes.
 func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int {
 	for _, node := range it.prefer {
 		if len(nodes) < count && node >= least && node < s.nodes && s.bucket[node] >= fitting {
@@ -224,7 +225,8 @@ func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int
 	return nodes
 }
 
-// soonest adds the nodes whose next span begins soonest, the lowest from least on first, until there are count.
+// soonest adds nodes whose IDs are at least `least`, until there are `count` nodes. The nodes whose next span
+// begins soonest come first, and among these the lowest.
 func (s *sweep) soonest(nodes []int, least, fitting, count int) []int {
 	for b := s.after(fitting); b >= 0 && len(nodes) < count; {
 		node := s.buckets[b].from(least)

@@ -20,10 +20,11 @@ import (
 	"accordion/core/profile/list"
 )
 
-// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the tree has only one
-// leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast as a list. With more searches for
-// each write, smaller trees are as fast as a list. With more writes, only larger trees are: trees of 4,500 points if there are
-// two writes to nearby times for each search.
+// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the
+// tree has only one leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast
+// as a list. With more searches for each write, smaller trees are as fast as a list. With more writes, only
+// larger trees are as fast as a list. With two writes to nearby times for each search, these are trees of 4,500
+// points.
 const indexed = 2048
 
 // Profile is the number of used nodes of a machine at every time. Several goroutines may concurrently call methods that change

@@ -20,7 +20,7 @@ type reference struct {
 	places  []core.Planned // the reservations, as of the last pass
 
 	view    *profile.Profile
-	guards  guardView // protects jobs with guards; view counts all guards as used
+	guards  guardView // protects jobs with guards; `view` counts all guards as used
 	chooser moldable.Chooser
 
 	load  *SystemLoad   // nil without a sizing

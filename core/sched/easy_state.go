@@ -41,7 +41,7 @@ type easyState struct {
 	begin   core.Time      // the earliest start of the last reservation's job
 	only    [1]core.EP     // reused memory
 
-	stale    bool            // view must be built again, and there is no reservation
+	stale    bool            // `view` must be built again, and there is no reservation
 	freed    bool            // nodes were released early since the last pass
 	releases uint32          // number of passes that found nodes released early
 	retryAt  core.Time       // no job that was checked starts before this, unless nodes are released

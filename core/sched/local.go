@@ -11,9 +11,9 @@ type Local struct {
 	State Viewer
 	// Waiting are the waiting jobs in the order of their ranks, lowest first.
 	Waiting []Ranked
-	// Windows lists when individual hosts are free. nil means that the number of free hosts is enough to know. If certain hosts
-	// are planned for later, enough hosts may be free in each second although no host is free for the whole time of a request.
-	// State does not show this, because it only counts hosts.
+	// Windows has the times at which individual hosts are free. If it is nil, the planner only needs the number
+	// of free hosts. If certain hosts are planned for later, enough hosts may be free in each second although
+	// no host is free for the whole time of a request. State does not show this, because it only counts hosts.
 	Windows []Window
 }
 

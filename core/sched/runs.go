@@ -53,7 +53,7 @@ func (l *ByEnd) Add(h RunningJob) {
 	list[i] = h
 }
 
-// Add adds a job that started at began and whose end is in the future.
+// Add adds a job that started at second `began` and whose end is in the future.
 func (r *RunningByEnd) Add(h RunningJob, began core.Time) {
 	r.spans.Set(h.ID, span{h.End, began})
 	r.List.Add(h)
@@ -141,7 +141,7 @@ func (r *RunningByEnd) Get(id core.JobID) (h RunningJob, began core.Time, known 
 	return r.overdue[i], s.began, true
 }
 
-// Each calls visit for all jobs: first the overdue ones.
+// Each calls `visit` for all jobs: first the overdue ones.
 func (r *RunningByEnd) Each(visit func(RunningJob)) {
 	for _, list := range [][]RunningJob{r.overdue, r.List} {
 		for _, h := range list {

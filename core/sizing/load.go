@@ -124,8 +124,9 @@ func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(w.Machine) * span)
 }
 
-// stretched returns by how much a job's run time grows on a factor of its reference. It is the speed-up of section
-// 4.6 of the paper: efficiencies of .8, .65 and .4 at half, once and twice the reference, and linear in between.
+// stretched returns the run time of a job on a factor of its reference, relative to the run time on the
+// reference. It follows from the speed-up of section 4.6 of the paper: efficiencies of .8, .65 and .4 at half,
+// once and twice the reference, and linear in between.
 func stretched(factor float64) float64 {
 	if factor <= 1 {
 		return .65 / (.4 + .5*(factor-.5))

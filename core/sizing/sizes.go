@@ -256,7 +256,8 @@ func (s *Sizes) between(nodes float64) float64 {
 	return x * y / (y + part*(x-y))
 }
 
-// bounds returns the nodes of the floor, and the nodes of the largest size that fits a machine, which is at least the floor.
+// bounds returns the nodes of the floor, and the nodes of the largest size that fits a machine. The second
+// number is at least the first.
 func (s *Sizes) bounds(machine int) (least, most float64) {
 	floor := s.Steps[s.floor].Nodes
 	return float64(floor), float64(max(floor, min(s.Steps[len(s.Steps)-1].Nodes, machine)))

@@ -72,7 +72,7 @@ func (a *sums) bound() {
 	}
 }
 
-// index invalidates the tables and rebuilds that of the running jobs.
+// index invalidates the tables and rebuilds the table of the running jobs.
 func (a *sums) index() {
 	if a.waits == nil {
 		a.waits = make(map[*Sizes]bool, len(a.bounds))
@@ -118,7 +118,8 @@ func (a *sums) on(s *Sizes, factor float64) (nodes, seconds float64) {
 }
 
 // work returns the node-seconds, within the run time of a job, of running and waiting jobs at a factor of all
-// references. own and span are the nodes and the run time of the job itself, which need not wait.
+// references. `own` and `span` are the nodes and the run time of job s, which need not be among the waiting
+// jobs.
 func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
 	if work := a.added(s, factor, own, span); work < exact {
 		return work

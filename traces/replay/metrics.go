@@ -321,7 +321,7 @@ func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 	return all
 }
 
-// spread calls add for each week with the seconds of a period that are in this week.
+// spread calls `add` for each week, with the number of seconds of a period that are in this week.
 func spread(all []Week, from, to core.Time, add func(*Week, float64)) {
 	for k := weekOf(all, from); k < len(all) && all[k].From < to; k++ {
 		if seconds := min(to, all[k].From+week) - max(from, all[k].From); seconds > 0 {

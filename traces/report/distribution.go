@@ -86,7 +86,7 @@ func (r *Report) sorted(policy int, q quantity) []float64 {
 	return values
 }
 
-// classes is the mean of a quantity per class of jobs and policy.
+// classes has the mean of a quantity for each class of jobs and each policy.
 type classes struct {
 	Title   string       `json:"title"`
 	About   string       `json:"about"`

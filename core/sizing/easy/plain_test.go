@@ -45,7 +45,7 @@ func (p *plain) order() easy.Order {
 	return p.policy.(easy.CirneBerman).Order
 }
 
-// sized is nodes and duration of a choice, and its index.
+// sized has the nodes and the duration of a choice, and its index.
 type sized struct {
 	nodes, choice int
 	seconds       core.Time

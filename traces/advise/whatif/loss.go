@@ -31,7 +31,7 @@ func (l *Loss) BetterOff() bool {
 	return true
 }
 
-// Worse is by how much a mean is larger.
+// Worse is a mean that becomes larger, and by how much.
 type Worse struct {
 	Kind Kind
 	Estimate
