@@ -52,7 +52,7 @@ func everyPlace(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore
 	return b, ok
 }
 
-// everySecond returns how many nodes are free at each second before end.
+// everySecond returns how many nodes are free at each second before `end`.
 func everySecond(p *profile.Profile, end core.Time) []int {
 	free := make([]int, end)
 	for t := range free {

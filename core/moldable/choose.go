@@ -140,8 +140,8 @@ func (f *family) bound(lo, hi int) (core.Time, bool) {
 	return start + d, ok
 }
 
-// loses reports whether sizes from lo on that complete at end or later cannot be the result. Among sizes that
-// complete together, the one with the fewest nodes is the result.
+// loses reports whether sizes from index `lo` on cannot be the result if they complete at second `end` or
+// later. Among sizes that complete together, the one with the fewest nodes is the result.
 func (f *family) loses(lo int, end core.Time) bool {
 	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
 }

@@ -169,8 +169,9 @@ func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
 	return peak, end
 }
 
-// FirstFit returns the earliest time, not before from, at which n nodes are free for d seconds. d is Forever for a
-// need without end. ok is false if there is none. It passes once over the change points behind from.
+// FirstFit returns the earliest time, at or after `from`, from which n nodes are free for d seconds. d is
+// Forever for a need without end. ok is false if there is none. It passes once over the change points after
+// `from`.
 func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	if n <= 0 {
 		return from, true
@@ -202,8 +203,8 @@ func (p *plain) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	return start, end, true
 }
 
-// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
-// none.
+// FirstBelow returns the first time, at or after `from`, with fewer than n nodes free, or Forever and false if
+// there is none.
 func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	most := p.nodes - n
 	for i := p.index(from); n > 0 && i < len(p.at); i++ {

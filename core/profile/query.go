@@ -51,8 +51,8 @@ func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool)
 	return start, end, true
 }
 
-// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
-// none.
+// FirstBelow returns the first time, at or after `from`, with fewer than n nodes free, or Forever and false if
+// there is none.
 func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 {
 		return core.Forever, false

@@ -121,7 +121,8 @@ func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Res
 	return result, placed, err
 }
 
-// until calls work, and returns when work has returned or the context ends. In the second case work continues in the background.
+// until calls `work`, and returns when `work` has returned or the context ends. In the second case `work`
+// continues in the background.
 func until(ctx context.Context, work func()) error {
 	done := make(chan struct{})
 	go func() {

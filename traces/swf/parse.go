@@ -94,8 +94,8 @@ func lineEnd(text []byte, i int) int {
 // separators are the characters between fields.
 const separators = " \t\v\f\x00"
 
-// parseLine parses any line that is not a comment. It calls report for each problem, and stops if that returns an error. `job` is true if the
-// line is a job.
+// parseLine parses any line that is not a comment. It calls `report` for each problem, and stops if `report`
+// returns an error. `job` is true if the line is a job.
 func parseLine(line []byte, v *values, cpu *float64, report func(Field, Kind, string) error) (job bool, err error) {
 	*v, *cpu = none, Unknown
 	f := Field(0)
