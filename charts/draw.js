@@ -40,7 +40,8 @@ export function fit(pen, text, wide) {
   return text;
 }
 
-// surface sets the resolution of a canvas to that of the screen. It returns its pen, whose unit is a pixel of the page.
+// surface sets the resolution of a canvas to the screen's resolution. It returns its pen, whose unit is a pixel
+// of the page.
 export function surface(canvas, font) {
   const box = canvas.getBoundingClientRect(), ratio = Math.min(window.devicePixelRatio || 1, 3);
   const width = Math.max(1, Math.round(box.width)), height = Math.max(1, Math.round(box.height));

@@ -13,7 +13,7 @@ import (
 // time as the given one. Waste is the node-seconds for which steps hold their nodes longer than requested. If
 // there are several, it returns the one with the latest start of the first step, then of the second step, and
 // so on. `start` and `scheduled` are what Fit returned for ep on p with the same limit. Completion and limit do
-// not change. The result never wastes more than that of Compact.
+// not change. The result never wastes more than the result of Compact.
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
 // section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.
@@ -174,7 +174,7 @@ func (q piece) tilt(nodes int64) piece {
 	return q
 }
 
-// waste computes the pieces of step i from those of the next step, hole by hole.
+// waste computes the pieces of step i from the pieces of the next step, hole by hole.
 func (l *leastWaste) waste(i int, p *profile.Profile) {
 	s := &l.steps[i]
 	s.first = len(l.pieces)

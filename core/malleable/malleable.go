@@ -184,7 +184,7 @@ func (s *state) takeOver(now core.Time) {
 	}
 }
 
-// becomesDue inserts a job after those that became due before.
+// becomesDue inserts a job after the jobs that became due before it.
 func (s *state) becomesDue(w *waiter) {
 	i, _ := slices.BinarySearchFunc(s.due, w, byDue)
 	s.due = slices.Insert(s.due, i, w)

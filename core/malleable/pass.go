@@ -187,7 +187,8 @@ func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.claimFor(c.Start)
 }
 
-// claimPromises claims the nodes that promises need: those of later steps of evolving jobs, and of allocations in the future.
+// claimPromises claims the nodes that promises need: nodes of later steps of evolving jobs, and nodes of
+// allocations in the future.
 func (p *pass) claimPromises() {
 	for i := range p.changes {
 		a := &p.changes[i]

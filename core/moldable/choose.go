@@ -108,8 +108,8 @@ func isFamily(choices []core.EP) bool {
 	return true
 }
 
-// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. The result is the same as that of
-// a separate search for each size.
+// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. A separate search
+// for each size would have the same result.
 func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)

@@ -26,9 +26,9 @@ type Request struct {
 	// for these for as long as the job holds them. A job that holds nodes must not start later than any other request.
 	Held []int
 
-	// Prefer has the nodes that the job got earlier, from an earlier call of Name or by a reservation. A layer prefers the
-	// nodes of the old layer whose beginning is nearest to its own, then those of the next nearest layer. It gets the
-	// preferred nodes whenever they are free.
+	// Prefer has the nodes that the job got earlier, from an earlier call of Name or by a reservation. A layer
+	// prefers the nodes of the old layer whose beginning is nearest to its own beginning, then the nodes of the
+	// next nearest layer. It gets the preferred nodes whenever they are free.
 	Prefer []Named
 
 	// Firm marks a job that runs and whose Prefer nodes are reserved for its next steps. The job loses these nodes only to

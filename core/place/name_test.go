@@ -285,8 +285,8 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 	})
 }
 
-// Firm requests are those of jobs whose nodes are reserved. Other requests change nothing for firm requests that can keep
-// their nodes, whether or not the others can be served.
+// Jobs whose nodes are reserved have firm requests. Other requests change nothing for firm requests that can
+// keep their nodes, whether or not the others can be served.
 func TestFirmRequestsKeepTheirNodesWhateverTheOthersRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)

@@ -97,8 +97,8 @@ func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
 	return changed
 }
 
-// join returns the runs of a level of the whole branch, from those of its children. A run continues through a child
-// in which at most `most` nodes are used.
+// join returns the runs of a level of the whole branch, computed from the runs of its children. A run continues
+// through a child in which at most `most` nodes are used.
 func (b *branch) join(level, most int) runs {
 	var first, run, peak uint64
 	row, whole := &b.runs[level], true // the run so far is the whole branch

@@ -116,7 +116,8 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 	t.measure(b, i+1, end)
 }
 
-// tidy joins child i of a branch with a neighbor, if the child is nearly empty and the neighbor has room.
+// tidy joins child i of a branch with a neighbor, if the child is nearly empty and the neighbor has room. `end`
+// is the end of the branch.
 func (t *tree) tidy(b *branch, i int, end core.Time) {
 	if b.n < 2 || t.size(b, i) >= t.room(b)/4 {
 		return

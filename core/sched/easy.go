@@ -43,7 +43,7 @@ const AllReserved = math.MaxInt
 // job takes the peak of its first choice for the total duration of that choice. EASY ignores guards, margins and Foreign. A job
 // with a later Begin joins the queue at that time.
 //
-// On the log KTH-SP2 every start equals that of the published schedule.
+// On the log KTH-SP2 every start equals the start in the published schedule.
 type EASY struct {
 	Order  Order
 	Strict bool // no job starts before one ahead of it: first come, first served, without back-filling
@@ -69,7 +69,7 @@ func (p EASY) New(m core.Machine) State {
 	return newState(rules{rigid: true, order: p.Order, strict: p.Strict}, m)
 }
 
-// rules are the rules of a state: those of a Patient or an EASY.
+// rules are the rules of a state, which come from a Patient or an EASY.
 type rules struct {
 	Patient
 	rigid  bool

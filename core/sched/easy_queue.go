@@ -148,8 +148,8 @@ func leastNeed(j *core.Job, machine int) (w waitingJob, fits bool) {
 	return w, fits
 }
 
-// addDue adds a job behind those that became due before it, and behind those that became due with it and were
-// submitted before it.
+// addDue adds a job behind the jobs that became due before it. The new job is also behind the jobs that became
+// due at the same time and were submitted before it.
 func (s *easyQueue) addDue(w waitingJob, due core.Time) {
 	a := dueRank{due, w.Seq}
 	if s.due.Jobs > 0 && a.before(s.last) {

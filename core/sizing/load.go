@@ -71,8 +71,8 @@ func (l Load) forecast(w *World) *Forecast {
 }
 
 // Search calls `tell` with each factor that it tries. The last trial with Better set is the result. Without a
-// forecast no factor exceeds 1, unless Beyond is set. With a larger factor, one job would get so many nodes of
-// an empty machine that the next jobs find no room.
+// forecast no factor exceeds 1, unless Beyond is set. With a larger factor, one job could take most nodes of an
+// empty machine, and the next jobs would find no room.
 func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	f := l.forecast(w)
 	most := math.Inf(1)

@@ -58,7 +58,8 @@ func CheckScript(script string, nodes int) (Request, []error) {
 	return combine(lines, options, all, nodes)
 }
 
-// combine returns the request of a script. The request of its lines and that of its options must be equal if both exist.
+// combine returns the request of a script. If the script has a request in its lines and a request in its
+// options, the two must be equal.
 func combine(lines, options Request, all []error, nodes int) (Request, []error) {
 	r := lines
 	switch {

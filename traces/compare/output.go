@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed is a log together with those of its jobs that are replayed.
+// Replayed is a log with the jobs of the log that are replayed.
 type Replayed struct {
 	Log *swf.Log
 	*workload.Selected

@@ -22,7 +22,7 @@ type arrays struct {
 	queue []int32    // in the order of the log
 
 	shadow core.Time // when the head of the queue starts
-	extra  int       // nodes that are free then in addition to those of the head
+	extra  int       // nodes that are free then in addition to the head's nodes
 }
 
 // arrayEnd is the requested or the real end of a job.

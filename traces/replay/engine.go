@@ -21,7 +21,7 @@ import (
 // exceeds the machine, has a Start of −1.
 func Run(w workload.Workload, p sched.Policy) Result { return RunWatched(w, p, nil) }
 
-// RunWatched does the same as Run, and calls watch from time to time with the number of ended jobs.
+// RunWatched does what Run does, and calls `watch` from time to time with the number of ended jobs.
 func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Result {
 	e := newEngine(w, p)
 	e.watch = watch

@@ -66,7 +66,8 @@ func mulDivUp(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
-// Estimates determines which times jobs request: those of the log (the zero value), or a multiple of the run times.
+// Estimates determines which times jobs request: the times in the log (the zero value), or a multiple of the
+// run times.
 type Estimates struct{ times Factor }
 
 // Actual is estimates that are equal to the run times.

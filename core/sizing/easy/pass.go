@@ -34,7 +34,7 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 type headPlace struct {
 	size   int       // index of the head's size
 	at     core.Time // start; Forever on a machine that lost nodes and will never have enough
-	beside int       // nodes that are free at that time in addition to those of the head
+	beside int       // nodes that are free at that time in addition to the head's nodes
 	factor float64   // factor of the head's reference, by the sizing rule
 }
 

@@ -51,8 +51,8 @@ type sized struct {
 	seconds       core.Time
 }
 
-// list returns the choices on which a job may start at all: the shortest for each number of nodes, without those that
-// last longer than one with fewer nodes.
+// list returns the choices on which a job may start at all: the shortest for each number of nodes, without
+// choices that last longer than a choice with fewer nodes.
 func list(j core.Job) (all []sized) {
 	for i, ep := range j.Choices {
 		if len(ep) > 1 {
@@ -346,7 +346,7 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 	return 1
 }
 
-// queue returns the waiting jobs in order, after those that age now have aged.
+// queue returns the waiting jobs in order, after the jobs that age now have aged.
 func (p *plain) queue(now core.Time) (all []*plainJob) {
 	o := p.order()
 	for _, w := range p.waiting {

@@ -68,7 +68,8 @@ func Text(report *advise.Report, in *Input, top int) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// split divides advice into the groups with a line and those that are left alone, which come last.
+// split divides advice into the groups with a line and the groups that are left alone. The latter are last in
+// `all`.
 func split(all []advise.Advice) (advised, left []advise.Advice) {
 	for i, a := range all {
 		if a.Kind == advise.LeftAlone {

@@ -8,8 +8,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// approach is the name of a policy in the experiments: a policy of core/policy, or one of variants, which differs from such a policy in a
-// parameter.
+// approach is the name of a policy in the experiments: a policy of core/policy, or an entry of `variants`. A
+// variant differs from a policy of core/policy in one parameter.
 type approach string
 
 // The approaches of the paper, in our interpretation P of it (see reading).

@@ -179,7 +179,8 @@ func (d *Data) row(id string, s setting, r reading, metric string, class int, va
 	return row
 }
 
-// least returns the smallest possible mean factor: that of the smallest size that each job lists.
+// least returns the smallest possible mean factor, which results if each job has the smallest size that it
+// lists.
 func (d *Data) least(s setting, c int) float64 {
 	return mean(d.values(s, scojo, quantity{of: func(r *result) float64 { return r.of[c].least }}))
 }

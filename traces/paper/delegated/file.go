@@ -41,7 +41,7 @@ func Read(in io.Reader, name string) ([]Job, error) {
 	return r.jobs, err
 }
 
-// ReadLine parses one line of a jobs file, counted from 1. Errors are those of Read.
+// ReadLine parses one line of a jobs file, counted from 1. It returns the same errors as Read.
 func ReadLine(in io.Reader, name string, line int) (Job, error) {
 	r, err := read(in, name)
 	if err != nil {

@@ -41,7 +41,7 @@ class Replayed extends Gantt {
     for (let i = 0; i < n; i++) colour[i] = place.has(user[i]) ? place.get(user[i]) : 9;
   }
 
-  slowdown(i) { // run times count as at least 10 seconds; that of a moldable job is the log's
+  slowdown(i) { // run times count as at least 10 seconds; a moldable job has its run time in the log
     const { start, end } = this.times, run = this.jobs.kind[i] === 1 ? this.jobs.run[i] : end[i] - start[i];
     return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
   }
