@@ -183,8 +183,8 @@ type Planned struct {
 	Allocation     // when it would start, and its scheduled EP from then on
 	Choice     int // index in the job's choices
 
-	// Early is when the job starts if no earlier job uses its guard. Start is the latest start. Early is for
-	// jobs that have a guard.
+	// Early is the earliest start of a job that has a guard: it starts then if no earlier job uses its own
+	// guard. Start is the latest start.
 	Early Time
 }
 

@@ -202,7 +202,7 @@ func TestTheMetricsOfAScheduleDoneByHand(t *testing.T) {
 }
 
 // The test runs the experiment of the paper (section 5.1) on 100 nodes. The averages must be near the averages
-// that the paper prints (Tables 1 and 2). They are given here with one more digit, which two other programs
+// that the paper prints (Tables 1 and 2). The expected averages have one more digit, which two other programs
 // computed. The bounds allow for another seed.
 func TestTheAveragesOfThePaperComeOut(t *testing.T) {
 	const tests, nodes = 1000, 100

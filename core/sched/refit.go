@@ -22,10 +22,11 @@ type Remainder struct {
 // the earliest time at which it fits. `fixed` has the promises of other jobs and whatever else occupies the machine. These do
 // not change.
 //
-// The result has one allocation for each remainder, in the same order. It starts now, and its EP has the current step and then
-// the later steps, each with its new length. A remainder may be unable ever to continue, because its next steps exceed the
-// machine or because jobs wait for each other's nodes. It then keeps its nodes without end: its EP is one step to core.Forever.
-// This changes only when the job ends or the machine gets more nodes.
+// The result has one allocation for each remainder, in the same order. It starts now, and its EP has the
+// current step and then the later steps, each with its new length. It may be that a remainder can never
+// continue, because its next steps exceed the machine or because jobs wait for each other's nodes. It then
+// keeps its nodes without end: its EP is one step to core.Forever. This changes only when the job ends or the
+// machine gets more nodes.
 //
 // Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to hold. Refit first
 // fits the remainders that can continue while all others keep their nodes forever, then the others around these, as in the

@@ -68,7 +68,7 @@ func Text(report *advise.Report, in *Input, top int) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// split divides advice into the groups with a line and the groups that are left alone. The latter are last in
+// split divides advice into the groups with a line and the groups that are left alone. These groups are last in
 // `all`.
 func split(all []advise.Advice) (advised, left []advise.Advice) {
 	for i, a := range all {
