@@ -61,11 +61,12 @@ type span struct {
 	from, until core.Time
 }
 
-// Fit finds the place with the earliest completion for a requested profile on the machine whose occupation is p. The place
-// does not begin before notBefore. This is the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205,
-// Algorithm 3). The first step is moved and never expanded. Each later step but the last may keep its nodes while it waits
-// for the nodes of the next step, up to limit times its duration. The last step lasts exactly as requested. Among the places
-// with the earliest completion Fit returns the one whose steps start earliest.
+// Fit finds the place with the earliest completion for a requested profile on the machine whose occupation is
+// p. The place does not begin before notBefore. This is the base fit algorithm (Klein & Pérez, CoreGRID 2011,
+// Algorithm 2; RR-7205, Algorithm 3). The first step is moved and never expanded. Each later step but the last
+// may keep its nodes while it waits for the nodes of the next step, up to `limit` times its duration. The last
+// step lasts exactly as requested. Among the places with the earliest completion Fit returns the one whose
+// steps start earliest.
 //
 // `scheduled` has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes
 // than the machine has, or its nodes are never free for long enough. A profile with a step shorter than a
@@ -119,8 +120,8 @@ func (f *Fitter) fit(into *core.EP, ep core.EP, p profile.Lifted, limit Limit, b
 	return f.start(0), true
 }
 
-// prepare places the steps one after the other from begin on, and finds the spans. It returns false if the profile
-// can never fit.
+// prepare places the steps one after the other from second `begin` on, and finds the spans. It returns false if
+// the profile can never fit.
 func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	f.steps = slices.Grow(f.steps[:0], len(ep))
 	at := f.begin

@@ -68,8 +68,8 @@ type stepRange struct {
 	first, end      int       // its pieces are pieces[first:end]
 }
 
-// piece is a range of starts, both ends included, over which the waste is linear: value at from, increasing by slope
-// each second.
+// piece is a range of starts, both ends included, over which the waste is linear: `value` at time `from`,
+// increasing by `slope` each second.
 type piece struct {
 	from, to     core.Time
 	value, slope int64

@@ -67,8 +67,8 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, slices.Clone(scheduled), true
 }
 
-// PlaceInto does what Place does, but overwrites into, the caller's memory, and returns the scheduled profile in it. It is for
-// searches that place the same applications thousands of times.
+// PlaceInto does what Place does, but overwrites `into`, which is the caller's memory, and returns the
+// scheduled profile in it. It is for searches that place the same applications thousands of times.
 func (a Algorithm) PlaceInto(f *Fitter, into, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	return start, append(into[:0], scheduled...), ok

@@ -100,7 +100,7 @@ type run struct {
 	*core.Range           // nil if the job is not malleable
 	reference   core.Step // the requested size and duration
 	size        int       // nodes
-	before      int       // nodes that the job had before its last resize; it holds them until settled
+	before      int       // nodes that the job had before its last resize; it holds them until time `settled`
 	settled     core.Time // when its last resize ends
 	heard       bool
 	lends       bool      // in the view, the nodes above the job's minimum are free from the time that method gives returns

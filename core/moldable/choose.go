@@ -21,7 +21,8 @@ func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.P
 	return c.BestBehind(nil, view, now, j)
 }
 
-// BestBehind does what Best does, but skips the times at which front remembers that there is no room. `front` may be nil.
+// BestBehind does what Best does, but skips the times at which `front` remembers that there is no room. `front`
+// may be nil.
 func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {
@@ -120,7 +121,7 @@ func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planne
 	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
 }
 
-// family is a search in a family. index and end are the best size so far and its completion.
+// family is a search in a family. `index` and `end` are the best size so far and its completion.
 type family struct {
 	view      profile.Lifted
 	choices   []core.EP

@@ -62,7 +62,8 @@ const mostRecent = 16
 // NewComplex returns a Complex for one application.
 func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
 
-// Asked calls yield once for each offer with which the selection was called, in no particular order. Offers are read only.
+// Asked calls `yield` once for each offer with which the selection was called, in no particular order. Offers
+// are read only.
 func (x *Complex) Asked(yield func(offered []int) bool) {
 	for _, a := range x.answers {
 		if !yield(a.offered) {

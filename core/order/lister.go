@@ -21,7 +21,7 @@ type lister struct {
 	stride    int // number of applications from one snapshot to the next
 
 	now, next   list // the present schedule, and the schedule that is tried
-	first, till int  // next differs from now at most in the positions [first, till) of the order
+	first, till int  // `next` differs from `now` at most in the positions [first, till) of the order
 	work        *profile.Profile
 }
 

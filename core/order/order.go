@@ -77,7 +77,7 @@ func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
 	return best, nil
 }
 
-// anneal tries orders until the search ends, and stores the best one in best.
+// anneal tries orders until the search ends, and stores the best order in `best`.
 func (s Search) anneal(l *lister, best *Result) {
 	random := rand.New(rand.NewPCG(s.Seed, 0x6f72646572)) // "order": a stream other than the one that generated the applications
 	l.begin(best.Order)

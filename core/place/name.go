@@ -141,7 +141,8 @@ func nameApart(nodes int, claims []Claim, requests []Request) []Naming {
 	return all
 }
 
-// better reports whether a serves more requests than b: it compares firm requests first, then all.
+// better reports whether result a serves more requests than result b. It compares firm requests first, then all
+// requests.
 func better(requests []Request, a, b []Naming) bool {
 	missed := func(all []Naming) (firm, sum int) {
 		for i, n := range all {
@@ -300,7 +301,7 @@ func (a *attempt) pin() {
 	}
 }
 
-// based is a layer that prefers nodes below least, the lowest node that its job should get.
+// based is a layer that prefers nodes below `least`, the lowest node that its job should get.
 type based struct {
 	*item
 	least int

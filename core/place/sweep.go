@@ -190,7 +190,7 @@ func (s *sweep) fitting(t core.Time) int {
 	return b
 }
 
-// freeUntil returns the number of nodes that are free from now until t, at most enough.
+// freeUntil returns the number of nodes that are free from now until t, but at most `enough`.
 func (s *sweep) freeUntil(t core.Time, enough int) int {
 	count := 0
 	for b := s.after(s.fitting(t)); b >= 0 && count < enough; b = s.after(b + 1) {

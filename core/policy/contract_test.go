@@ -93,7 +93,7 @@ func (c *contract) end(id core.JobID) {
 	delete(c.waits, id)
 }
 
-// ask calls Starts, compares the result with the plan before and with a clone, and applies it.
+// ask calls Starts, compares the result with the previous plan and with the result of a clone, and applies it.
 func (c *contract) ask() {
 	clone := c.state.Clone()
 	plan := c.state.Plan(c.now)

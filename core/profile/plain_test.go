@@ -7,11 +7,11 @@ import (
 	"accordion/core/profile/list"
 )
 
-// plain is the simple second implementation: a sorted list of change points without an index. Tests compare every
-// result of a Profile with its result, and benchmarks compare their times.
+// plain is the simple second implementation: a sorted list of change points without an index. Tests compare
+// every result of a Profile with the result of plain, and benchmarks compare their times.
 //
-// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbors in used
-// differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
+// Invariant: `at` and `used` have the same length, at least 1; `at` increases strictly from -Forever; neighbors
+// in `used` differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
 type plain struct {
 	nodes int
 	at    []core.Time

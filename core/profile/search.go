@@ -235,8 +235,9 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 	return peak
 }
 
-// each calls visit for the stretches in order, beginning with the one that contains `from`, until visit returns false.
-// Neighboring stretches may have the same number of used nodes. each reports whether visit never returned false.
+// each calls `visit` for the stretches in order, beginning with the one that contains `from`, until `visit`
+// returns false. Neighboring stretches may have the same number of used nodes. each reports whether `visit`
+// never returned false.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
 	return eachBelow(t.root, min(from, list.LastTime), visit)
 }

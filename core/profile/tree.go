@@ -29,17 +29,17 @@ type tree struct {
 	visited int64 // children that changes went through, and change points of the leaves among them
 }
 
-// leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbors differ, and n is at least 1. Behind the last change point, at is
-// list.EndOfTime, so that no search needs n.
+// leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which
+// the branches know) used[i] nodes are used. Neighbors differ, and n is at least 1. Behind the last change
+// point, `at` is list.EndOfTime, so that no search needs n.
 type leaf struct {
 	n    int
 	at   [leafSize + 1]core.Time
 	used [leafSize]int
 }
 
-// branch has either leaves or branches as children. For each child it knows the beginning, the largest number of used
-// nodes, and the runs of each level. Behind the last child, at is list.EndOfTime.
+// branch has either leaves or branches as children. For each child it knows the beginning, the largest number
+// of used nodes, and the runs of each level. Behind the last child, `at` is list.EndOfTime.
 type branch struct {
 	n        int
 	at       [width + 1]core.Time

@@ -80,8 +80,8 @@ type rules struct {
 // Due returns when a job becomes due. This is at its submission if jobs need not wait until they are due.
 func (p Patient) Due(j core.Job) core.Time { return j.Submit + p.patience(&j) }
 
-// DueLike returns j with another submission time, so that it becomes due at the same time as other. Use it for two forms of the
-// same job, such as with different choices.
+// DueLike returns j with another submission time, so that it becomes due at the same time as job `other`. Use
+// it for two forms of the same job, such as with different choices.
 func (p Patient) DueLike(j, other core.Job) core.Job {
 	j.Submit += p.Due(other) - p.Due(j)
 	return j

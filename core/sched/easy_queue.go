@@ -67,7 +67,7 @@ func (s *easyQueue) submit(now core.Time, j *core.Job) {
 	s.submitted++
 }
 
-// enqueue adds a job that becomes due at the given time to its list.
+// enqueue adds a job to its list. The job becomes due at the given time.
 func (s *easyQueue) enqueue(now core.Time, j *core.Job, due core.Time, came uint32) {
 	w, fits := s.need(now, j)
 	if !fits {

@@ -37,8 +37,8 @@ func (r room) Next(all []blockLeast, b int) int {
 	return b
 }
 
-// Fitting returns a bit for each job of a block, the first job's in the lowest bit. The bit is set if the job finds
-// room.
+// Fitting returns a bit for each job of a block. The lowest bit is for the first job. The bit is set if the job
+// finds room.
 //
 //go:noinline
 func (r room) Fitting(block []waitingJob) uint {

@@ -28,10 +28,11 @@ type Remainder struct {
 // keeps its nodes without end: its EP is one step to core.Forever. This changes only when the job ends or the
 // machine gets more nodes.
 //
-// Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to hold. Refit first
-// fits the remainders that can continue while all others keep their nodes forever, then the others around these, as in the
-// banker's algorithm. Finally each remainder, in list order, is fitted again with the final promises of all others. So whenever
-// fixed and all present holdings fit the machine, the new promises fit it too.
+// Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to
+// hold. Refit first fits the remainders that can continue while all others keep their nodes forever, then the
+// others around these, as in the banker's algorithm. Finally each remainder, in list order, is fitted again
+// with the final promises of all others. So whenever `fixed` and all present holdings fit the machine, the new
+// promises fit it too.
 func Refit(now core.Time, m core.Machine, fixed []core.Allocation, broken []Remainder) []core.Allocation {
 	r := newRefitting(now, m, fixed, broken)
 	for r.grant(r.strict, len(broken)) || r.grant(r.squeezed, 1) {

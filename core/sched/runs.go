@@ -106,7 +106,7 @@ func (r *RunningByEnd) remove(id core.JobID, end core.Time) RunningJob {
 	return h
 }
 
-// Pass moves the jobs whose requested end has passed to overdue, and returns the sum of their nodes.
+// Pass moves the jobs whose requested end has passed to the list `overdue`, and returns the sum of their nodes.
 func (r *RunningByEnd) Pass(now core.Time) (nodes int) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].End <= now; i-- {
 		nodes += r.List[i].Nodes
@@ -160,8 +160,8 @@ func (r *RunningByEnd) Next(now core.Time) core.Time {
 	return core.Forever
 }
 
-// Occupy makes view the occupation of a machine from now on, by these jobs and by others whose size changes. Overdue
-// jobs are not in it.
+// Occupy sets `view` to the occupation of a machine from now on, by these jobs and by other jobs whose size
+// changes. Overdue jobs are not in it.
 func (r *RunningByEnd) Occupy(view *profile.Profile, nodes int, now core.Time, others []Active) {
 	view.Clear(nodes)
 	for _, h := range r.List {

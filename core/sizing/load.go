@@ -101,8 +101,8 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	}
 }
 
-// unbounded returns the load of the machine during the run time of a job, at a factor of all references, without
-// regard to the sizes that the jobs listed.
+// unbounded returns the load of the machine during the run time of a job, if all jobs have the given factor
+// times their references. It ignores the sizes that the jobs listed.
 func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	own := factor * float64(s.Nodes)
 	span := s.Lasts(own)

@@ -100,7 +100,8 @@ func (a *sums) index() {
 	}
 }
 
-// load returns the load of the machine during the run time of a job, at a factor of all references.
+// load returns the load of the machine during the run time of a job, if jobs have the given factor times their
+// references.
 func (a *sums) load(s *Sizes, f *Forecast, factor float64) float64 {
 	own, span := a.on(s, factor)
 	work := a.work(s, factor, own, span)
@@ -117,9 +118,9 @@ func (a *sums) on(s *Sizes, factor float64) (nodes, seconds float64) {
 	return nodes, s.Lasts(nodes)
 }
 
-// work returns the node-seconds, within the run time of a job, of running and waiting jobs at a factor of all
-// references. `own` and `span` are the nodes and the run time of job s, which need not be among the waiting
-// jobs.
+// work returns the node-seconds, within the run time of a job, of running and waiting jobs. The waiting jobs
+// have the given factor times their references. `own` and `span` are the nodes and the run time of job s, which
+// need not be among the waiting jobs.
 func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
 	if work := a.added(s, factor, own, span); work < exact {
 		return work

@@ -18,11 +18,12 @@ var (
 	nearlyLine = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
 
-// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
-// each with its line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
+// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first
+// command. It returns all errors, each with its line and column. A form that sbatch and oarsub refuse is an
+// error here, too. The error names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
-		lines, options Request // the request of the #EP and #MOLD lines, each of which continues the one before; the request of an #SBATCH or #OAR line
+		lines, options Request // lines is the request of the #EP and #MOLD lines, each of which continues the one before; options is the request of an #SBATCH or #OAR line
 		all            []error
 		after          bool // the first command has been reached
 	)

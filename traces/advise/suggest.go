@@ -201,7 +201,7 @@ func areaWithResizes(all []stretch) int64 {
 	return sum
 }
 
-// resizeArea returns the area of a resize, in which the job holds the larger one of both sizes.
+// resizeArea returns the area of a resize, in which the job holds the larger of the two sizes.
 func resizeArea(before, after int) int64 {
 	if after > before {
 		return growSeconds * int64(after)

@@ -43,7 +43,8 @@ func Cases() (all []Case) {
 	return all
 }
 
-// Table returns the table with the result of judge for each text, on one line. It cuts a long result.
+// Table returns the table with the result of the function `judge` for each text, on one line. It cuts a long
+// result.
 func Table(judge func(Case) string) string {
 	var b strings.Builder
 	cases := Cases()

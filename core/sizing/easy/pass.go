@@ -64,7 +64,7 @@ func (s *state) remember(size int) {
 	}
 }
 
-// sizes returns the indexes of the sizes that a job may have by a factor.
+// sizes returns the indexes of the sizes that a job may have with a factor.
 func (s *state) sizes(w *waiter, factor float64) (lo, hi int) {
 	factor = s.rounding.Of(factor, w.sizes)
 	if w.least == 0 {

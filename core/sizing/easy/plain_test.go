@@ -281,7 +281,7 @@ func (p *plain) world(now core.Time) *sizing.World {
 // begins later.
 func (p *plain) began(a core.Allocation) bool { return a.Job > -100 }
 
-// may returns the sizes that a job may have by a factor.
+// may returns the sizes that a job may have with a factor.
 func (p *plain) may(w *plainJob, factor float64) (all []sized) {
 	floor := 0
 	if policy, sizes := p.policy.(easy.EASY); sizes && policy.Floor == sizing.HalfReference {

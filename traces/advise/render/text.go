@@ -36,7 +36,7 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
 }
 
-// Text returns the report for a terminal, with at most top rows per table.
+// Text returns the report for a terminal, with at most `top` rows per table.
 func Text(report *advise.Report, in *Input, top int) string {
 	var b strings.Builder
 	advised, left := split(report.Advice)

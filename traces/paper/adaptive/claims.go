@@ -73,7 +73,7 @@ func between(low, high float64) rule {
 	}}
 }
 
-// words returns the rule for a claim in words that means a range, without a published number.
+// words returns the rule for a claim in words, without a published number. The claim means a range of values.
 func words(text string, low, high float64) rule {
 	r := between(low, high)
 	r.words, r.printed = text, math.NaN()
