@@ -54,7 +54,8 @@ export class Gantt {
     return box.top + (row - view.top) / (view.bottom - view.top) * (box.bottom - box.top);
   }
 
-  // under, outline and marks draw below the rectangles, on them but below their names, and on top of everything.
+  // under draws below the rectangles. outline draws on them, but below their names. marks draws on top of
+  // everything.
   under() {}
   outline() {}
   marks() {}

@@ -14,8 +14,9 @@ var pow10 = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e
 // at most MaxValue, and exact as a float64.
 const digits = 15
 
-// scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every line of every log, so scan is
-// fast. It returns the length of the line with its end, which text must contain, or 0 for any other line, which parseLine parses.
+// scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every
+// line of every log, so scan is fast. `text` must contain the end of the line. scan returns the length of the
+// line with its end, or 0 for any other line, which parseLine parses.
 func scan(text []byte, v *values, cpu *float64) (length int) {
 	i := 0
 	for f := range v {
