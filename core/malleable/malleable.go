@@ -225,7 +225,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
 
-// enter adds a running job. `nodes` is 0 for an evolving job, whose steps are in changes.
+// enter adds a running job. `nodes` is 0 for an evolving job, whose steps are in `changes`.
 func (s *state) enter(r *run, nodes int) {
 	r.came, r.size, r.before = s.came, nodes, nodes
 	s.came++

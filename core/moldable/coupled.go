@@ -26,9 +26,9 @@ type Group struct {
 	Latency  float64 // seconds between the two most distant clusters
 }
 
-// Time returns the seconds that the application needs on the given hosts of each cluster. `latency` is that between the two
-// most distant clusters. Each product is converted before it is added, so that no processor fuses the two operations and
-// rounds differently.
+// Time returns the seconds that the application needs on the given hosts of each cluster. `latency` is the
+// latency between the two most distant clusters. Each product is converted before it is added, so that no
+// processor fuses the two operations and rounds differently.
 func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	power := 0.0
 	for i, n := range hosts {
