@@ -34,5 +34,5 @@ func Module() string {
 	return all.String()
 }
 
-// Script returns the same as Module for a page without modules.
+// Script returns the content of Module as a plain script, for a page without modules.
 func Script() string { return exports.ReplaceAllString(Module(), "") }

@@ -18,14 +18,14 @@ function luminance(hex) {
 // readable returns black or white, whichever has more contrast on a color.
 export function readable(hex) { return luminance(hex) > 0.18 ? "#10151c" : "#ffffff"; }
 
-// stepOf returns the smallest of 1, 2, 5, 10… units that fits into a length at most most times.
+// stepOf returns the smallest of 1, 2, 5, 10… units that fits into a length at most `most` times.
 export function stepOf(length, most, unit = 1) {
   for (let k = 0; length / unit > most; k++) unit *= [2, 2.5, 2][k % 3];
   return unit;
 }
 
-// timeStep returns the shortest round time in seconds that fits into a length at most most times, or undefined beyond two
-// weeks.
+// timeStep returns the shortest round time in seconds that fits into a length at most `most` times. It returns
+// undefined if that would be more than two weeks.
 export function timeStep(length, most) {
   return [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600].find(s => length / s <= most);
 }
@@ -40,7 +40,8 @@ export function fit(pen, text, wide) {
   return text;
 }
 
-// surface sets the resolution of a canvas to that of the screen. It returns its pen, whose unit is a pixel of the page.
+// surface sets the resolution of a canvas to the screen's resolution. It returns its pen, whose unit is a pixel
+// of the page.
 export function surface(canvas, font) {
   const box = canvas.getBoundingClientRect(), ratio = Math.min(window.devicePixelRatio || 1, 3);
   const width = Math.max(1, Math.round(box.width)), height = Math.max(1, Math.round(box.height));

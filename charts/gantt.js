@@ -54,7 +54,8 @@ export class Gantt {
     return box.top + (row - view.top) / (view.bottom - view.top) * (box.bottom - box.top);
   }
 
-  // under, outline and marks draw below the rectangles, on them but below their names, and on top of everything.
+  // under draws below the rectangles. outline draws on them, but below their names. marks draws on top of
+  // everything.
   under() {}
   outline() {}
   marks() {}
@@ -169,7 +170,8 @@ export class Gantt {
     tip.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.round(top)}px)`;
   }
 
-  // step goes to the job before or after the chosen one. Without one it begins where begins says.
+  // step goes to the job before or after the chosen one. If no job is chosen, it goes to the job at the
+  // index that `begins` returns.
   step(by) {
     const order = this.order(), at = order.indexOf(this.selected);
     if (!order.length) return;

@@ -75,9 +75,10 @@ export function columns(list) {
   return { n: list.length, job: column("id"), from: column("from"), to: column("to"), top: column("top"), bottom: column("bottom") };
 }
 
-// apart gives each of several jobs that have a row at the same time its own lane of the row, so that none is drawn over
-// another. It returns the rectangles or parts of them, sorted by their beginnings, the times in which each row was held,
-// and the maximum number of lanes in a row. Jobs that overlap by at most slack seconds do not share a row.
+// apart gives each of several jobs that have a row at the same time its own lane of the row, so that none is
+// drawn over another. It returns the rectangles or parts of them, sorted by their beginnings, the times in
+// which each row was held, and the maximum number of lanes in a row. Jobs that overlap by at most `slack`
+// seconds do not share a row.
 export function apart(rects, rows, slack = 0) {
   const all = rects.sort((a, b) => a.from - b.from), until = new Float64Array(rows).fill(-Infinity), shared = new Map();
   for (const r of all) {

@@ -1,11 +1,13 @@
-// View is the window of time and rows that the charts of a page share. A page sets whole, the time that it may show.
+// View is the window of time and rows that the charts of a page share. A page sets `whole`, the time that it
+// may show.
 export class View {
   // rows is the number of rows of the Gantt chart. least is the shortest visible time in seconds.
   constructor(rows, least) {
     Object.assign(this, { from: 0, to: 1, top: 0, bottom: rows, rows, least, hover: null, listeners: [], pending: false });
   }
 
-  // show moves the window, but not out of the whole, and not below the least time or three rows.
+  // show moves the window. The window stays within `whole`, and has at least the shortest visible time
+  // and three rows.
   show(from, to, top = this.top, bottom = this.bottom) {
     const { whole, rows } = this, most = whole.to - whole.from;
     const length = Math.min(most, Math.max(to - from, Math.min(most, this.least)));

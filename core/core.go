@@ -93,47 +93,50 @@ type Job struct {
 	Begin  Time // earliest start; 0 means at any time
 	Latest Time // latest start; 0 means no limit. Policies ignore it: see sched.PlanWithoutLate
 
-	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step, a moldable
-	// job several of one step each, an evolving job one of several steps. Choices is never empty, and no choice is
-	// empty.
+	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step. A
+	// moldable job has several choices of one step each. An evolving job has one choice of several steps.
+	// Choices is never empty, and no choice is empty.
 	Choices []EP
 
-	// Range makes the job malleable: the planner may change its size while it runs. The job's only choice, of one step,
-	// is then the reference. Range is nil for all other jobs.
+	// Range makes the job malleable: the planner may change its size while it runs. Such a job has one choice
+	// with one step: its reference size and duration. Range is nil for all other jobs.
 	Range *Range
 
 	// Pause is the number of seconds at the end of each choice in which the job does not run and its nodes stay idle.
 	// Code that depends on how long a job runs, such as sizing.ClassOf, subtracts it.
 	Pause Time
 
-	// Guard is the overrun allowance of an ordinary job: the number of seconds at the end of its only choice that the
-	// job may use or not. If it does not use them, later jobs may start that much earlier. Guard is 0 for a managed job.
+	// Guard is the overrun allowance of an ordinary job: the number of seconds at the end of its only choice
+	// that the job may not need. If it ends earlier, later jobs may start that much earlier. Guard is 0 for a
+	// managed job.
 	Guard Time
 
 	// Foreign marks a job that the batch system starts by its own plan, in which every waiting job has a place. A foreign
 	// job therefore has a place in every plan of this package too, and no later job delays it.
 	Foreign bool
 
-	// Margin is the number of seconds by which a managed job's time limit exceeds its profile. A batch system that
-	// back-fills by limits considers all of the job's nodes as taken until the time limit. So the job starts only where
-	// the margin, too, delays no earlier job that has a guard. Margin is 0 for an ordinary job.
+	// Margin is the number of seconds by which a managed job's time limit exceeds its profile. A batch system
+	// that back-fills by limits considers all of the job's nodes as taken until the time limit. So the job
+	// starts only where its nodes, held until that limit, delay no earlier job that has a guard. Margin is 0
+	// for an ordinary job.
 	Margin Time
 }
 
-// Range is the sizes on which a malleable job runs, and how it changes between them.
+// Range describes the sizes on which a malleable job can run, and how it changes from one to another.
 type Range struct {
-	Min, Max int   // nodes; the reference lies between them
+	Min, Max int   // nodes; the reference size is between them
 	Every    Time  // seconds from one resize point to the next, counted from the job's start
 	Cost     Time  // seconds without progress that a resize takes
 	Speed    Speed // speed on each size; nil if unknown
 }
 
-// Speed is how fast a job runs on each size: a piecewise linear curve through these points, which are ordered by size. The curve
-// starts at (0, 0) and continues straight behind the last point. An unknown Speed, nil, counts as linear up to the reference and
-// constant above it.
+// Speed is how fast a job runs on each size: a piecewise linear curve through these points, which are ordered
+// by size. The curve starts at (0, 0) and continues in a straight line after the last point. If the speed is
+// unknown, Speed is nil: linear up to the reference size and constant above it.
 type Speed []SpeedPoint
 
-// SpeedPoint is the speed on one size. The size is a multiple of the reference, the speed has any unit.
+// SpeedPoint is the speed on one size. The size is a multiple of the reference size. The speed may have any
+// unit.
 type SpeedPoint struct{ Size, Speed float64 }
 
 // Stretch returns the run time on a number of nodes, as a multiple of the run time on the reference.
@@ -180,8 +183,8 @@ type Planned struct {
 	Allocation     // when it would start, and its scheduled EP from then on
 	Choice     int // index in the job's choices
 
-	// Early is the earliest start of a job that has a guard: its start if no earlier job uses its own guard. Start is the
-	// latest start.
+	// Early is the earliest start of a job that has a guard: it starts then if no earlier job uses its own
+	// guard. Start is the latest start.
 	Early Time
 }
 

@@ -11,19 +11,20 @@ import (
 // There are two boards, which give the same messages. Use Indexed, which is based on core/profile. Linear is simple enough to be checked by
 // reading, and its steps are the basic operations that RR-7389 defines.
 type Board interface {
-	// Begin clears the board for a pass: from now on nothing is occupied. hosts has the number of hosts of each cluster.
+	// Begin clears the board for a pass: from now on nothing is occupied. `hosts` has the number of hosts of each cluster.
 	Begin(now core.Time, hosts []int)
-	// Occupy marks hosts of a cluster as occupied in [from, to), which does not begin before the second of the pass. If to is
-	// core.Forever there is no end.
+	// Occupy marks hosts of a cluster as occupied in [from, to). `from` is not before the second of the pass.
+	// If `to` is core.Forever there is no end.
 	Occupy(cluster int, from, to core.Time, hosts int)
-	// Put replaces a cluster's occupation from the second of the pass on. points are as Profile.Points returns them.
+	// Put replaces a cluster's occupation from the second of the pass on. `points` are as Profile.Points returns them.
 	Put(cluster int, points []profile.Point)
 	// FirstFit returns the earliest second, at or after `from`, from which the number of hosts of a cluster is free for d seconds.
 	// ok is false if there is none. A result later than `until` may be wrong or missing.
 	FirstFit(cluster, hosts int, d, from, until core.Time) (start core.Time, ok bool)
 
-	// Look compares what a viewer has seen with the occupation from now on, which is not before the last Begin. It appends the clusters on
-	// which they differ, as functions of time, and records that the viewer has seen the occupation.
+	// Look compares the occupation from second `now` on with what a viewer has seen of it. It appends a Change
+	// for each cluster that differs, and records that the viewer has seen the occupation. `now` is not before
+	// the last Begin.
 	Look(viewer int, now core.Time, into []Change) []Change
 	// Forget forgets what a viewer has seen. The next Look for this viewer returns a change of every cluster.
 	Forget(viewer int)

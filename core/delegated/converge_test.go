@@ -56,7 +56,7 @@ func (x *exchange) hear(now core.Time, messages []delegated.Message) {
 	}
 }
 
-// settle continues until nothing changes any more, and returns the number of passes.
+// settle makes passes until nothing changes, and returns the number of passes.
 func (x *exchange) settle(most int) int {
 	before := x.linear.Counts().Passes
 	for at := x.linear.Next(); at < beyond; at = x.linear.Next() {
@@ -70,8 +70,8 @@ func (x *exchange) settle(most int) int {
 	return x.linear.Counts().Passes - before
 }
 
-// earliest requests as a launcher of the paper does: for a moldable application that should complete as early as
-// possible.
+// earliest returns the request of a launcher as in the paper: the one with which a moldable application
+// completes earliest.
 func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool) {
 	m := moldable.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
 		return beyond + 40*core.Time(id%7+1)/core.Time(n) + core.Time(c)

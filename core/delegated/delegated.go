@@ -29,7 +29,7 @@ const (
 	RequestSent              // the application's first or changed request waits for a pass
 	Waiting                  // the request has an estimate
 	Started
-	FinishSent // is being ended, and keeps its hosts until Done
+	FinishSent // was asked to end, and keeps its hosts until Done
 	Ghost      // has ended; its hosts stay occupied for the fair-start delay
 	Finished   // has ended, or was never known
 )
@@ -66,7 +66,7 @@ type Kind int
 
 // The kinds of messages.
 const (
-	View  Kind = iota // the launcher's view has changed, or its estimate
+	View  Kind = iota // the launcher's view or the estimate of its request has changed
 	Start             // the application starts, with its request
 	End               // the application should end, and the RMS waits for Done
 )

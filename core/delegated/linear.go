@@ -7,9 +7,9 @@ import (
 	"accordion/core/profile"
 )
 
-// Linear is a Board of plain lists of steps, which are searched from their beginning. It counts the steps that it visits as RR-7389, section
-// 6.1, does: an addition visits the steps that begin before its end, and a search visits all steps from the first one to the one that
-// decides.
+// Linear is a Board of plain lists of steps, which are searched from their beginning. It counts the steps that
+// it visits as RR-7389, section 6.1, does. An addition visits the steps that begin before its end. A search
+// visits all steps from the first one to the one that decides its result.
 type Linear struct {
 	seenViews
 	now   core.Time

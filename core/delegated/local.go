@@ -53,7 +53,7 @@ func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	return nil
 }
 
-// beginLocals begins a pass with the own jobs that run on the clusters.
+// beginLocals begins a pass with the clusters' own jobs that are running.
 func (r *RMS) beginLocals() {
 	for c, l := range r.locals {
 		if l != nil {

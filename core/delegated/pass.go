@@ -117,7 +117,7 @@ func (r *RMS) updateGhosts() {
 	r.applications = kept
 }
 
-// drawHeld draws the hosts that are held now.
+// drawHeld marks the hosts that are held now as occupied on the board.
 func (r *RMS) drawHeld() {
 	take := func(cluster int, from, to core.Time, hosts int) {
 		r.board.Occupy(cluster, from, to, hosts)
@@ -167,8 +167,9 @@ func (r *RMS) schedule(a *application) {
 	}
 }
 
-// findStart returns the first second, not before t, from which all parts of a request fit for its walltime, or core.Forever if
-// they never fit. Enough hosts must be free, and where the windows matter, the same hosts for the whole walltime.
+// findStart returns the first second, not before t, from which all parts of a request fit for its walltime, or
+// core.Forever if they never fit. Enough hosts must be free. If windows matter, the same hosts must be free for
+// the whole walltime.
 func (r *RMS) findStart(q moldable.Request, t core.Time) core.Time {
 	if t == core.Forever {
 		return core.Forever

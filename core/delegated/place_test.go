@@ -29,7 +29,7 @@ func starts(messages []delegated.Message) (ids []core.JobID) {
 	return ids
 }
 
-// An application whose start failed goes back to its rank, before those that subscribed after it.
+// An application whose start failed goes back to its rank, before the applications that subscribed after it.
 func TestApplicationThatLeftJoinsAtItsRank(t *testing.T) {
 	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 3; id++ {

@@ -33,7 +33,7 @@ type RMS struct {
 	out     []Message
 }
 
-// New returns an RMS without applications. hosts has the number of hosts of each cluster. The RMS owns the board from then on.
+// New returns an RMS without applications. `hosts` has the number of hosts of each cluster. The RMS owns the board from then on.
 func New(hosts []int, o Options, board Board) *RMS {
 	r := &RMS{
 		options: o, board: board, hosts: slices.Clone(hosts), byID: map[core.JobID]*application{},

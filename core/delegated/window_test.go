@@ -58,8 +58,9 @@ func drawNamed(t *rapid.T) named {
 	return n
 }
 
-// Of ten hosts, one is reserved for other users in an hour, and another becomes free in half an hour. Nine hosts are free in each
-// second from now on. But the same nine hosts are free for two hours only if the request starts in half an hour.
+// One of ten hosts is reserved for other users in an hour, and another becomes free in half an hour. Nine hosts
+// are free in each second from now on. But the same nine hosts are free for two hours only if the request
+// starts in half an hour.
 func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
 	n := make(named, 10)
 	n[0], n[1] = [][2]core.Time{{3600, 10_800}}, [][2]core.Time{{0, 1800}}

@@ -30,8 +30,8 @@ func (s *splitmix) power() int {
 	return int(1<<k + s.next()%(1<<k))
 }
 
-// pack returns a machine on which jobs of 2^k + r mod 2^k nodes for a minute to a day were placed one after the other, each
-// at the earliest time at which it fits.
+// pack returns a machine with jobs of 2^k + r mod 2^k nodes, which last from a minute to a day. The jobs were
+// placed one after the other, each at the earliest time at which it fits.
 func pack(jobs int) *profile.Profile {
 	p, s := profile.New(machine), splitmix(42)
 	for range jobs {
@@ -55,7 +55,7 @@ var sizes = []struct {
 	{"nodes=1-7500", func(s *splitmix) int { return int(1 + s.next()%7500) }},
 }
 
-// applications draws profiles of least to most steps of 500 to 3600 seconds.
+// applications draws n profiles. Each has from `least` to `most` steps, which last from 500 to 3600 seconds.
 func applications(n, least, most int, nodes func(*splitmix) int) []core.EP {
 	s, eps := splitmix(2011), make([]core.EP, n)
 	for i := range eps {

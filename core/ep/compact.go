@@ -7,9 +7,10 @@ import (
 	"accordion/core/profile"
 )
 
-// Compact starts a scheduled profile as late as its completion allows, which removes waste (CoreGRID 2011, section
-// 4.2, compacting). It places the steps from the last to the first, and ends each as late as possible. start and
-// scheduled are what Fit returned for ep on p with the same limit. Completion and limit do not change.
+// Compact starts a scheduled profile as late as its completion allows, which removes waste (CoreGRID 2011,
+// section 4.2, compacting). It places the steps from the last to the first, and ends each as late as possible.
+// `start` and `scheduled` are what Fit returned for ep on p with the same limit. Completion and limit do not
+// change.
 func (f *Fitter) Compact(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
 	if late, ok := f.compact(ep, p, limit, start, scheduled); ok {
 		return late, slices.Clone(f.late)

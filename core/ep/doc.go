@@ -4,10 +4,10 @@
 //
 //	requested, err := ep.Parse("5x500s,10x1h") // 5 nodes for 500 s, then 10 for an hour
 //
-// Fit finds the place with the earliest completion for a profile on a machine that is partly occupied. A step may wait for
-// the nodes of the next step, up to a limit. Of all schedules with this completion, Compact returns the one that starts
-// latest, and LeastWaste the one that wastes least. An Algorithm is a combination of these functions with a name. Schedule
-// places one job after another:
+// Fit finds the place with the earliest completion for a profile on a machine that is partly occupied. A step
+// may wait for the nodes of the next step, up to a limit. Among all schedules with this completion, Compact
+// returns the one that starts latest. LeastWaste returns the one that wastes least. An Algorithm is a
+// combination of these functions with a name. Schedule places one job after another:
 //
 //	a, err := ep.ParseAlgorithm("2X+opt")
 //	plan, err := ep.Schedule(profile.New(100), []core.EP{requested}, nil, a)

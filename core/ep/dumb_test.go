@@ -10,9 +10,9 @@ import (
 
 // This file has the simple implementations with which Fit, Compact and LeastWaste are compared.
 
-// best is the result of an exhaustive search: the earliest completion, and among the schedules with this completion the
-// latest start and the schedule with the least waste. Of several schedules with the least waste, best has the one with the
-// latest starts, compared from the first step on.
+// best is the result of an exhaustive search: the earliest completion, and among the schedules with this
+// completion the latest start and the schedule with the least waste. If several schedules have the least waste,
+// best has the one with the latest starts, compared from the first step on.
 type best struct {
 	completion, latest core.Time
 	waste              int64
@@ -52,7 +52,7 @@ func everyPlace(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore
 	return b, ok
 }
 
-// everySecond returns how many nodes are free at each second before end.
+// everySecond returns how many nodes are free at each second before `end`.
 func everySecond(p *profile.Profile, end core.Time) []int {
 	free := make([]int, end)
 	for t := range free {
@@ -71,8 +71,9 @@ func always(free []int, n int) bool {
 	return true
 }
 
-// plain does what Fit does, without any pruning. Each step's start increases to its next hole, to the end of the step
-// before it, and as close to the next step as its limit and its nodes require, until no start increases.
+// plain does what Fit does, without any pruning. It increases the start of a step to its next hole, or to the
+// end of the step before it. It also does so if the step would otherwise wait for the next step beyond its
+// limit, or without free nodes. It repeats this until no start increases.
 func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core.Time) (starts []core.Time, ok bool) {
 	starts = slices.Repeat([]core.Time{notBefore}, len(requested))
 	for rises := true; rises; {
@@ -104,9 +105,9 @@ func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core
 	return starts, true
 }
 
-// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts of the steps
-// in such a schedule. Of several schedules it returns the latest starts. It tries each second and each length of each step.
-// It ignores nodes that become free after the profile's last second.
+// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts
+// of the steps in such a schedule. If there are several, it returns the latest starts. It tries each second and
+// each length of each step. It ignores nodes that become free after the profile's last second.
 func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
 	const none = int64(1) << 60
 	free, size := everySecond(p, completion), completion+1
@@ -148,8 +149,9 @@ func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, 
 	return waste, starts
 }
 
-// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion, max and loc. The
-// paper's condition "i > 0" before the prepending is read as "i > 1". The search gives up at the horizon.
+// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion and its functions
+// `max` and `loc`. Where the paper has the condition "i > 0" before the prepending, this code has "i > 1". The
+// search gives up at the horizon.
 type printed struct {
 	ep      core.EP
 	p       *profile.Profile

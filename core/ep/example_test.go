@@ -22,7 +22,8 @@ func ExampleFitter_Fit() {
 	// 40 5x60s,3x50s,10x60s
 }
 
-// Compacting lets the step of two nodes wait, because it is the last that can. One node would be enough.
+// Compacting lets the step of two nodes wait, because it is the last step that can wait. One node would be
+// enough.
 func ExampleFitter_LeastWaste() {
 	machine := profile.New(4)
 	machine.Add(180, core.EP{{Duration: 240, Nodes: 2}})

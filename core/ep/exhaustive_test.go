@@ -12,9 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// This test proves Fit, Compact and LeastWaste by an exhaustive search in whole seconds, for any machine, profile and limit.
-// The search finds no schedule that completes earlier than that of Fit. Among the schedules with the same completion, it
-// finds none that starts later than that of Compact, and none that wastes less than that of LeastWaste.
+// This test compares Fit, Compact and LeastWaste with an exhaustive search in whole seconds, for any machine,
+// profile and limit. The search finds no schedule that completes earlier than the schedule of Fit. Among the
+// schedules with the same completion, none starts later than the schedule of Compact, and none wastes less than
+// the schedule of LeastWaste.
 func TestNoScheduleOfAllCompletesEarlierOrStartsLaterOrWastesLess(t *testing.T) {
 	check(t, 3000, func(t *rapid.T) {
 		p := busy(4).Draw(t, "machine")

@@ -10,13 +10,13 @@ import (
 // Fitter holds the buffers of Fit, for the many calls of a planning cycle. The zero value is ready to use. It is not
 // safe for concurrent use. Results do not share its memory.
 //
-// The paper's algorithm recurs from step to step and backtracks at each failure, to try again from the next promising
-// time. Here each step has a start that only increases: to the end of the step before it, to where the next step does
-// not have to wait beyond a limit, and to a hole for each span (see span). When no start increases any more, every
-// condition holds. No start is ever later than in any schedule that meets the conditions. So the result is the
-// schedule in which every step is earliest, in whatever order the starts increase. It is unique, because the
-// step-by-step minimum of two schedules that meet the conditions meets them too. It is the schedule that the paper's
-// algorithm finds.
+// The paper's algorithm recurs from step to step and backtracks at each failure, to try again from the next
+// promising time. Here each step has a start that only increases. It increases to the end of the step before
+// it, to the time from which the step need not wait for the next step beyond its limit, and to a hole for each
+// span (see span). When no start increases any more, every condition holds. No start is ever later than in any
+// schedule that meets the conditions. So the result is the schedule in which every step is earliest, in
+// whatever order the starts increase. It is unique, because the step-by-step minimum of two schedules that meet
+// the conditions meets them too. It is the schedule that the paper's algorithm finds.
 //
 // A span has at most as many holes as the machine has change points, so the work is polynomial for every profile.
 type Fitter struct {
@@ -27,13 +27,13 @@ type Fitter struct {
 	begin   core.Time // the earliest start
 	latest  core.Time // the last step has to start before this time
 	held    bool      // the first step has begun at begin and lasts until the nodes of the second step are free
-	stiff   bool      // no step can wait, so that all starts increase together…
-	risen   core.Time // …by this much so far; otherwise 0
+	stiff   bool      // no step can wait, so all starts increase together
+	risen   core.Time // if stiff, by how much all starts have increased so far; otherwise 0
 
 	fitted   core.EP // the last results, before they are copied
 	late     core.EP
 	thrifty  core.EP
-	mirrored core.EP // memory of compact
+	mirrored core.EP // memory of method compact
 	mirror   *profile.Profile
 	least    leastWaste
 }
@@ -43,7 +43,7 @@ type placed struct {
 	nodes   int
 	length  core.Time // requested duration
 	longest core.Time // longest duration that the limit allows
-	start   core.Time // to this, Fitter.risen has to be added
+	start   core.Time // the true start is this plus Fitter.risen
 }
 
 // span is a longest sequence of steps that all need at least the nodes of one of them: a maximal rectangle under the
@@ -61,15 +61,16 @@ type span struct {
 	from, until core.Time
 }
 
-// Fit finds the place with the earliest completion for a requested profile on the machine whose occupation is p. The place
-// does not begin before notBefore. This is the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205,
-// Algorithm 3). The first step is moved and never expanded. Each later step but the last may keep its nodes while it waits
-// for the nodes of the next step, up to limit times its duration. The last step lasts exactly as requested. Among the places
-// with the earliest completion Fit returns the one whose steps start earliest.
+// Fit finds the place with the earliest completion for a requested profile on the machine whose occupation is
+// p. The place does not begin before notBefore. This is the base fit algorithm (Klein & Pérez, CoreGRID 2011,
+// Algorithm 2; RR-7205, Algorithm 3). The first step is moved and never expanded. Each later step but the last
+// may keep its nodes while it waits for the nodes of the next step, up to `limit` times its duration. The last
+// step lasts exactly as requested. Among the places with the earliest completion Fit returns the one whose
+// steps start earliest.
 //
-// scheduled has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes than the
-// machine has, or its nodes are never free for long enough. A profile with a step shorter than a second or with negative
-// nodes does not fit either.
+// `scheduled` has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes
+// than the machine has, or its nodes are never free for long enough. A profile with a step shorter than a
+// second or with negative nodes does not fit either.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
 	return f.FitBefore(ep, p.Without(0, nil), limit, notBefore, endless)
 }
@@ -77,8 +78,8 @@ func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core
 // endless is later than the end of any step that starts before core.Forever.
 const endless = 4 * core.Forever
 
-// FitBefore does what Fit does, but only for places that complete before a time. ok is false if there is no such place. p
-// may exclude the place that the profile already has, to search for a better one.
+// FitBefore does what Fit does, but only for places that complete before a time. ok is false if there is no
+// such place. In the search for a better place, p may be without the place that the profile already has.
 func (f *Fitter) FitBefore(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore, before)
 	if !ok || len(ep) == 0 {
@@ -119,8 +120,8 @@ func (f *Fitter) fit(into *core.EP, ep core.EP, p profile.Lifted, limit Limit, b
 	return f.start(0), true
 }
 
-// prepare places the steps one after the other from begin on, and finds the spans. It returns false if the profile
-// can never fit.
+// prepare places the steps one after the other from second `begin` on, and finds the spans. It returns false if
+// the profile can never fit.
 func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	f.steps = slices.Grow(f.steps[:0], len(ep))
 	at := f.begin

@@ -233,8 +233,8 @@ func TestThePlacesOfOneProfileInPlainCharacters(t *testing.T) {
 	}
 }
 
-// draw draws a machine and what is placed on it, with a column for each second and a row for each node. # is busy,
-// the digits are the steps of the scheduled profile.
+// draw draws a machine and what is placed on it, with a column for each second and a row for each node. A # is
+// a busy node, and a digit is a step of the scheduled profile.
 func draw(p *profile.Profile, start core.Time, ep core.EP, length core.Time) string {
 	var b strings.Builder
 	for row := p.Nodes(); row > 0; row-- {

@@ -9,10 +9,11 @@ import (
 	"accordion/core/profile"
 )
 
-// LeastWaste finds the schedule with the least waste among all schedules of a profile that complete when the given one does.
-// Waste is the node-seconds for which steps hold their nodes longer than requested. Of several schedules it returns the one
-// with the latest start of the first step, then of the second step, and so on. start and scheduled are what Fit returned for
-// ep on p with the same limit. Completion and limit do not change. The result never wastes more than that of Compact.
+// LeastWaste finds the schedule with the least waste among all schedules of a profile that complete at the same
+// time as the given one. Waste is the node-seconds for which steps hold their nodes longer than requested. If
+// there are several, it returns the one with the latest start of the first step, then of the second step, and
+// so on. `start` and `scheduled` are what Fit returned for ep on p with the same limit. Completion and limit do
+// not change. The result never wastes more than the result of Compact.
 //
 // The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
 // section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.
@@ -52,8 +53,8 @@ type leastWaste struct {
 	origin core.Time
 	steps  []stepRange
 	pieces []piece // pieces of all steps, from the last step to the first
-	sums   []piece // memory of waste: the next step's waste plus the wait for it
-	whole  []int   // memory of window
+	sums   []piece // memory of method waste: the next step's waste plus the wait for it
+	whole  []int   // memory of method window
 }
 
 // largest is the number of pieces for which memory is kept. A usual profile has a few dozen pieces, a hostile one a million.
@@ -67,8 +68,8 @@ type stepRange struct {
 	first, end      int       // its pieces are pieces[first:end]
 }
 
-// piece is a range of starts, both ends included, over which the waste is linear: value at from, increasing by slope
-// each second.
+// piece is a range of starts, both ends included, over which the waste is linear: `value` at time `from`,
+// increasing by `slope` each second.
 type piece struct {
 	from, to     core.Time
 	value, slope int64
@@ -94,8 +95,8 @@ func (l *leastWaste) layOut(ep core.EP, limit Limit, start core.Time, scheduled 
 	}
 }
 
-// run computes the waste for all starts, then follows the minimum from the first step to the last. It returns the
-// start, and the lengths in into.
+// run computes the waste for all starts, then follows the minimum from the first step to the last. It returns
+// the start, and writes the lengths to `into`.
 func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 	final := len(l.steps) - 1
 	at := l.steps[final].earliest // the only possible start
@@ -127,8 +128,9 @@ func (l *leastWaste) holeEnd(p *profile.Profile, s *stepRange, at core.Time) cor
 	return end - l.origin
 }
 
-// latest returns the start of step i in [from, to] with the least waste, or the latest of several. The waste includes the
-// wait of the step before, which has the given nodes and lasts until step i starts.
+// latest returns the start of step i in [from, to] with the least waste. If there are several, it returns the
+// latest. The waste includes the wait of the step before, which has the given nodes and lasts until step i
+// starts.
 func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	var best core.Time
 	least, found := int64(0), false
@@ -172,7 +174,7 @@ func (q piece) tilt(nodes int64) piece {
 	return q
 }
 
-// waste computes the pieces of step i from those of the next step, hole by hole.
+// waste computes the pieces of step i from the pieces of the next step, hole by hole.
 func (l *leastWaste) waste(i int, p *profile.Profile) {
 	s := &l.steps[i]
 	s.first = len(l.pieces)

@@ -1,9 +1,9 @@
 package ep_test
 
-// places is one profile, 3 nodes, then 1, then 4, on one busy machine under every limit. Without expansion the peak
-// waits until the machine is idle. With twice the duration the middle step bridges the second busy time. Without a
-// limit the whole application starts immediately and its middle step waits for a long time. Compacting then starts the
-// application as late as the same completion allows.
+// places shows one profile (3 nodes, then 1, then 4) on one busy machine under every limit. Without expansion
+// the peak waits until the machine is idle. With twice the duration the middle step bridges the second busy
+// time. Without a limit the whole application starts immediately and its middle step waits for a long time.
+// Compacting then starts the application as late as the same completion allows.
 const places = `limit 1
 ........................
 .....#####............33

@@ -67,8 +67,8 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, slices.Clone(scheduled), true
 }
 
-// PlaceInto does what Place does, but overwrites into, the caller's memory, and returns the scheduled profile in it. It is for
-// searches that place the same applications thousands of times.
+// PlaceInto does what Place does, but overwrites `into`, which is the caller's memory, and returns the
+// scheduled profile in it. It is for searches that place the same applications thousands of times.
 func (a Algorithm) PlaceInto(f *Fitter, into, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	return start, append(into[:0], scheduled...), ok
@@ -109,8 +109,8 @@ func (a Algorithm) Improve(f *Fitter, ep core.EP, p *profile.Profile, start core
 }
 
 // Schedule places applications one after the other, from second 0 on, without moving those already placed: the list
-// scheduling of CoreGRID 2011, Algorithm 1. order has the indexes of the applications in the order in which they are placed.
-// If order is nil they are placed as listed. With the rigid algorithm this is conservative back-filling. p is the present
+// scheduling of CoreGRID 2011, Algorithm 1. `order` has the indexes of the applications in the order in which they are placed.
+// If `order` is nil they are placed as listed. With the rigid algorithm this is conservative back-filling. p is the present
 // occupation of the machine; Schedule adds the schedule to p. The result has one allocation for each application, with the
 // application's index in eps as Job.
 //

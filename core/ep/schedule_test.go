@@ -86,7 +86,8 @@ func TestAScheduleNeverExceedsTheMachineAndDelaysNobodyBefore(t *testing.T) {
 	})
 }
 
-// C1 and C2 are those of checkPlace. C3 and C4 are those of RR-7205, section 3.3.
+// The conditions C1 and C2 are in the comment of checkPlace. The conditions C3 and C4 are in RR-7205, section
+// 3.3.
 func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 6
@@ -137,7 +138,7 @@ func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing
 	})
 }
 
-// packed draws a machine that is partly occupied, and nowhere beyond its size.
+// packed draws a partly occupied machine whose occupation never exceeds its size.
 func packed(nodes int) *rapid.Generator[*profile.Profile] {
 	return rapid.Custom(func(t *rapid.T) *profile.Profile {
 		p := profile.New(nodes)
@@ -200,8 +201,9 @@ func TestTheMetricsOfAScheduleDoneByHand(t *testing.T) {
 	}
 }
 
-// The test runs the experiment of the paper (section 5.1) on 100 nodes. The averages must be those that the paper prints (Tables 1
-// and 2). They are given here with one more digit, which two other programs computed. The bounds allow for another seed.
+// The test runs the experiment of the paper (section 5.1) on 100 nodes. The averages must be near the averages
+// that the paper prints (Tables 1 and 2). The expected averages have one more digit, which two other programs
+// computed. The bounds allow for another seed.
 func TestTheAveragesOfThePaperComeOut(t *testing.T) {
 	const tests, nodes = 1000, 100
 	random := rand.New(rand.NewPCG(2011, 8))

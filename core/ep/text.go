@@ -17,7 +17,7 @@ const what = "evolution profile"
 // Its error is a *core.SyntaxError with the wrong piece and the correct form, in one printable line.
 func Parse(text string) (core.EP, error) { return ParseAfter(0, text) }
 
-// ParseAfter does what Parse does for one of several profiles of a job. steps is the number of steps, as written, in the
+// ParseAfter does what Parse does for one of several profiles of a job. `steps` is the number of steps, as written, in the
 // job's earlier profiles.
 func ParseAfter(steps int, text string) (core.EP, error) {
 	body, column := core.TrimSpace(text)
@@ -72,8 +72,8 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("evolution profile, step %d: %s", e.Step+1, e.why)
 }
 
-// Check returns an error if a profile that did not come from Parse, but from a file or a message, cannot be
-// requested. maxNodes is the machine's size.
+// Check returns an error if a profile cannot be requested. It is for profiles from files and messages, which
+// did not come from Parse. `maxNodes` is the machine's size.
 func Check(ep core.EP, maxNodes int) error {
 	if len(ep) == 0 {
 		return errors.New("evolution profile: no steps; at least one is needed")

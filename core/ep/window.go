@@ -7,18 +7,20 @@ import (
 )
 
 // window appends the waste of a step as a function of its start, for one hole. The step's requested duration ends at
-// a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. sums
+// a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. `sums`
 // has the waste of both steps as pieces over that time, sorted, with gaps where the next step cannot start.
 //
-// It goes from one u to the next u at which other pieces lie completely in the window or are cut by an end of the window. In
-// between, the minimum is that of three functions: one that increases with u, one that is constant, and one that decreases.
+// It goes from one u to the next u at which a piece enters the window, leaves it, or is cut by one of its ends.
+// Between them, the minimum is the smallest of three functions of u: one that increases, one that is constant,
+// and one that decreases.
 func (l *leastWaste) window(s *stepRange, from, to core.Time) {
 	w := window{pieces: l.sums, width: s.longest - s.length, whole: l.whole[:0]}
 	begun := len(l.pieces)
 	for u := from; u <= to && w.move(u); {
 		rising, constant, falling, until := w.look(u)
 		until = min(until, to)
-		// So the minimum is first the increasing function, up to risen, then perhaps the constant, and from fallen on the decreasing function.
+		// So the minimum is the increasing function up to `risen`, the constant up to `fallen`, and then the
+		// decreasing function.
 		risen := u + min(until-u, lead(constant-rising.value, rising.slope), lead(falling.value-rising.value, rising.slope-falling.slope))
 		fallen := u + min(until-u+1, max(risen-u, lead(falling.value-constant, -falling.slope))+1)
 		l.emit(begun, s, piece{u, risen, rising.value, rising.slope})
@@ -29,9 +31,9 @@ func (l *leastWaste) window(s *stepRange, from, to core.Time) {
 	l.whole = w.whole
 }
 
-// lead returns for how many seconds a value stays less than or equal to another value. The value is smaller by `less` now, and
-// the difference shrinks by `shrinks` each second. lead returns -1 if the value is larger now, and the constant never if the
-// difference does not shrink.
+// lead returns for how many seconds a value stays less than or equal to another value. The value is smaller by
+// `less` now, and the difference shrinks by `shrinks` each second. lead returns -1 if the value is larger now,
+// and the constant `never` if the difference does not shrink.
 func lead(less, shrinks int64) core.Time {
 	switch {
 	case less < 0:
@@ -63,14 +65,14 @@ func (l *leastWaste) emit(begun int, s *stepRange, q piece) {
 // never is larger than every waste and every time.
 const never = math.MaxInt64 / 2
 
-// line is a value that changes by slope each second.
+// line is a value that changes by `slope` each second.
 type line struct{ value, slope int64 }
 
 func (a line) at(t core.Time) int64 { return a.value + a.slope*t }
 
-// window is a window of time that slides over pieces. The pieces before left have ended. Those from right on reach to
-// the window's end or beyond. whole[first:] are the pieces in between that may still have the smallest value, sorted
-// by time and by value.
+// window is a window of time that slides over pieces. The pieces before index `left` end before the window. The
+// pieces from index `right` on reach to the window's end or beyond. whole[first:] are the pieces in between
+// that may still have the smallest value, sorted by time and by value.
 type window struct {
 	pieces      []piece
 	width       core.Time
@@ -97,8 +99,8 @@ func (w *window) move(u core.Time) bool {
 	return w.left < len(w.pieces)
 }
 
-// look returns the three functions of u whose minimum is the smallest value in [u, u+width], and the u until which they are
-// valid. A function that does not exist has the value never.
+// look returns the three functions of u whose minimum is the smallest value in [u, u+width], and the u until
+// which they are valid. A function that does not exist has the value `never`.
 func (w *window) look(u core.Time) (rising line, constant int64, falling line, until core.Time) {
 	rising, constant, falling = line{never, 0}, never, line{never, 0}
 	if w.first < len(w.whole) {

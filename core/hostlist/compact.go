@@ -86,8 +86,8 @@ func cut(text string) (n name, ok bool) {
 	return name{text[:begin], text[begin:]}, 0 < begin && begin < len(text) && len(text)-begin <= 18
 }
 
-// Sort sorts names in natural order: digits compare as numbers, so n2 comes before n10. Of equal numbers the one with
-// fewer digits comes first.
+// Sort sorts names in natural order: digits compare as numbers, so n2 comes before n10. If numbers are equal,
+// the one with fewer digits comes first.
 func Sort(names []string) {
 	// Most names of a cluster differ only in the number at their end. The number is parsed once for each name, not in each
 	// comparison.

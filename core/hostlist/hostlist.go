@@ -33,10 +33,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("host list, column %d: %s%s is not %s", e.Column, strconv.QuoteToASCII(piece), rest, e.Want)
 }
 
-// Expand returns the names in Slurm's order. Of several brackets in a name the last one changes fastest, then the
-// first, then the second and so on. n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4, and a[0-1]b[0-1]c[0-1] begins with a0b0c0
-// a0b0c1 a1b0c0. A range keeps the width of its first number: [08-10] is 08 09 10. An empty text is an empty list.
-// Errors are of type *Error.
+// Expand returns the names in Slurm's order. If a name has several brackets, the last one changes fastest, then
+// the first, then the second and so on. n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4, and a[0-1]b[0-1]c[0-1] begins with
+// a0b0c0 a0b0c1 a1b0c0. A range keeps the width of its first number: [08-10] is 08 09 10. An empty text is an
+// empty list. Errors are of type *Error.
 func Expand(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil

@@ -32,8 +32,8 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 		{"r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02"},
 		{"a.b-c_d", "a.b-c_d"},
 		{"n[0]", "n0"},
-		// found/22: of three brackets the last changes fastest, then the first. scontrol of 20.11, 22.05, 24.11 and
-		// 26.05 agree on these.
+		// found/22: if there are three brackets, the last changes fastest, then the first. scontrol of 20.11,
+		// 22.05, 24.11 and 26.05 agree on these.
 		{"a[0-2]b[1-3]c[4-5]", "a0b1c4 a0b1c5 a1b1c4 a1b1c5 a2b1c4 a2b1c5 a0b2c4 a0b2c5 a1b2c4 a1b2c5 a2b2c4 a2b2c5 a0b3c4 a0b3c5 a1b3c4 a1b3c5 a2b3c4 a2b3c5"},
 		{"a[0-1]b[0-1]c[0-1]d[0-1]", "a0b0c0d0 a0b0c0d1 a1b0c0d0 a1b0c0d1 a0b1c0d0 a0b1c0d1 a1b1c0d0 a1b1c0d1 a0b0c1d0 a0b0c1d1 a1b0c1d0 a1b0c1d1 a0b1c1d0 a0b1c1d1 a1b1c1d0 a1b1c1d1"},
 		{"a[0-1][0-1][0-1]", "a000 a001 a100 a101 a010 a011 a110 a111"},

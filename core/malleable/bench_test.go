@@ -8,8 +8,9 @@ import (
 	"accordion/core/sched"
 )
 
-// BenchmarkPass measures one pass over 10,000 waiting jobs next to 2,000 running malleable ones, each of which has nodes to give. The bound
-// is 250 ms of processor time. Half of the waiting jobs are malleable. With evolving jobs the promises have to be kept, too.
+// BenchmarkPass measures one pass over 10,000 waiting jobs while 2,000 malleable jobs run, each of which can
+// release nodes. The bound is 250 ms of processor time. Half of the waiting jobs are malleable. With evolving
+// jobs the promises have to be kept, too.
 func BenchmarkPass(b *testing.B) {
 	for _, evolving := range []int{0, 100} {
 		b.Run(fmt.Sprintf("%d evolving", evolving), func(b *testing.B) {
@@ -38,7 +39,7 @@ func BenchmarkPass(b *testing.B) {
 			}
 			b.ResetTimer()
 			for b.Loop() {
-				s.Clone().Starts(599, nil) // without patience all that wait are due
+				s.Clone().Starts(599, nil) // without patience all waiting jobs are due
 			}
 			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/pass")
 		})

@@ -1,9 +1,11 @@
-// Package malleable grows and shrinks running malleable jobs next to a queue that Patient serves.
+// Package malleable has the policy sched.Patient, extended to malleable jobs: it also grows and shrinks them
+// while they run.
 //
-// A malleable job (core.Job with a Range) starts on the free nodes, with half of its reference size up to the reference size. It changes
-// its size only at its resize points, where it calls Point. After its first call the planner trusts it: nodes above its minimum may be claimed for
-// waiting jobs, and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its first call a
-// malleable job counts as rigid.
+// A malleable job (core.Job with a Range) starts on free nodes, as many as possible between half of its
+// reference size and the whole reference size. It changes its size only at its resize points, where it calls
+// Point. After its first call the planner trusts it: nodes above its minimum may be claimed for waiting jobs,
+// and become free at its next point. Such a job also grows into nodes that no other job can use now. Before its
+// first call a malleable job counts as rigid.
 //
 // docs/replay.md describes the rule ("Malleable jobs"). The rule's parameters are startShare, keepPercent and grain, and the
 // patience of sched.Patient. Without malleable jobs the policy starts the same jobs as Patient, at the same times.
@@ -49,8 +51,9 @@ func (p Policy) New(m core.Machine) sched.State {
 
 // state delegates to the state of Patient until the first malleable job is submitted. From then on it plans itself.
 //
-// The view has the nodes that running jobs hold from now on: a rigid job until its requested end, an evolving job as promised. A malleable
-// job that has called Point has its size until it can release nodes at its next point, and then its minimum until its requested end.
+// The view has the nodes that running jobs hold from now on. A rigid job holds its nodes until its requested
+// end, and an evolving job holds them as promised. A malleable job that has called Point holds its present size
+// until it can release nodes at its next point. From then until its requested end it holds its minimum.
 type state struct {
 	policy  Policy
 	machine core.Machine
@@ -71,7 +74,7 @@ type state struct {
 	horizon  core.Time      // the longest time from one point to the next, plus the time of a resize
 
 	view    *profile.Profile
-	firm    *profile.Profile // the view without the nodes in undo; nil as long as promises is false
+	firm    *profile.Profile // the view without the nodes in `undo`; nil as long as `promises` is false
 	chooser moldable.Chooser
 	undo    []stretch // nodes that the last pass added to the view for waiting jobs
 	place   core.Time // start of the reservation; Forever without a reservation
@@ -97,13 +100,13 @@ type run struct {
 	*core.Range           // nil if the job is not malleable
 	reference   core.Step // the requested size and duration
 	size        int       // nodes
-	before      int       // nodes that the job had before its last resize; it holds them until settled
+	before      int       // nodes that the job had before its last resize; it holds them until time `settled`
 	settled     core.Time // when its last resize ends
 	heard       bool
-	lends       bool      // in the view, the nodes above the job's minimum are free from the time of gives on
+	lends       bool      // in the view, the nodes above the job's minimum are free from the time that method gives returns
 	next        core.Time // the job's next point
 	end         core.Time // requested end, corrected by each resize
-	work        float64   // work done until since, in seconds on the reference size
+	work        float64   // work done until `since`, in seconds on the reference size
 	since       core.Time
 	judged      int  // value of pass.begun when shrinks was computed
 	shrinks     bool // all promises still fit if the job shrinks to its minimum
@@ -155,7 +158,7 @@ func (s *state) Submit(now core.Time, j core.Job) {
 	s.soonest = min(s.soonest, w.due)
 }
 
-// known is a job that patient knows. came is its number in the order in which jobs came.
+// known is a job that patient knows. `came` is its number in order of submission.
 type known struct {
 	core.Job
 	came int
@@ -181,7 +184,7 @@ func (s *state) takeOver(now core.Time) {
 	}
 }
 
-// becomesDue inserts a job after those that became due before.
+// becomesDue inserts a job after the jobs that became due before it.
 func (s *state) becomesDue(w *waiter) {
 	i, _ := slices.BinarySearchFunc(s.due, w, byDue)
 	s.due = slices.Insert(s.due, i, w)
@@ -222,7 +225,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.enter(&run{Allocation: a, end: a.End()}, 0)
 }
 
-// enter adds a running job. nodes is 0 for an evolving job, whose steps are in changes.
+// enter adds a running job. `nodes` is 0 for an evolving job, whose steps are in `changes`.
 func (s *state) enter(r *run, nodes int) {
 	r.came, r.size, r.before = s.came, nodes, nodes
 	s.came++
@@ -276,7 +279,7 @@ func (s *state) keepPromises() {
 	s.promises, s.firm = true, s.view.Clone()
 }
 
-// book adds nodes to the view, or removes them if nodes is negative.
+// book adds nodes to the view, or removes them if `nodes` is negative.
 func (s *state) book(from, to core.Time, nodes int) {
 	s.view.Change(from, to, nodes)
 	if s.firm != nil {
@@ -284,7 +287,7 @@ func (s *state) book(from, to core.Time, nodes int) {
 	}
 }
 
-// bookSteps adds the steps of an evolving job from an instant on, or removes them if sign is -1.
+// bookSteps adds the steps of an evolving job from an instant on, or removes them if `sign` is -1.
 func (s *state) bookSteps(r *run, since core.Time, sign int) {
 	at := r.Start
 	for _, step := range r.EP {
@@ -537,7 +540,7 @@ func (s *state) keeps(r *run, size int, at core.Time) bool {
 	return true
 }
 
-// done returns the work since r.since, in seconds of the reference.
+// done returns the work since r.since, in seconds on the reference size.
 func (r *run) done(now core.Time) float64 {
 	return float64(max(0, now-r.since)) / r.Speed.Stretch(r.size, r.reference.Nodes)
 }

@@ -61,7 +61,7 @@ func (s *state) takeBack() {
 	s.undo = s.undo[:0]
 }
 
-// queue calls look for each job of a list, and returns the jobs that still wait.
+// queue calls method look for each job of a list, and returns the jobs that still wait.
 func (p *pass) queue(all []*waiter, due bool) []*waiter {
 	kept := all[:0]
 	for _, w := range all {
@@ -187,7 +187,8 @@ func (p *pass) reserve(w *waiter, c core.Planned) {
 	p.claimFor(c.Start)
 }
 
-// claimPromises claims the nodes that promises need: those of later steps of evolving jobs, and of allocations in the future.
+// claimPromises claims the nodes that promises need: nodes of later steps of evolving jobs, and nodes of
+// allocations in the future.
 func (p *pass) claimPromises() {
 	for i := range p.changes {
 		a := &p.changes[i]
@@ -231,7 +232,7 @@ func (p *pass) shrinkFor(ep core.EP) {
 	p.left -= use
 	p.returning -= min(p.returning, nodes-use)
 	from := p.now + p.horizon
-	if early := from - p.starts; early > 0 { // the job takes nodes during the reservation, because jobs that run then may have fewer nodes to release
+	if early := from - p.starts; early > 0 { // keep the job's nodes from the reservation's start on: jobs that run then may have fewer nodes to release
 		ep = append(core.EP{{Duration: early, Nodes: nodes}}, ep...)
 		from = p.starts
 	}
@@ -260,11 +261,12 @@ func (p *pass) spare(r *run) int {
 	return size - min(r.size, r.Min)
 }
 
-// gives returns when nodes are free that the job releases at its next point.
+// gives returns when the nodes that the job releases at its next point are free.
 func (r *run) gives(now core.Time) core.Time { return max(r.next, now, r.settled) + r.Cost }
 
-// claim sets targets so that n nodes are released by an instant. The jobs with the most spare nodes come first, and of equals the one that
-// started first. If all jobs together have fewer spare nodes, claim changes nothing and returns false.
+// claim sets targets so that n nodes are released by an instant. The jobs with the most spare nodes come first.
+// If two have the same number, the one that started first comes first. If all jobs together have fewer spare
+// nodes, claim changes nothing and returns false.
 func (p *pass) claim(n int, by core.Time) bool {
 	type offer struct {
 		*run

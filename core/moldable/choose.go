@@ -6,9 +6,10 @@ import (
 	"accordion/core/profile"
 )
 
-// Chooser finds the place of one job: it takes the choice with the earliest completion, by an algorithm that is not rigid. Of
-// several choices that complete together it takes the one with the fewest nodes (at its peak), then the one listed first. The
-// zero value never expands a step. A Chooser keeps memory between searches, so only one goroutine at a time may use it.
+// Chooser finds the place of one job: it takes the choice with the earliest completion, by an algorithm that is
+// not rigid. Among choices that complete together it takes the one with the lowest peak of nodes, then the one
+// listed first. The zero value never expands a step. A Chooser keeps memory between searches, so only one
+// goroutine at a time may use it.
 type Chooser struct {
 	Algorithm ep.Algorithm
 	fitter    ep.Fitter
@@ -20,7 +21,8 @@ func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.P
 	return c.BestBehind(nil, view, now, j)
 }
 
-// BestBehind does what Best does, but skips the times at which front remembers that there is no room. front may be nil.
+// BestBehind does what Best does, but skips the times at which `front` remembers that there is no room. `front`
+// may be nil.
 func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {
@@ -107,8 +109,8 @@ func isFamily(choices []core.EP) bool {
 	return true
 }
 
-// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. The result is the same as that of
-// a separate search for each size.
+// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. A separate search
+// for each size would have the same result.
 func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)
@@ -119,7 +121,7 @@ func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planne
 	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
 }
 
-// family is a search in a family. index and end are the best size so far and its completion.
+// family is a search in a family. `index` and `end` are the best size so far and its completion.
 type family struct {
 	view      profile.Lifted
 	choices   []core.EP
@@ -139,8 +141,8 @@ func (f *family) bound(lo, hi int) (core.Time, bool) {
 	return start + d, ok
 }
 
-// loses reports whether sizes from lo on that complete at end or later cannot be the result. Of sizes that complete together
-// the one with the fewest nodes is the result.
+// loses reports whether sizes from index `lo` on cannot be the result if they complete at second `end` or
+// later. Among sizes that complete together, the one with the fewest nodes is the result.
 func (f *family) loses(lo int, end core.Time) bool {
 	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
 }

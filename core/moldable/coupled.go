@@ -26,9 +26,9 @@ type Group struct {
 	Latency  float64 // seconds between the two most distant clusters
 }
 
-// Time returns the seconds that the application needs on the given hosts of each cluster. latency is that between the two
-// most distant clusters. Each product is converted before it is added, so that no processor fuses the two operations and
-// rounds differently.
+// Time returns the seconds that the application needs on the given hosts of each cluster. `latency` is the
+// latency between the two most distant clusters. Each product is converted before it is added, so that no
+// processor fuses the two operations and rounds differently.
 func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	power := 0.0
 	for i, n := range hosts {
@@ -39,11 +39,11 @@ func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	return float64(c.Work/power) + float64(c.Iterations*latency)
 }
 
-// Selection returns a Selection that takes all offered hosts of one group: the group on which the application is fastest. Of
-// several such groups it takes the one with the fewest clusters, then the first. The groups must include every single
-// cluster. More hosts never make the application slower as long as the two most distant clusters stay the same. So the result
-// is the fastest possible if the groups are all sets of clusters, or if any two groups with the same latency are equal or
-// disjoint.
+// Selection returns a Selection that takes all offered hosts of one group: the group on which the application
+// is fastest. If groups are equally fast, it takes the one with the fewest clusters, then the first. The groups
+// must include every single cluster. More hosts never make the application slower as long as the two most
+// distant clusters stay the same. So the result is the fastest possible if the groups are all sets of clusters,
+// or if any two groups with the same latency are equal or disjoint.
 func (c *Coupled) Selection() Selection {
 	taken, offeredThere := make([]int, len(c.Speeds)), make([]int, len(c.Speeds))
 	return func(offered []int) ([]int, core.Time) {
@@ -74,7 +74,7 @@ const MostExhaustive = 12
 
 // Groups returns the sets of clusters that an application should consider, smaller sets first. Up to MostExhaustive clusters
 // it returns all sets. For more clusters it returns, for each cluster and each latency, the set of clusters within that latency
-// of the cluster. latency returns seconds and is symmetric. Groups does not call it for a cluster and itself.
+// of the cluster. `latency` returns seconds and is symmetric. Groups does not call it for a cluster and itself.
 func Groups(clusters int, latency func(a, b int) float64) []Group {
 	var all []Group
 	if clusters <= MostExhaustive {

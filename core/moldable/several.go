@@ -62,7 +62,8 @@ const mostRecent = 16
 // NewComplex returns a Complex for one application.
 func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
 
-// Asked calls yield once for each offer with which the selection was called, in no particular order. Offers are read only.
+// Asked calls `yield` once for each offer with which the selection was called, in no particular order. Offers
+// are read only.
 func (x *Complex) Asked(yield func(offered []int) bool) {
 	for _, a := range x.answers {
 		if !yield(a.offered) {
@@ -71,8 +72,9 @@ func (x *Complex) Asked(yield func(offered []int) bool) {
 	}
 }
 
-// Find returns the request that completes first of all requests that fit into a view from now on, of several the one that
-// starts first. Its error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
+// Find returns the earliest to complete of all requests that fit into a view from now on. If several complete
+// at the same time, it returns the one that starts first. Its error is a *NotMonotoneError or a
+// *WrongChoiceError. The view is read only.
 //
 // The request is valid until the next call. At each start Find offers the free hosts. If they do not stay free for the time
 // of the answer, Find offers only the hosts that stay free for that time, and repeats this until the answer fits. A smaller

@@ -2,9 +2,9 @@ package moldable
 
 import "accordion/core"
 
-// Moldable finds requests for an application that runs on one cluster, with any number of hosts between two bounds:
-// Algorithm 1 of RR-7389, appendix A.2, with two additions: the upper bound, and that an application may start now.
-// For a rigid application the bounds are equal.
+// Moldable finds requests for an application that runs on one cluster, with any number of hosts between two
+// bounds: Algorithm 1 of RR-7389, appendix A.2. There are two additions: hosts have an upper bound, and an
+// application may start now. For a rigid application the bounds are equal.
 //
 // A Moldable keeps memory between calls. Only one goroutine at a time may use it.
 type Moldable struct {
@@ -18,9 +18,9 @@ type Moldable struct {
 	parts [1]Part // memory of the parts of the last request
 }
 
-// Find returns the request that completes first of all requests that fit into a view from now on. Of several it returns the
-// one that starts first, then the one on the cluster with the lowest index, then the one with the most hosts. It finds no
-// request only if no cluster is ever large enough.
+// Find returns the earliest to complete of all requests that fit into a view from now on. If several complete
+// at the same time, it returns the one that starts first, then the one on the cluster with the lowest index,
+// then the one with the most hosts. It finds no request only if no cluster is ever large enough.
 //
 // The request is valid until the next call. The view is read only. Find only tries starts at which a step begins. For each
 // cluster it only tries the largest number of hosts that stay free for the walltime on that number.

@@ -31,13 +31,14 @@ func (c Cluster) Free(t core.Time) int {
 	return max(0, c.Hosts)
 }
 
-// Finite returns how many steps of the occupation from second `from` on have an end, as listed in a message.
+// Finite returns how many steps of the occupation from second `from` on have an end. These are the steps that a
+// message lists.
 func (c Cluster) Finite(from core.Time) int {
 	return len(c.Points) - max(0, c.index(from)) - min(1, len(c.Points))
 }
 
 // least returns the number of hosts that are free in all of [from, to), which is not empty, and how many steps it examined.
-// index is a point at or before the point that applies at second `from`.
+// `index` is a point at or before the point that applies at second `from`.
 func (c *Cluster) least(index int, from, to core.Time) (free, steps int) {
 	points := c.Points[max(index, 0):]
 	for len(points) > 1 && points[1].At <= from {
@@ -93,8 +94,8 @@ func (w *walk) take(view View, from core.Time) {
 	}
 }
 
-// first returns the cluster whose next step begins first, or the lowest of several, and the time at which the step begins. The
-// time is Forever if there is no step.
+// first returns the cluster whose next step begins first, and the time at which that step begins. If there are
+// several such clusters, it returns the one with the lowest index. The time is Forever if there is no step.
 func (w *walk) first() (cluster int, at core.Time) {
 	at = core.Forever
 	for c, t := range w.begin {

@@ -8,8 +8,8 @@ import (
 	"accordion/core/profile"
 )
 
-// LowerBound returns a time before which no schedule of the applications ends, in any order and by any algorithm, on a
-// machine that busy occupies. It is the largest of three bounds:
+// LowerBound returns a time before which no schedule of the applications ends, in any order and by any
+// algorithm, on a machine with the occupation `busy`. It is the largest of three bounds:
 //
 //   - The time that each application needs alone. Fit's completion is the earliest possible.
 //   - The time that all applications need together, counted in nodes (the area) or by another measure. Measures are dual
@@ -60,7 +60,7 @@ type demand struct {
 	windows []window
 }
 
-// window is the time from head seconds after the beginning to tail seconds before the end.
+// window is the time from `head` seconds after the beginning to `tail` seconds before the end.
 type window struct{ head, tail core.Time }
 
 func newDemand(busy *profile.Profile, eps []core.EP) *demand {

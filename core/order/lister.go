@@ -21,7 +21,7 @@ type lister struct {
 	stride    int // number of applications from one snapshot to the next
 
 	now, next   list // the present schedule, and the schedule that is tried
-	first, till int  // next differs from now at most in the positions [first, till) of the order
+	first, till int  // `next` differs from `now` at most in the positions [first, till) of the order
 	work        *profile.Profile
 }
 
@@ -81,8 +81,8 @@ func (l *lister) vary(random *rand.Rand) (first, last int) {
 	return min(i, j), max(i, j)
 }
 
-// try schedules the next order, which differs from the present one at most in the positions from first to last. It
-// returns false as soon as an application ends later than worst.
+// try schedules the next order, which differs from the present one at most in the positions from first to last.
+// It returns false as soon as an application ends later than `worst`.
 func (l *lister) try(first, last int, worst core.Time) bool {
 	if l.now.latest[first] > worst {
 		return false
@@ -119,7 +119,7 @@ func (l *lister) latestBefore(k int) core.Time {
 	return l.next.latest[k]
 }
 
-// rewind sets work to the occupation before position k of the present order.
+// rewind sets `work` to the occupation before position k of the present order.
 func (l *lister) rewind(k int) {
 	snap := k / l.stride
 	l.work.CopyFrom(l.now.snaps[snap])

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever orders were tried before, and wherever the snapshots are, the schedule is the one that ep.Schedule makes
-// of the order. An order is rejected only if it ends too late.
+// Whatever orders were tried before, and wherever the snapshots are, the schedule is the one that ep.Schedule
+// makes for the order. An order is rejected only if it ends too late.
 func TestAChangedOrderIsScheduledAsFromNothing(t *testing.T) {
 	names := ep.Names()
 	rapid.Check(t, func(t *rapid.T) {

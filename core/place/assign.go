@@ -14,7 +14,7 @@ type Interval struct {
 	Nodes    []int
 }
 
-// Choose returns which n of its nodes an application frees (condition C4 of RR-7205). held is in the order in which
+// Choose returns which n of its nodes an application frees (condition C4 of RR-7205). `held` is in the order in which
 // the nodes were added. Choose must not keep or change it.
 type Choose func(job core.JobID, held []int, n int) []int
 
@@ -22,10 +22,11 @@ type Choose func(job core.JobID, held []int, n int) []int
 // runs, stay until the end.
 func FreeLast(_ core.JobID, held []int, n int) []int { return held[len(held)-n:] }
 
-// Assign assigns nodes of 0 … nodes−1 to every scheduled EP: Algorithm 1 of RR-7205 (section 4.1). At each change point the
-// applications that shrink free nodes of their choice; if choose is nil they use FreeLast. Then the applications that grow get
-// free nodes, in the order of the allocations. The report assigns nodes at random. Assign takes the lowest free nodes, so that
-// equal input gives equal output. The result has one interval for each step of each allocation.
+// Assign assigns nodes of 0 … nodes−1 to every scheduled EP: Algorithm 1 of RR-7205 (section 4.1). At each
+// change point the applications that shrink free nodes of their choice; if `choose` is nil they use FreeLast.
+// Then the applications that grow get free nodes, in the order of the allocations. The report assigns nodes at
+// random. Assign takes the lowest free nodes, so that equal input gives equal output. The result has one
+// interval for each step of each allocation.
 //
 // Assign returns an error if the allocations together exceed the machine, if a node count or a duration is negative,
 // or if an application chooses nodes that it does not hold.

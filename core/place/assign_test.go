@@ -70,7 +70,7 @@ func TestAssignSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Conditions C2 to C4 of RR-7205, section 3.2, whatever the applications choose.
+// The test checks conditions C2 to C4 of RR-7205, section 3.2, whatever the applications choose.
 func TestANodeIsNeverAssignedToTwoJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := make([]core.Allocation, rapid.IntRange(1, 6).Draw(t, "jobs"))

@@ -26,7 +26,7 @@ func (c *chooser) choose(job core.JobID, held []int, n int) []int {
 	return chosen
 }
 
-// Conditions C2 to C4 of RR-7205, section 3.2, on machines of up to 10,000 nodes.
+// The test checks conditions C2 to C4 of RR-7205, section 3.2, on machines of up to 10,000 nodes.
 func TestLargeSchedulesKeepEveryNodeToOneJobAndFreeWhatTheJobsChoose(t *testing.T) {
 	rounds := 1
 	if *longFlag {

@@ -15,9 +15,10 @@ type Layer struct {
 	Step     int // index of the EP's step with which the layer begins
 }
 
-// Layers splits a scheduled EP that begins at start into stacked rectangles. The layer that was added last is freed first, so
-// that a job keeps its first nodes until its end. Layers are sorted by From. Of layers that begin together the longest, which
-// is the lowest, is first. The sum of the layers at any time is the EP. Steps without nodes or duration give no layer.
+// Layers splits a scheduled EP that begins at start into stacked rectangles. The layer that was added last is
+// freed first, so that a job keeps its first nodes until its end. Layers are sorted by From. Among layers that
+// begin together, the longest comes first; it is the lowest. The sum of the layers at any time is the EP. Steps
+// without nodes or duration give no layer.
 func Layers(start core.Time, ep core.EP) []Layer {
 	layers := make([]Layer, 0, len(ep))
 	var open []Layer // the stack at t, lowest first; To is not known yet

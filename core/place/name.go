@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Claim is a node that must not be assigned from second From to second To: a job holds it until its end, it is in
-// another reservation, or it is down (To: core.Forever).
+// Claim is a node that must not be assigned from second From to second To. A job holds the node until its end,
+// the node is in another reservation, or it is down. If it is down, To is core.Forever.
 type Claim struct {
 	Node     int
 	From, To core.Time
@@ -26,9 +26,9 @@ type Request struct {
 	// for these for as long as the job holds them. A job that holds nodes must not start later than any other request.
 	Held []int
 
-	// Prefer has the nodes that the job got earlier, from an earlier call of Name or by a reservation. A layer prefers the
-	// nodes of the old layer whose beginning is nearest to its own, then those of the next nearest layer. It gets the
-	// preferred nodes whenever they are free.
+	// Prefer has the nodes that the job got earlier, from an earlier call of Name or by a reservation. A layer
+	// prefers the nodes of the old layer whose beginning is nearest to its own beginning, then the nodes of the
+	// next nearest layer. It gets the preferred nodes whenever they are free.
 	Prefer []Named
 
 	// Firm marks a job that runs and whose Prefer nodes are reserved for its next steps. The job loses these nodes only to
@@ -64,20 +64,20 @@ func (e *ShortageError) Error() string {
 		e.Job, e.Needs, e.Layer.From, e.Layer.To, e.Free)
 }
 
-// Name assigns nodes of 0 … nodes−1 to the layers of every request, so that no node is in two layers at once and none
-// is in a layer while it is claimed. Layers are served by beginning, and in the order of the requests if they begin
-// together.
+// Name assigns nodes of 0 … nodes−1 to the layers of every request, so that no node is in two layers at the
+// same time, and no node is in a layer while it is claimed. Layers get their nodes in the order in which they
+// begin, and in the order of the requests if they begin together.
 //
-// This is interval partitioning, for which that order is optimal: as long as every claim begins before the first
-// layer and the counts fit, every request gets its nodes. With later claims a request may fail although the counts
-// fit, because a job does not migrate. A layer takes, after the nodes that it prefers, those whose next claim begins
-// soonest after its end. So the nodes with the longest gaps stay free for other layers. A request that fails has Err set. Name
-// still serves the other requests.
+// This is interval partitioning, for which that order is optimal: as long as every claim begins before the
+// first layer and the counts fit, every request gets its nodes. With later claims a request may fail although
+// the counts fit, because a job does not migrate. After its preferred nodes, a layer takes the nodes whose next
+// claim begins soonest after the layer's end. So the nodes with the longest gaps stay free for other layers. A
+// request that fails has Err set. Name still serves the other requests.
 //
-// A job's first node is the lowest of those with which it begins (the first of those it holds). Its script runs
-// there. Nodes that are added later have higher IDs whenever possible. The reason is that after a restart of its
-// controller Slurm assumes that the script runs on the lowest node of a job. If it runs on another node, Slurm does
-// not notice that the script ends.
+// A job's first node is the lowest node with which it begins, or for a running job the first node in Held. The
+// job's script runs there. Nodes that are added later have higher IDs whenever possible. The reason is that
+// after a restart of its controller Slurm assumes that the script runs on the lowest node of a job. If the
+// script runs on another node, Slurm does not notice when it ends.
 //
 // Name keeps the earlier nodes (Prefer) of all requests if every request can then get its nodes. Otherwise requests may lose
 // earlier nodes, but firm requests are served first, as if there were no others. Claims, held and preferred nodes that the
@@ -141,7 +141,8 @@ func nameApart(nodes int, claims []Claim, requests []Request) []Naming {
 	return all
 }
 
-// better reports whether a serves more requests than b: it compares firm requests first, then all.
+// better reports whether result a serves more requests than result b. It compares firm requests first, then all
+// requests.
 func better(requests []Request, a, b []Naming) bool {
 	missed := func(all []Naming) (firm, sum int) {
 		for i, n := range all {
@@ -300,7 +301,7 @@ func (a *attempt) pin() {
 	}
 }
 
-// based is a layer that prefers nodes below least, the lowest node that its job should get.
+// based is a layer that prefers nodes below `least`, the lowest node that its job should get.
 type based struct {
 	*item
 	least int
@@ -346,7 +347,8 @@ func (a *attempt) least(it item, base int) int {
 	return base
 }
 
-// begins reports whether the first node of a layer's job is known, as far as that matters to the layer.
+// begins reports whether the first node of a layer's job is known. It also returns true for a firm request, for
+// which the first node does not matter.
 func (a *attempt) begins(it item) bool {
 	w := &a.requests[it.request]
 	if w.Firm || len(w.Held) > 0 {

@@ -225,7 +225,7 @@ func (d drawing) claimed(node int, x core.Time) bool {
 	return slices.ContainsFunc(d.claims, func(c place.Claim) bool { return c.Node == node && c.From <= x && x < c.To })
 }
 
-// fits counts, second by second.
+// fits reports whether the claims and requests together fit the machine in every second.
 func (d drawing) fits() bool {
 	for x := range core.Time(40) {
 		sum := 0
@@ -285,8 +285,8 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 	})
 }
 
-// Firm requests are those of jobs whose nodes are reserved. Other requests change nothing for firm requests that can keep
-// their nodes, whether or not the others can be served.
+// Jobs whose nodes are reserved have firm requests. Other requests change nothing for firm requests that can
+// keep their nodes, whether or not the others can be served.
 func TestFirmRequestsKeepTheirNodesWhateverTheOthersRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)

@@ -20,7 +20,7 @@ type sweep struct {
 	next    []int       // by node: index of its first span that has not ended
 	spare   []*nodeSet  // empty sets for reuse
 	ends    []end       // future ends of spans, sorted
-	over    []int       // items whose layers have not ended, sorted by that end
+	over    []int       // items whose layers have not ended, sorted by the layers' ends
 	took    []bool      // by item: the sweep assigned nodes to it
 }
 
@@ -88,8 +88,9 @@ func newSweep(a *attempt) *sweep {
 
 // advance sets the current time to t. It frees what has ended, then removes the nodes whose next span has begun.
 //
-// Layers come before spans, because a layer to which the sweep assigned a node overlapped no span of that node. All
-// spans of the node that ended before the layer began are processed already, and the others end after it.
+// Ended layers come before ended spans. A layer overlaps no span of the nodes that the sweep assigned to it. So
+// each span of such a node either ended before the layer began, and is processed already, or ends after the
+// layer.
 func (s *sweep) advance(t core.Time) {
 	for len(s.over) > 0 {
 		it := s.items[s.over[0]]
@@ -189,7 +190,7 @@ func (s *sweep) fitting(t core.Time) int {
 	return b
 }
 
-// freeUntil returns the number of nodes that are free from now until t, at most enough.
+// freeUntil returns the number of nodes that are free from now until t, but at most `enough`.
 func (s *sweep) freeUntil(t core.Time, enough int) int {
 	count := 0
 	for b := s.after(s.fitting(t)); b >= 0 && count < enough; b = s.after(b + 1) {
@@ -212,7 +213,8 @@ func (s *sweep) take(it item) {
 	l.Nodes = s.soonest(nodes, 0, fitting, l.Count)
 }
 
-// preferred adds the nodes that a request prefers, from least on, until there are count.
+// preferred adds the nodes that a request prefers and whose IDs are at least `least`, until there are `count`
+// nodes.
 func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int {
 	for _, node := range it.prefer {
 		if len(nodes) < count && node >= least && node < s.nodes && s.bucket[node] >= fitting {
@@ -223,7 +225,8 @@ func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int
 	return nodes
 }
 
-// soonest adds the nodes whose next span begins soonest, the lowest from least on first, until there are count.
+// soonest adds nodes whose IDs are at least `least`, until there are `count` nodes. The nodes whose next span
+// begins soonest come first, and among these the lowest.
 func (s *sweep) soonest(nodes []int, least, fitting, count int) []int {
 	for b := s.after(fitting); b >= 0 && len(nodes) < count; {
 		node := s.buckets[b].from(least)

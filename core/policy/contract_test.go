@@ -10,9 +10,10 @@ import (
 	"accordion/core/sched"
 )
 
-// The part of sched.State's contract that is the same for every policy: rigid jobs are submitted, end on time or
-// early, or are canceled. Each job that fits starts once, on its size, when the plan predicts it, and jobs never hold
-// more nodes than the machine has. The test covers a new policy as soon as it is in the table.
+// This test checks the part of sched.State's contract that is the same for every policy. Rigid jobs are
+// submitted, end on time or early, or are canceled. Each job that fits starts once, with its size and when the
+// plan predicts it. Jobs never hold more nodes than the machine has. The test covers a new policy as soon as it
+// is in the table.
 func TestEveryPolicyKeepsTheContractOfState(t *testing.T) {
 	for _, name := range policy.Words() {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func (c *contract) end(id core.JobID) {
 	delete(c.waits, id)
 }
 
-// ask calls Starts, compares the result with the plan before and with a clone, and applies it.
+// ask calls Starts, compares the result with the previous plan and with the result of a clone, and applies it.
 func (c *contract) ask() {
 	clone := c.state.Clone()
 	plan := c.state.Plan(c.now)

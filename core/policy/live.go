@@ -23,7 +23,8 @@ const (
 // earliest is the name of the sizing rule that has no effect: every job may have all sizes that it listed.
 const earliest = "earliest"
 
-// Live returns the policy with a name for a live cluster, whose evolving jobs are placed by the algorithm.
+// Live returns the policy with the given name, for a live cluster. The policy places evolving jobs by the
+// algorithm.
 func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 	for _, e := range table {
 		if e.name == name && e.live {
@@ -152,7 +153,8 @@ func SizesOf(p sched.Policy) string {
 	return earliest
 }
 
-// Pass returns the policy with a name for a scheduler that is started for each plan and keeps nothing between plans.
+// Pass returns the policy with the given name, for a scheduler that is started for each plan and keeps nothing
+// between plans.
 func Pass(name string) (Policy, error) {
 	p, err := Named(name, sched.FirstCome)
 	if err != nil {

@@ -37,7 +37,8 @@ func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
 	}
 }
 
-// The sizing rule of each policy that OAR may call, and the policies that are only for replays.
+// Pass returns a policy and its sizing rule for each name that OAR may use. It returns an error for policies
+// that are only for replays.
 func TestAPassHasAPolicyThatRemembersNothing(t *testing.T) {
 	for name, sizes := range map[string]string{
 		DefaultPass: "share", "repeated": earliest, "repeated+earliest": earliest, "easy+least": "least", "traditional:top": "reference",

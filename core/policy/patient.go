@@ -40,7 +40,7 @@ const (
 // all sizes that they list.
 const plusSizing = "+SIZING"
 
-// everybody is the number of reservations that gives every job a reservation.
+// everybody is the option text that gives every job a reservation.
 const everybody = "all"
 
 // patientNames returns the names for messages and help.

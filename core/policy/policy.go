@@ -80,8 +80,8 @@ func Names() []string {
 	return slices.Concat(all, patientNames(), sizedNames())
 }
 
-// Words returns names for shell completion: those of Names without optional parts, and with each algorithm or sizing
-// rule filled in.
+// Words returns names for shell completion. These are the names that Names returns, without optional parts and
+// with each algorithm or sizing rule filled in.
 func Words() []string {
 	var all []string
 	for _, name := range Names() {

@@ -90,7 +90,7 @@ func sizedNames() []string {
 	return all
 }
 
-// written returns the names in the forms that users write, from which nearest chooses.
+// written returns the names in the forms that users write, from which the function nearest chooses.
 func written() []string {
 	var all []string
 	for _, b := range bases {
@@ -129,7 +129,7 @@ func sizedHelp() string {
 	return text.String()
 }
 
-// sizedNamed returns the policy with a name from the tables here, or nil if there is none.
+// sizedNamed returns the policy with a name from the tables in this file, or nil if there is none.
 func sizedNamed(name string, order sched.Order) (sched.Policy, error) {
 	made, err := parseSized(name)
 	if made != nil && order != sched.FirstCome {

@@ -11,8 +11,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// wild draws a job that a user may submit: sizes in any order, some twice, some longer on more nodes, some larger
-// than the machine; durations from one second to ten years.
+// wild draws any job that a user may submit. Its sizes are in any order. Some sizes occur twice, some last
+// longer on more nodes, and some exceed the machine. Durations are from one second to ten years.
 func wild(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	for range 1 + r.IntN(6) {

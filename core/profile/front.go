@@ -31,7 +31,8 @@ func (f *Front) Forget(since core.Time) {
 	f.used, f.since = f.used[:0], since
 }
 
-// Since promises that later searches start at `now` or later. A search that starts earlier does not use what f remembers.
+// Since records that later searches start at `now` or later. A search that starts earlier does not use what f
+// remembers.
 func (f *Front) Since(now core.Time) { f.since = max(f.since, now) }
 
 // Behind returns the profile p for searches that use f, and add their results to f.

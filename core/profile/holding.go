@@ -12,9 +12,9 @@ type Holding struct {
 	Nodes int // above 0
 }
 
-// Hold makes p the occupation of a machine by the given holdings from second `from` on, in p's own memory. all is sorted by
-// end. Hold gives the same result as a call of Add for each holding, in one pass. It ignores holdings that end at `from` or
-// earlier.
+// Hold sets p to the occupation of a machine by the given holdings from second `from` on. It reuses p's memory.
+// `all` is sorted by end. Hold gives the same result as a call of Add for each holding, in one pass. It ignores
+// holdings that end at `from` or earlier.
 func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
 	p.nodes = max(nodes, 0)
 	p.dropTree()

@@ -2,9 +2,10 @@ package profile
 
 import "math/bits"
 
-// The index stores for how long at least c nodes stay free, for a ladder of sizes c: all integers up to 1<<(octave+1), then
-// 1<<octave evenly spaced sizes in each doubling. A search for n free nodes uses the largest c that does not exceed n. With a
-// finer ladder, a search examines fewer places where c nodes are free but not n.
+// The index stores for how long at least c nodes stay free, for some sizes c that form a ladder. The ladder has
+// all integers up to 1<<(octave+1). Above them it has 1<<octave evenly spaced sizes between each power of two
+// and the next. A search for n free nodes uses the largest c that does not exceed n. With a finer ladder, a
+// search examines fewer places where c nodes are free but not n.
 const (
 	octave    = 1
 	maxLevels = 64 // a set of levels is a 64-bit word

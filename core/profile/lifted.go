@@ -5,9 +5,9 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Lifted is a view of a profile in which one place counts as free. The profile does not change. So a job can be searched a
-// better place without being removed first, which saves work because there is usually no better place. A Lifted is valid until
-// the profile changes.
+// Lifted is a view of a profile in which one place counts as free. The profile does not change. So a planner
+// can search for a better place for a job without removing the job first. This saves work, because there is
+// usually no better place. A Lifted is valid until the profile changes.
 type Lifted struct {
 	profile *Profile
 	start   core.Time // start of the place; list.EndOfTime if there is no place
@@ -135,8 +135,8 @@ func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok
 		at, obstacle := t.firstAbove(allowed, max(from, s.from), s.to)
 		switch {
 		case obstacle && at-start < d:
-			// Either there is room behind it within this section, or the free time that reaches up to the section's
-			// end may continue in the next.
+			// Either there is room behind the obstacle within this section, or the free time that reaches up to
+			// the section's end may continue in the next.
 			if at, ok = t.fit(allowed, d, at); ok && at+d <= s.to {
 				return at, at < until
 			}

@@ -14,7 +14,7 @@ type scratch struct {
 // levels is a set of levels: bit i is level i.
 type levels uint64
 
-// measure computes the runs and the maximum of child i of a branch, which ends at end.
+// measure computes the runs and the maximum of child i of a branch. `end` is the end of the branch.
 func (t *tree) measure(b *branch, i int, end core.Time) {
 	if b.lowest() {
 		t.measureLeaf(b, i, end, 0, t.top)
@@ -42,7 +42,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	for j := low; j < high; j++ {
 		s.begin[j], s.first[j], s.last[j], s.longest[j] = begin, 0, 0, 0
 	}
-	open := low // runs of the levels below it have begun
+	open := low // the runs of all levels below this one have begun
 	for k := 0; k < l.n && k < leafSize; k++ {
 		level := max(low, levelOf(t.nodes-l.used[k], high))
 		at := l.at[k]
@@ -68,7 +68,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	return changed
 }
 
-// end ends the run of a level. begin is the beginning of the leaf.
+// end ends the run of a level. `begin` is the beginning of the leaf.
 func (s *scratch) end(level int, at, begin core.Time) {
 	run := at - s.begin[level]
 	if s.begin[level] == begin {
@@ -97,8 +97,8 @@ func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
 	return changed
 }
 
-// join returns the runs of a level of the whole branch, from those of its children. A run continues through a child
-// in which at most `most` nodes are used.
+// join returns the runs of a level of the whole branch, computed from the runs of its children. A run continues
+// through a child in which at most `most` nodes are used.
 func (b *branch) join(level, most int) runs {
 	var first, run, peak uint64
 	row, whole := &b.runs[level], true // the run so far is the whole branch

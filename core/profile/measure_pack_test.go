@@ -52,8 +52,8 @@ func measurePack(jobs int) string {
 	return fmt.Sprintf("pack n=%d ns_per_job=%.0f hash=%016x plain_ratio=%s", jobs, float64(ours.Nanoseconds())/float64(jobs), hash, ratio)
 }
 
-// timed returns the processor time of a function, on which other load has little effect. It repeats a short function
-// until the sum is a tenth of a second.
+// timed returns the processor time that a function takes. Other load has little effect on this time. It repeats
+// a short function until the sum is a tenth of a second.
 func timed(do func()) time.Duration {
 	begin, times, took := processorTime(), 0, time.Duration(0)
 	for times == 0 || took < 100*time.Millisecond {

@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// packed returns the profile that the workload pack leaves, and what was placed in it.
+// packed returns the profile after the workload "pack", and what was placed in it.
 func packed(jobs int) (*Profile, []core.Allocation) {
 	p, w := New(packNodes), newPacker()
 	placed := make([]core.Allocation, jobs)

@@ -41,8 +41,9 @@ func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok b
 	return start, ok && start < until, steps
 }
 
-// Slide moves a rectangle of n nodes and d seconds that begins at start to an earlier time: as far as n nodes are free directly
-// before it, but not before earliest. It returns the rectangle's new start, which is start if it cannot move.
+// Slide moves a rectangle of n nodes and d seconds from `start` to an earlier time. It moves the rectangle as
+// long as n nodes are free directly before it, but not before `earliest`. Slide returns the rectangle's new
+// start, which is `start` if the rectangle cannot move.
 func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 	if n <= 0 || d <= 0 || start <= earliest {
 		return start
@@ -81,8 +82,8 @@ func (p *Profile) MostFree(from, to core.Time) int {
 	return max(0, p.nodes-least)
 }
 
-// Forget promises that the profile is neither read nor changed before a time. Results for earlier times are then
-// undefined, and use no memory. It is cheap when there is little to forget.
+// Forget discards the occupation before a time, and so saves memory. Afterwards the profile must be neither
+// read nor changed before that time. It is cheap when there is little to forget.
 func (p *Profile) Forget(before core.Time) {
 	const little = 32
 	if p.tree != nil {

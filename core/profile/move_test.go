@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawUsed draws an occupation of seconds 0 to 60, as a list or, though small, as a tree.
+// drawUsed draws an occupation of seconds 0 to 60, as a list, or as a tree although it is small.
 func drawUsed(t *rapid.T, nodes int) *Profile {
 	p := New(nodes)
 	for range rapid.IntRange(0, 12).Draw(t, "rectangles") {

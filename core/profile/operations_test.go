@@ -19,11 +19,11 @@ type twins struct {
 	plain *plain
 }
 
-// world is some pairs for random operations, and the scale of times and sizes in it.
+// world has some pairs for random operations, and the scale of their times and sizes.
 type world struct {
 	*rapid.T
 	pairs []twins
-	unit  core.Time // drawn times are multiples of it, or nearly so
+	unit  core.Time // drawn times are multiples of this time, or nearly so
 	span  int       // drawn times reach from 0 to about this many units
 	nodes int
 }
@@ -236,7 +236,7 @@ func TestProfileMatchesThePlainOneAfterAnyOperations(t *testing.T) {
 	})
 }
 
-// check returns a description of a violated invariant of a profile, or "".
+// check returns an error if a profile violates an invariant.
 func (p *Profile) check() error {
 	t := p.tree
 	if t == nil {

@@ -7,11 +7,11 @@ import (
 	"accordion/core/profile/list"
 )
 
-// plain is the simple second implementation: a sorted list of change points without an index. Tests compare every
-// result of a Profile with its result, and benchmarks compare their times.
+// plain is the simple second implementation: a sorted list of change points without an index. Tests compare
+// every result of a Profile with the result of plain, and benchmarks compare their times.
 //
-// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbors in used
-// differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
+// Invariant: `at` and `used` have the same length, at least 1; `at` increases strictly from -Forever; neighbors
+// in `used` differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
 type plain struct {
 	nodes int
 	at    []core.Time
@@ -169,8 +169,9 @@ func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
 	return peak, end
 }
 
-// FirstFit returns the earliest time, not before from, at which n nodes are free for d seconds. d is Forever for a
-// need without end. ok is false if there is none. It passes once over the change points behind from.
+// FirstFit returns the earliest time, at or after `from`, from which n nodes are free for d seconds. d is
+// Forever for a need without end. ok is false if there is none. It passes once over the change points after
+// `from`.
 func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	if n <= 0 {
 		return from, true
@@ -202,8 +203,8 @@ func (p *plain) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	return start, end, true
 }
 
-// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
-// none.
+// FirstBelow returns the first time, at or after `from`, with fewer than n nodes free, or Forever and false if
+// there is none.
 func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	most := p.nodes - n
 	for i := p.index(from); n > 0 && i < len(p.at); i++ {

@@ -29,7 +29,7 @@ func (p *Profile) Points(from core.Time, into []Point) []Point {
 	return into
 }
 
-// Same reports whether the occupation from second `from` on equals points. points is a result of Points for that or an earlier
+// Same reports whether the occupation from second `from` on equals points. `points` is a result of Points for that or an earlier
 // second, and its first point applies at `from`.
 func (p *Profile) Same(from core.Time, points []Point) bool {
 	if p.tree == nil {

@@ -1,5 +1,6 @@
-// Package profile implements the occupation of a machine: a number of used nodes as a function of time (the resource
-// EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its helpers max, loc, delay and sum).
+// Package profile implements the occupation of a machine: a number of used nodes as a function of time (the
+// resource EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its functions `max`, `loc`, `delay` and
+// `sum`).
 //
 //	p := profile.New(100)
 //	p.Add(0, core.EP{{Duration: 1200, Nodes: 10}, {Duration: 3600, Nodes: 95}})
@@ -19,10 +20,11 @@ import (
 	"accordion/core/profile/list"
 )
 
-// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the tree has only one
-// leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast as a list. With more searches for
-// each write, smaller trees are as fast as a list. With more writes, only larger trees are: trees of 4,500 points if there are
-// two writes to nearby times for each search.
+// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the
+// tree has only one leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast
+// as a list. With more searches for each write, smaller trees are as fast as a list. With more writes, only
+// larger trees are as fast as a list. With two writes to nearby times for each search, these are trees of 4,500
+// points.
 const indexed = 2048
 
 // Profile is the number of used nodes of a machine at every time. Several goroutines may concurrently call methods that change
@@ -98,7 +100,7 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.index()
 }
 
-// addSteps adds the nodes of a profile's steps, or removes them if sign is -1.
+// addSteps adds the nodes of a profile's steps, or removes them if `sign` is -1.
 func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
 	for len(ep) > 0 {
 		var c list.Change

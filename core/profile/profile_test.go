@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// horizon is the length of the simple implementation: an array of used nodes, one entry for each second, idle before
-// and behind.
+// horizon is the length of the simple implementation: an array of used nodes with one entry for each second.
+// Before and after these seconds the machine is idle.
 const horizon = 60
 
 // seconds is the simple implementation with which the real profile is compared.
@@ -40,7 +40,7 @@ func (s *seconds) at(t core.Time) int {
 	return s.used[t]
 }
 
-// fits checks every second until the horizon. Behind it everything is idle.
+// fits checks every second until the horizon. After it the machine is idle.
 func (s *seconds) fits(n int, d, from core.Time) bool {
 	if n > s.nodes {
 		return false
@@ -250,7 +250,7 @@ func TestTheProfileOfTheExampleInPlainCharacters(t *testing.T) {
 	p.Add(0, core.EP{{Duration: 8, Nodes: 1}})
 	start, _ := p.FirstFit(4, 5, 0)
 	p.Add(start, core.EP{{Duration: 5, Nodes: 4}})
-	// The need of 4 does not fit before the step of 4 releases its nodes at 12, so it is to the right of the picture.
+	// The new job needs 4 nodes. It fits only after the step of 4 nodes ends at second 12.
 	if got := draw(p, 14); start != 12 || got != picture {
 		t.Errorf("placed at %d\n%s\nwant at 12\n%s", start, got, picture)
 	}

@@ -41,8 +41,8 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	return p.list.Fit(p.nodes-n, d, from)
 }
 
-// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n nodes free,
-// or Forever if the hole has no end.
+// Hole does what FirstFit does, and also returns the end of the hole: the first time after `start` with fewer
+// than n nodes free, or Forever if the hole has no end.
 func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	if start, ok = p.FirstFit(n, d, from); !ok {
 		return start, start, false
@@ -51,8 +51,8 @@ func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool)
 	return start, end, true
 }
 
-// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
-// none.
+// FirstBelow returns the first time, at or after `from`, with fewer than n nodes free, or Forever and false if
+// there is none.
 func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 {
 		return core.Forever, false

@@ -48,7 +48,7 @@ func roomsOf(l *list.List, from, to core.Time, n, nodes, most int, into []Room) 
 	at := l.At
 	used := l.Used[:len(at)]
 	left := l.Near(from)
-	right, least, highest := left, used[left], used[left] // right becomes the stretch that contains to; least and highest are the used nodes before it
+	right, least, highest := left, used[left], used[left] // right becomes the stretch that contains `to`; least and highest are the smallest and the largest number of used nodes in the stretches before it
 	for right+1 < len(at) && at[right+1] < to {
 		right++
 		least, highest = min(least, used[right]), max(highest, used[right])

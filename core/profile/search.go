@@ -34,7 +34,7 @@ func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, step
 		}
 		return core.Forever, false, 1
 	}
-	if most >= t.nodes { // the index has no level for this; only a Lifted searches so, for a place that exceeds the machine
+	if most >= t.nodes { // the index has no level for this; only a Lifted makes such a search, for a place that exceeds the machine
 		return t.fitPointwise(most, d, from)
 	}
 	const enough = 2 * core.Forever // no two change points are further apart
@@ -140,7 +140,8 @@ func (s *search) see(run core.Time) core.Time {
 	return run
 }
 
-// firstAbove returns the first time in [from, to), which is not empty, at which more nodes are used.
+// firstAbove returns the first time in [from, to), which is not empty, at which more than `most` nodes are
+// used.
 func (t *tree) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 	at, ok := firstAbove(t.root, most, min(from, list.LastTime), to)
 	return max(at, from), ok
@@ -167,8 +168,8 @@ func firstAbove(b *branch, most int, from, to core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// lastAbove returns the end of the last stretch within [from, to) in which more nodes are used. It may be later than
-// to.
+// lastAbove returns the end of the last stretch that overlaps [from, to) and in which more than `most` nodes
+// are used. The end may be later than `to`.
 func (t *tree) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
 	return lastAbove(t.root, list.EndOfTime, most, from, max(-core.Forever, min(to, list.EndOfTime)))
 }
@@ -234,8 +235,9 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 	return peak
 }
 
-// each calls visit for the stretches in order, beginning with the one that contains `from`, until visit returns false.
-// Neighboring stretches may have the same number of used nodes. each reports whether visit never returned false.
+// each calls `visit` for the stretches in order, beginning with the one that contains `from`, until `visit`
+// returns false. Neighboring stretches may have the same number of used nodes. each reports whether `visit`
+// never returned false.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
 	return eachBelow(t.root, min(from, list.LastTime), visit)
 }

@@ -29,17 +29,17 @@ type tree struct {
 	visited int64 // children that changes went through, and change points of the leaves among them
 }
 
-// leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbors differ, and n is at least 1. Behind the last change point, at is
-// list.EndOfTime, so that no search needs n.
+// leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which
+// the branches know) used[i] nodes are used. Neighbors differ, and n is at least 1. Behind the last change
+// point, `at` is list.EndOfTime, so that no search needs n.
 type leaf struct {
 	n    int
 	at   [leafSize + 1]core.Time
 	used [leafSize]int
 }
 
-// branch has either leaves or branches as children. For each child it knows the beginning, the largest number of used
-// nodes, and the runs of each level. Behind the last child, at is list.EndOfTime.
+// branch has either leaves or branches as children. For each child it knows the beginning, the largest number
+// of used nodes, and the runs of each level. Behind the last child, `at` is list.EndOfTime.
 type branch struct {
 	n        int
 	at       [width + 1]core.Time
@@ -49,8 +49,9 @@ type branch struct {
 	runs     [][width]runs  // one row for each level
 }
 
-// runs says for how long at least the level's nodes stay free within a child: first is the length of the free time at the
-// child's beginning, last at its end (0 if the nodes are not free there), and longest is the longest free time.
+// runs has lower bounds of the times for which the level's nodes stay free within a child. `first` is the
+// length of the free time at the child's beginning, and `last` is the length of the free time at its end. They
+// are 0 if the nodes are not free there. `longest` is the length of the longest free time.
 type runs struct{ first, last, longest span }
 
 // lowest reports whether the children are leaves.
@@ -81,7 +82,7 @@ func (b *branch) child(t core.Time) int {
 	return i
 }
 
-// endOf returns the end of child i. end is that of the branch.
+// endOf returns the end of child i. `end` is the end of the branch.
 func (b *branch) endOf(i int, end core.Time) core.Time { return min(end, b.at[i+1]) }
 
 // index returns the last change point at or before t, or the first one if there is none.
@@ -108,7 +109,7 @@ func (l *leaf) index(t core.Time) int {
 	return i
 }
 
-// endOf returns the end of the stretch of change point i. end is that of the leaf.
+// endOf returns the end of the stretch of change point i. `end` is the end of the leaf.
 func (l *leaf) endOf(i int, end core.Time) core.Time { return min(end, l.at[i+1]) }
 
 // split makes t a change point and returns its index. t is not before the leaf's beginning, and the leaf has room.

@@ -53,8 +53,8 @@ func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 	}
 }
 
-// changeBelow makes a change in everything below a branch, which ends at end. It returns the levels for which the
-// runs of a child changed.
+// changeBelow makes a change in everything below a branch. `end` is the end of the branch. It returns the
+// levels for which the runs of a child changed.
 func (t *tree) changeBelow(b *branch, end core.Time, c *list.Change) (changed levels) {
 	first := b.child(c.From)
 	i := first
@@ -96,7 +96,7 @@ func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (chan
 	return t.measureLeaf(b, i, end, levelOf(t.nodes-high, t.top), levelOf(t.nodes-low, t.top))
 }
 
-// divide moves the second half of child i, which ends at end, to a new child behind it.
+// divide moves the second half of child i to a new child behind it. `end` is the end of child i.
 func (t *tree) divide(b *branch, i int, end core.Time) {
 	b.insert(i + 1)
 	if b.lowest() {
@@ -116,8 +116,8 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 	t.measure(b, i+1, end)
 }
 
-// tidy joins child i of a branch that ends at end with a neighbor, if the child is nearly empty and the neighbor has
-// room.
+// tidy joins child i of a branch with a neighbor, if the child is nearly empty and the neighbor has room. `end`
+// is the end of the branch.
 func (t *tree) tidy(b *branch, i int, end core.Time) {
 	if b.n < 2 || t.size(b, i) >= t.room(b)/4 {
 		return
@@ -154,7 +154,7 @@ func (t *tree) size(b *branch, i int) int {
 	return b.branches[i].n
 }
 
-// room returns the maximum of size.
+// room returns the largest possible result of method size for a child of b.
 func (t *tree) room(b *branch) int {
 	if b.lowest() {
 		return leafSize
@@ -188,7 +188,7 @@ func (b *branch) remove(i int) {
 	b.cut(b.n - 1)
 }
 
-// moveTo moves the children from index begin on behind those of another branch.
+// moveTo moves the children from index `begin` on to the end of another branch.
 func (b *branch) moveTo(c *branch, begin int) {
 	copy(c.at[c.n:], b.at[begin:b.n])
 	copy(c.most[c.n:], b.most[begin:b.n])
@@ -201,8 +201,8 @@ func (b *branch) moveTo(c *branch, begin int) {
 	b.cut(begin)
 }
 
-// raise adds n to each number in used. It returns the smallest and the largest number that occurs before or after the addition,
-// or low and high if these are smaller and larger.
+// raise adds n to each number in used. It returns the smallest and the largest number among `low`, `high`, and
+// the numbers before and after the addition.
 func raise(used []int, n, low, high int) (int, int) {
 	if len(used) == 0 {
 		return low, high

@@ -6,10 +6,11 @@ import (
 	"accordion/core"
 )
 
-// MayAdvance reports whether running job i may continue earlier than it was promised without delaying any other job.
-// running has the promises of all running jobs and whatever else occupies the machine. waiting is the queue in rank order, and
-// plan is the plan of this queue with these promises. With running[i] replaced by better, everything must still fit the machine,
-// and no job of the plan may start or complete later or lose its place.
+// MayAdvance reports whether running job i may continue earlier than it was promised without delaying any other
+// job. `running` has the promises of all running jobs and whatever else occupies the machine. `waiting` is the
+// queue in rank order, and `plan` is the plan of this queue with these promises. If `better` replaces
+// running[i], everything must still fit the machine, and no job of the plan may start or complete later or lose
+// its place.
 //
 // So a job that is ahead of its promise gains nothing at the expense of another job. The papers re-run the scheduling algorithm
 // "with updated information" (Klein & Pérez, CoreGRID 2011, section 6).

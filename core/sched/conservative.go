@@ -15,9 +15,9 @@ import (
 // the waiting jobs once, in queue order. It searches the earliest place from now on for each job while all other jobs keep
 // theirs. The job keeps its old place if the new place does not complete earlier.
 //
-// With an algorithm the policy places evolving jobs as their profiles request. Of several choices that complete together a job
-// gets the one with the fewest nodes (at its peak), then the one listed first. The zero value never expands a step. The nodes
-// of a job stay reserved during its guard (core.Job) until the job ends.
+// With an algorithm the policy places evolving jobs as their profiles request. Among choices that complete
+// together a job gets the one with the lowest peak of nodes, then the one listed first. The zero value never
+// expands a step. The nodes of a job stay reserved during its guard (core.Job) until the job ends.
 type Conservative struct {
 	Algorithm ep.Algorithm
 	Order     Order // the order in which waiting jobs are placed
@@ -30,9 +30,9 @@ var (
 
 // New returns the state of a machine without jobs. A negative node count counts as 0.
 //
-// A running job's nodes are free from the end of its promise on, whether or not End was called. The state takes
-// allocation passed to Running unchanged, even if it exceeds the machine. All waiting jobs then get new places, in
-// queue order. A job that never fits waits and is in no plan.
+// A running job's nodes are free from the end of its promise on, whether or not End was called. The state keeps
+// an allocation that is passed to Running unchanged, even if the allocation exceeds the machine. All waiting
+// jobs then get new places, in queue order. A job that never fits waits and is in no plan.
 func (p Conservative) New(m core.Machine) State {
 	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
 	s.memo.begin(nil)
@@ -43,8 +43,8 @@ func (p Conservative) New(m core.Machine) State {
 	return s
 }
 
-// conservative is the state of Conservative. Unless stale, view is the occupation of the running jobs and of the
-// places of all waiting jobs.
+// conservative is the state of Conservative. Unless `stale` is set, `view` is the occupation by the running
+// jobs and by the places of all waiting jobs.
 type conservative struct {
 	policy  Conservative
 	machine core.Machine
@@ -70,7 +70,7 @@ type reserved struct {
 	nodes  int    // number of nodes of a rectangle
 	shape  *shape // nil for a rectangle
 	class  int32  // a rectangle's class in memo
-	seen   uint64 // value of memo.changes when the rectangle had no earlier place
+	seen   uint64 // value of memo.changes when the rectangle was last known to have no earlier place
 }
 
 // shape is a waiting job that is not a rectangle, and its place.

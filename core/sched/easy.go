@@ -12,9 +12,10 @@ import (
 // Most if that is less, counted from its submission (core.Job.Submit). Jobs that are due come first, in the order in which they
 // became due. The others follow in the order of the Submit calls. A job that never fits the machine is skipped.
 //
-// Of several profiles that can start now, a job gets the one that completes first. Its reservation is for the profile
-// that completes first overall. Among equals the job gets the profile with the fewest nodes (at its peak), then the
-// one listed first. Guards and margins (core.Job) are handled as in Repeated.
+// If several profiles of a job can start now, the job starts with the one that completes first. A reservation
+// is for the profile that completes first overall. Among profiles that complete together the job gets the one
+// with the lowest peak of nodes, then the one listed first. Guards and margins (core.Job) are handled as in
+// Repeated.
 //
 // With one reservation no job starves. The reservation never moves back while the machine keeps its nodes. So a job
 // that fits the machine waits until it is due, and then for the jobs that were due before it, one after the other.
@@ -33,15 +34,16 @@ type Patient struct {
 	Sizing       sizing.Sizing // the rule for the sizes of moldable jobs; nil permits all sizes that they list
 }
 
-// AllReserved gives every job a reservation. If jobs are also due at their submission, the policy is the same as Repeated except
-// for moldable jobs: Patient starts a job that can start now, even if another size would start later and end sooner.
+// AllReserved gives every job a reservation. If jobs are also due at their submission, the policy is the same
+// as Repeated, except for moldable jobs. Patient starts a moldable job on a size that can start now, even if
+// another size would start later and end sooner.
 const AllReserved = math.MaxInt
 
 // EASY is EASY back-filling as it is published for rigid jobs. It is Patient in which every job is due at its submission. Each
 // job takes the peak of its first choice for the total duration of that choice. EASY ignores guards, margins and Foreign. A job
 // with a later Begin joins the queue at that time.
 //
-// On the log KTH-SP2 every start equals that of the published schedule.
+// On the log KTH-SP2 every start equals the start in the published schedule.
 type EASY struct {
 	Order  Order
 	Strict bool // no job starts before one ahead of it: first come, first served, without back-filling
@@ -56,9 +58,10 @@ var (
 
 // New returns the state of a machine without jobs. A negative node count counts as 0.
 //
-// The state takes an allocation passed to Running unchanged. If the allocation begins later, Starts does not report
-// it. If running jobs exceed the machine because nodes were lost, no node is free. Plan contains what starts now and
-// the reservations. Its EPs share memory with the jobs' choices and are read only.
+// The state keeps an allocation that is passed to Running unchanged. If the allocation begins later, Starts
+// does not report its beginning. If running jobs exceed the machine because nodes were lost, no node is free.
+// Plan contains what starts now and the reservations. Its EPs share memory with the jobs' choices and are read
+// only.
 func (p Patient) New(m core.Machine) State { return newState(rules{Patient: p}, m) }
 
 // New returns the state of a machine without jobs. A negative node count counts as 0.
@@ -66,7 +69,7 @@ func (p EASY) New(m core.Machine) State {
 	return newState(rules{rigid: true, order: p.Order, strict: p.Strict}, m)
 }
 
-// rules are the rules of a state: those of a Patient or an EASY.
+// rules are the rules of a state, which come from a Patient or an EASY.
 type rules struct {
 	Patient
 	rigid  bool
@@ -77,8 +80,8 @@ type rules struct {
 // Due returns when a job becomes due. This is at its submission if jobs need not wait until they are due.
 func (p Patient) Due(j core.Job) core.Time { return j.Submit + p.patience(&j) }
 
-// DueLike returns j with another submission time, so that it becomes due at the same time as other. Use it for two forms of the
-// same job, such as with different choices.
+// DueLike returns j with another submission time, so that it becomes due at the same time as job `other`. Use
+// it for two forms of the same job, such as with different choices.
 func (p Patient) DueLike(j, other core.Job) core.Job {
 	j.Submit += p.Due(other) - p.Due(j)
 	return j
@@ -102,7 +105,7 @@ func (p Patient) patience(j *core.Job) core.Time {
 	return min(p.Most, core.Forever)
 }
 
-// rank returns a due time for a job under EASY that orders the queue. It is before every real time.
+// rank returns, for a job under EASY, a due time by which the queue is ordered. It is before every real time.
 func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
 // due returns the time by which due jobs are ordered. If jobs are due at their submission, this time is the same for all jobs, so

@@ -47,7 +47,7 @@ func (w *twin) fits(j core.Job, ep core.EP, t core.Time) bool {
 	return t >= j.Begin
 }
 
-// begins returns, of the profiles that can start at a second, the one that completes first.
+// begins returns the profile that completes first among those that can start at a second.
 func (w *twin) begins(j core.Job, t core.Time) (p promise, ok bool) {
 	for c, ep := range j.Choices {
 		q := promise{core.Allocation{Job: j.ID, Start: t, EP: ep}, c, ep.At(0)}

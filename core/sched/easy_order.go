@@ -50,7 +50,7 @@ func ranks(all []waiter) map[core.JobID]int {
 	return rank
 }
 
-// inOrder sorts places in queue order. rank has the index of each job.
+// inOrder sorts places in queue order. `rank` has the index of each job.
 func inOrder(places []core.Planned, rank map[core.JobID]int) []core.Planned {
 	slices.SortStableFunc(places, func(a, b core.Planned) int { return cmp.Compare(rank[a.Job], rank[b.Job]) })
 	return places

@@ -7,8 +7,9 @@ import (
 	"accordion/core"
 )
 
-// easyQueue holds the waiting jobs and the running rectangles. A job that was checked once is not checked again until
-// nodes are released: only the jobs after seenDue and seen are, unless recheck is set.
+// easyQueue holds the waiting jobs and the running rectangles. A job that was checked once is not checked again
+// until nodes are released. Unless `recheck` is set, only the jobs from index `seenDue` of `due` on, and from
+// index `seen` of `notDue` on, are checked.
 type easyQueue struct {
 	policy  rules
 	machine core.Machine
@@ -26,7 +27,7 @@ type easyQueue struct {
 	firstBegin core.Time         // the earliest Begin of an ineligible job
 	shaped     jobTable[*shaped] // the jobs of due and notDue that are not rectangles; the two lists have their smallest need
 
-	dueTimes  ByEnd     // due times and submission numbers of the jobs of notDue up to seen, and of some jobs that no longer wait
+	dueTimes  ByEnd     // due times and submission numbers of the first `seen` jobs of `notDue`, and of some jobs that no longer wait
 	firstDue  core.Time // no job that dueTimes does not have becomes due before this time
 	seenDue   int       // how many entries of due were checked
 	seen      int       // how many entries of notDue were checked
@@ -66,7 +67,7 @@ func (s *easyQueue) submit(now core.Time, j *core.Job) {
 	s.submitted++
 }
 
-// enqueue adds a job that becomes due at the given time to its list.
+// enqueue adds a job to its list. The job becomes due at the given time.
 func (s *easyQueue) enqueue(now core.Time, j *core.Job, due core.Time, came uint32) {
 	w, fits := s.need(now, j)
 	if !fits {
@@ -147,8 +148,8 @@ func leastNeed(j *core.Job, machine int) (w waitingJob, fits bool) {
 	return w, fits
 }
 
-// addDue adds a job behind those that became due before it, and behind those that became due with it and were
-// submitted before it.
+// addDue adds a job behind the jobs that became due before it. The new job is also behind the jobs that became
+// due at the same time and were submitted before it.
 func (s *easyQueue) addDue(w waitingJob, due core.Time) {
 	a := dueRank{due, w.Seq}
 	if s.due.Jobs > 0 && a.before(s.last) {

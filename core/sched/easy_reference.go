@@ -20,7 +20,7 @@ type reference struct {
 	places  []core.Planned // the reservations, as of the last pass
 
 	view    *profile.Profile
-	guards  guardView // protects jobs with guards; view counts all guards as used
+	guards  guardView // protects jobs with guards; `view` counts all guards as used
 	chooser moldable.Chooser
 
 	load  *SystemLoad   // nil without a sizing
@@ -191,8 +191,8 @@ func (s *reference) pass(now core.Time, into []core.Planned) []core.Planned {
 	return into
 }
 
-// sized returns a job with only the choices that the sizing rule permits. of converts an index in these choices to an index in
-// the job's own choices. ok is false if the rule permits no size on this machine.
+// sized returns a job with only the choices that the sizing rule permits. `of` converts an index in these
+// choices to an index in the job's own choices. ok is false if the rule permits no size on this machine.
 func (s *reference) sized(j core.Job) (_ core.Job, of func(int) int, ok bool) {
 	same := func(choice int) int { return choice }
 	if s.load == nil || len(j.Choices) < 2 {
@@ -223,8 +223,8 @@ func (s *reference) renew(now core.Time) {
 	}
 }
 
-// startNow returns the place of a job that can start now. Of the choices that can start now it takes the one that completes
-// first.
+// startNow returns the place of a job that can start now. If several choices can start now, it takes the one
+// that completes first.
 func (s *reference) startNow(now core.Time, j core.Job) (best core.Planned, found bool) {
 	if j.Begin > now {
 		return best, false

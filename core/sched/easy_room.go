@@ -11,7 +11,7 @@ type room struct {
 	length core.Time // seconds for which the other free nodes are free
 }
 
-// Room returns the room that a reservation leaves when free nodes are free now.
+// Room returns the room that a reservation leaves when the given number of nodes is free now.
 func (r *reservation) Room(now core.Time, free int) room {
 	return room{core.Time(free), core.Time(r.Extra), r.At - now}
 }
@@ -37,8 +37,8 @@ func (r room) Next(all []blockLeast, b int) int {
 	return b
 }
 
-// Fitting returns a bit for each job of a block, the first job's in the lowest bit. The bit is set if the job finds
-// room.
+// Fitting returns a bit for each job of a block. The lowest bit is for the first job. The bit is set if the job
+// finds room.
 //
 //go:noinline
 func (r room) Fitting(block []waitingJob) uint {
@@ -65,7 +65,7 @@ type reservation struct {
 // noReservation returns the reservation of no job. It leaves all nodes to others.
 func noReservation() reservation { return reservation{At: core.Forever, Extra: hole} }
 
-// reserveFor returns the reservation of a job that does not fit now. running is sorted by end, the soonest last.
+// reserveFor returns the reservation of a job that does not fit now. `running` is sorted by end, the soonest last.
 func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 	nodes := int(w.Nodes)
 	i := len(running)

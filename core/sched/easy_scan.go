@@ -25,7 +25,7 @@ func (s *easyState) scan(now core.Time, due, notDue int, into []core.Start) []co
 	return s.backfillView(now, &s.notDue, notDue, into)
 }
 
-// backfillView starts the jobs of a list, from an index on, that fit now.
+// backfillView starts the jobs that fit now, among the entries of a list from an index on.
 func (s *easyState) backfillView(now core.Time, list *waitingList, from int, into []core.Start) []core.Start {
 	for b := blockOf(from); b < len(list.Least); b++ {
 		if l := &list.Least[b]; !s.room(now, l.Nodes, l.Length) {

@@ -11,9 +11,9 @@ import (
 // easyState is the state of EASY and Patient. It starts the same jobs as the definition (reference), and checks as
 // few jobs as it can.
 //
-// As long as all jobs are rectangles and there is one reservation, the state needs no view. The occupation by running rectangles
-// never rises later, so free and place are enough to know which jobs start. When the first job of another kind is added, the
-// state builds a view. Two facts then save work.
+// As long as all jobs are rectangles and there is one reservation, the state needs no view. The occupation by
+// running rectangles never rises later, so the fields `free` and `place` are enough to know which jobs start.
+// When the first job of another kind is added, the state builds a view. Two facts then save work.
 //
 // A rectangle that found no room finds none until a promise ends or shrinks or a job ends early, because the occupation only
 // grows until then. For any other job, shaped.retryAt is a time before which one of its steps lacks room. So if only submissions
@@ -21,7 +21,8 @@ import (
 //
 // The staircase of the smallest number of nodes free from now until t rules out most jobs, in blocks of eight jobs.
 //
-// Unless stale, view is the occupation from asOf on by the running jobs and the reservations in places.
+// Unless `stale` is set, `view` is the occupation from time `asOf` on by the running jobs and the reservations
+// in `places`.
 type easyState struct {
 	easyQueue
 	free  int         // nodes that no rectangle holds at asOf; negative when nodes were lost
@@ -40,7 +41,7 @@ type easyState struct {
 	begin   core.Time      // the earliest start of the last reservation's job
 	only    [1]core.EP     // reused memory
 
-	stale    bool            // view must be built again, and there is no reservation
+	stale    bool            // `view` must be built again, and there is no reservation
 	freed    bool            // nodes were released early since the last pass
 	releases uint32          // number of passes that found nodes released early
 	retryAt  core.Time       // no job that was checked starts before this, unless nodes are released

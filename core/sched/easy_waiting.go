@@ -70,7 +70,8 @@ func (l *waitingList) Push(w waitingJob) {
 	l.Jobs++
 }
 
-// Insert adds a job at the first position at which it goes before the job there. Insert may change all indexes.
+// Insert adds a job in front of the first job that it precedes by the order `before`. Insert may change all
+// indexes.
 func (l *waitingList) Insert(w waitingJob, before func(a, b waitingJob) bool) {
 	l.Pack()
 	i, _ := slices.BinarySearchFunc(l.All, w, func(a, b waitingJob) int {

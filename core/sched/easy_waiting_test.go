@@ -22,7 +22,8 @@ func byLength(a, b waitingJob) bool {
 	return a.Length < b.Length || a.Length == b.Length && a.Seq < b.Seq
 }
 
-// The same is done to a list and to an array. Some lists are sorted, others are in order of submission.
+// The same operations are applied to a list and to an array. Some lists are sorted, others are in order of
+// submission.
 func TestWaitingListMatchesArrayAndItsBlockBounds(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -10,22 +10,24 @@ import (
 	"accordion/core/profile"
 )
 
-// A guardView keeps waiting jobs from delaying each other if some jobs have a guard (core.Job): an overrun allowance that a job
-// may use or not. It is unknown when in its guard a job ends. So the starts of the jobs that wait for its nodes are unknown too.
-// The plan's view counts all guards as used. Suppose that a job without a guard is fitted into this view. It could start in the
-// unused guard of a job and end after that guard, and so delay the job that should get these nodes. Even the reservation of a job
-// without a guard could delay other jobs in this way, long before it starts.
+// A guardView keeps waiting jobs from delaying each other if some jobs have a guard (core.Job): an overrun
+// allowance that a job may or may not use. It is unknown when in its guard a job ends. So the starts of the
+// jobs that wait for its nodes are unknown too. The plan's view counts all guards as used. Suppose that a job
+// without a guard is fitted into this view. It could start in the unused guard of a job and end after that
+// guard, and so delay the job that should get these nodes. Even the reservation of a job without a guard could
+// delay other jobs in this way, long before it starts.
 //
-// So a waiting job with a guard is placed twice: with its latest start in the plan's view and with its earliest start in early.
-// In the profile taken it occupies its nodes from the earliest start to the latest end. A job without a guard is fitted into
-// taken. At every instant taken has at least as many used nodes as view and as early.
+// So a waiting job with a guard is placed twice: with its latest start in the plan's view and with its earliest
+// start in the profile `early`. In the profile `taken` it occupies its nodes from the earliest start to the
+// latest end. A job without a guard is fitted into `taken`. At every instant `taken` has at least as many used
+// nodes as the view and as `early`.
 //
 // Call Renew before the first use. The methods Room, Best, Occupy and Clone also work on nil, for a plan in which no
 // job has a guard.
 type guardView struct {
 	early     *profile.Profile // the occupation if no guard is used
 	taken     *profile.Profile // the occupation if jobs with a guard take their nodes at every possible time
-	firm      *profile.Profile // taken without the waiting jobs that have no guard
+	firm      *profile.Profile // like `taken`, but without the waiting jobs that have no guard
 	waiting   bool             // a waiting job has a guard
 	chooser   moldable.Chooser // finds room for a job with its time limit; never expands steps
 	unclaimed []stretch        // guards of running jobs that no waiting job claims yet; disjoint and in order
@@ -37,7 +39,7 @@ type stretch struct {
 	nodes    int
 }
 
-// Renew starts again with the running jobs, and reuses memory. view is the occupation by these jobs, with all guards.
+// Renew starts again with the running jobs, and reuses memory. `view` is the occupation by these jobs, with all guards.
 func (o *guardView) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
 	if o.early == nil {
 		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)
@@ -75,7 +77,8 @@ func (o *guardView) Clone() *guardView {
 	}
 }
 
-// Room returns the profile into which a job is fitted, read only: the plan's view, or taken if the job has no guard.
+// Room returns the profile into which a job is fitted, read only: the plan's view, or `taken` if the job has no
+// guard.
 func (o *guardView) Room(view *profile.Profile, j core.Job) *profile.Profile {
 	if o != nil && j.Guard <= 0 {
 		return o.taken

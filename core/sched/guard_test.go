@@ -75,8 +75,9 @@ func unused(a core.Allocation, now core.Time) core.Allocation {
 	return b
 }
 
-// guardedPlan computes the plan of jobs with guards in three arrays of seconds: the occupation with the latest starts, with the
-// earliest starts, and from the earliest start to the latest end of each job (taken).
+// guardedPlan computes the plan of jobs with guards in three arrays of seconds: the occupation with the latest
+// starts, the occupation with the earliest starts, and the occupation from the earliest start to the latest end
+// of each job (`taken`).
 func guardedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.Allocation, jobs []core.Job) core.Plan {
 	late, early, taken, firm := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...), newDumb(nodes, running...)
 	ordinary := false // a waiting job has a guard

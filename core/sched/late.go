@@ -3,7 +3,7 @@ package sched
 import "accordion/core"
 
 // PlanWithoutLate returns s.Plan without the jobs that would start after their latest start (core.Job.Latest). It removes these
-// jobs from the queue and returns their IDs. They have no reservation and delay no other job. latest has the latest start of each
+// jobs from the queue and returns their IDs. They have no reservation and delay no other job. `latest` has the latest start of each
 // job that has a limit.
 //
 // Removing a job can make room for a late job behind it. So only the first late job is removed at first, then two,

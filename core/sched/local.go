@@ -2,17 +2,18 @@ package sched
 
 import "accordion/core"
 
-// Local describes what one cluster has of its own for a planner of several clusters (core/delegated): the jobs that run there with their
-// promises, guards and reservations, and the jobs that wait. Such a planner adds the requests of its applications to that.
+// Local describes the load that one cluster has of its own, for a planner of several clusters (core/delegated).
+// It has the jobs that run there with their promises, guards and reservations, and the jobs that wait. The
+// planner adds the requests of its applications to this load.
 type Local struct {
 	// State has all running jobs and reservations, and no waiting job. The receiver of a Local must clone the State before
 	// changing it.
 	State Viewer
 	// Waiting are the waiting jobs in the order of their ranks, lowest first.
 	Waiting []Ranked
-	// Windows lists when individual hosts are free. nil means that the number of free hosts is enough to know. If certain hosts
-	// are planned for later, enough hosts may be free in each second although no host is free for the whole time of a request.
-	// State does not show this, because it only counts hosts.
+	// Windows has the times at which individual hosts are free. If it is nil, the planner only needs the number
+	// of free hosts. If certain hosts are planned for later, enough hosts may be free in each second although
+	// no host is free for the whole time of a request. State does not show this, because it only counts hosts.
 	Windows []Window
 }
 

@@ -49,7 +49,8 @@ func (o Order) Key(length core.Time) core.Time {
 	return 0
 }
 
-// length returns the requested time by which a job ranks: that of its shortest choice, or Forever without choices.
+// length returns the requested time by which a job ranks. This is the time of its shortest choice, or Forever
+// if it has no choices.
 func length(j core.Job) core.Time {
 	least := core.Forever
 	for _, ep := range j.Choices {

@@ -19,18 +19,20 @@ type Remainder struct {
 // algorithm "re-run with updated information" (Klein & Pérez, CoreGRID 2011, section 6) under the rules of its
 // section 4.2 for what an application can do. The current step keeps its nodes, because a job never migrates. All
 // steps may be expanded without limit, because for a running application waiting is better than ending. Each step starts at
-// the earliest time at which it fits. fixed has the promises of other jobs and whatever else occupies the machine. These do
+// the earliest time at which it fits. `fixed` has the promises of other jobs and whatever else occupies the machine. These do
 // not change.
 //
-// The result has one allocation for each remainder, in the same order. It starts now, and its EP has the current step and then
-// the later steps, each with its new length. A remainder may be unable ever to continue, because its next steps exceed the
-// machine or because jobs wait for each other's nodes. It then keeps its nodes without end: its EP is one step to core.Forever.
-// This changes only when the job ends or the machine gets more nodes.
+// The result has one allocation for each remainder, in the same order. It starts now, and its EP has the
+// current step and then the later steps, each with its new length. It may be that a remainder can never
+// continue, because its next steps exceed the machine or because jobs wait for each other's nodes. It then
+// keeps its nodes without end: its EP is one step to core.Forever. This changes only when the job ends or the
+// machine gets more nodes.
 //
-// Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to hold. Refit first
-// fits the remainders that can continue while all others keep their nodes forever, then the others around these, as in the
-// banker's algorithm. Finally each remainder, in list order, is fitted again with the final promises of all others. So whenever
-// fixed and all present holdings fit the machine, the new promises fit it too.
+// Earlier remainders in the list have priority. No remainder is promised nodes that another may still have to
+// hold. Refit first fits the remainders that can continue while all others keep their nodes forever, then the
+// others around these, as in the banker's algorithm. Finally each remainder, in list order, is fitted again
+// with the final promises of all others. So whenever `fixed` and all present holdings fit the machine, the new
+// promises fit it too.
 func Refit(now core.Time, m core.Machine, fixed []core.Allocation, broken []Remainder) []core.Allocation {
 	r := newRefitting(now, m, fixed, broken)
 	for r.grant(r.strict, len(broken)) || r.grant(r.squeezed, 1) {

@@ -11,10 +11,10 @@ import (
 	"accordion/core/sizing"
 )
 
-// Repeated is repeated back-filling: the scheduling algorithm of RR-7389, Figure 5, for rigid, moldable and evolving
-// jobs alike. It goes through the queue in order. Each job gets its earliest completion on the nodes that the running jobs, with
-// their promises, and the jobs planned so far leave free. Of several choices that complete together a job gets the one with the
-// fewest nodes (at its peak), then the one listed first.
+// Repeated is repeated back-filling: the scheduling algorithm of RR-7389, Figure 5, for rigid, moldable and
+// evolving jobs alike. It goes through the queue in order. Each job gets its earliest completion on the nodes
+// that the running jobs, with their promises, and the jobs planned so far leave free. Among choices that
+// complete together a job gets the one with the lowest peak of nodes, then the one listed first.
 //
 // A waiting job's start is not guaranteed. Whenever something changes, everything is planned again, and a job may be planned
 // later because an earlier job starts sooner. But no later submission delays or expands a job, and a job that has started keeps
@@ -61,9 +61,10 @@ func (r Repeated) New(m core.Machine) State {
 	return s
 }
 
-// repeated is the state of Repeated. It keeps a plan until something changes it. Invariant: either view is nil (the
-// plan is out of date), or slots are the places of the first len(slots) jobs of the queue, view is the occupation of
-// the running jobs and of these, and no other of the first seen jobs starts before later.
+// repeated is the state of Repeated. It keeps a plan until something changes it. Invariant: if the plan is out
+// of date, `view` is nil. Otherwise `slots` are the places of the first len(slots) jobs of the queue, and
+// `view` is the occupation by the running jobs and these places. Those of the first `seen` jobs that have no
+// slot do not start before time `later`.
 type repeated struct {
 	policy    Repeated
 	machine   core.Machine

@@ -17,7 +17,7 @@ type runningJobs struct {
 	clockSetBack bool              // the clock was set back: holds is not reliable any more
 }
 
-// find returns the index of a job in all, or -1 if it does not run.
+// find returns the index of a job in the list `all`, or -1 if the job does not run.
 func (r *runningJobs) find(id core.JobID) int {
 	return slices.IndexFunc(r.all, func(c Active) bool { return c.Job == id })
 }
@@ -31,7 +31,7 @@ func (r *runningJobs) begin(c Active) {
 	}
 }
 
-// end removes the job at index i of all.
+// end removes the job at index i of the list `all`.
 func (r *runningJobs) end(i int) {
 	if h, one := holding(&r.all[i]); one {
 		k := r.endingBy(h.Until) - 1
@@ -51,12 +51,12 @@ func holding(c *Active) (profile.Holding, bool) {
 	return profile.Holding{Until: c.Allocation.End(), Nodes: c.EP[0].Nodes}, true
 }
 
-// endingBy returns how many entries of holds end at or before a time.
+// endingBy returns how many entries of the list `holds` end at or before a time.
 func (r *runningJobs) endingBy(at core.Time) int {
 	return sort.Search(len(r.holds), func(i int) bool { return r.holds[i].Until > at })
 }
 
-// reliable reports whether the jobs in holds hold their nodes without a change until their ends.
+// reliable reports whether the jobs in the list `holds` keep their nodes without a change until their ends.
 func (r *runningJobs) reliable(now core.Time) bool {
 	r.clockSetBack = r.clockSetBack || now < r.asOf || now < r.since
 	r.asOf = max(r.asOf, now)
@@ -86,7 +86,7 @@ func (r *runningJobs) next(now core.Time) core.Time {
 	return at
 }
 
-// occupy makes p the occupation of a machine with the running jobs, for searches from now on.
+// occupy sets p to the occupation of a machine by the running jobs, for searches from now on.
 func (r *runningJobs) occupy(p *profile.Profile, nodes int, now core.Time) {
 	holds := r.holds
 	if now < r.since { // the clock was set back

@@ -53,7 +53,7 @@ func (l *ByEnd) Add(h RunningJob) {
 	list[i] = h
 }
 
-// Add adds a job that started at began and whose end is in the future.
+// Add adds a job that started at second `began` and whose end is in the future.
 func (r *RunningByEnd) Add(h RunningJob, began core.Time) {
 	r.spans.Set(h.ID, span{h.End, began})
 	r.List.Add(h)
@@ -106,7 +106,7 @@ func (r *RunningByEnd) remove(id core.JobID, end core.Time) RunningJob {
 	return h
 }
 
-// Pass moves the jobs whose requested end has passed to overdue, and returns the sum of their nodes.
+// Pass moves the jobs whose requested end has passed to the list `overdue`, and returns the sum of their nodes.
 func (r *RunningByEnd) Pass(now core.Time) (nodes int) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].End <= now; i-- {
 		nodes += r.List[i].Nodes
@@ -141,7 +141,7 @@ func (r *RunningByEnd) Get(id core.JobID) (h RunningJob, began core.Time, known 
 	return r.overdue[i], s.began, true
 }
 
-// Each calls visit for all jobs: first the overdue ones.
+// Each calls `visit` for all jobs: first the overdue ones.
 func (r *RunningByEnd) Each(visit func(RunningJob)) {
 	for _, list := range [][]RunningJob{r.overdue, r.List} {
 		for _, h := range list {
@@ -160,8 +160,8 @@ func (r *RunningByEnd) Next(now core.Time) core.Time {
 	return core.Forever
 }
 
-// Occupy makes view the occupation of a machine from now on, by these jobs and by others whose size changes. Overdue
-// jobs are not in it.
+// Occupy sets `view` to the occupation of a machine from now on, by these jobs and by other jobs whose size
+// changes. Overdue jobs are not in it.
 func (r *RunningByEnd) Occupy(view *profile.Profile, nodes int, now core.Time, others []Active) {
 	view.Clear(nodes)
 	for _, h := range r.List {

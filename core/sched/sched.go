@@ -48,9 +48,9 @@ type State interface {
 	Nodes(now core.Time, m core.Machine)
 	// Starts appends the jobs that start, grow or shrink now. A job that starts counts as running from then on.
 	Starts(now core.Time, into []core.Start) []core.Start
-	// Next returns the first time after now at which Starts may have something to report if no other method is called before:
-	// a start or a resize is due, or a job's requested time ends. It returns Forever if there is no such time. now is the time
-	// of the last call of Starts.
+	// Next returns the first time after now at which Starts may have something to report if no other method is
+	// called before. At this time a start or a resize is due, or a job's requested time ends. It returns
+	// Forever if there is no such time. `now` is the time of the last call of Starts.
 	Next(now core.Time) core.Time
 	// Plan returns when each waiting job would start. It is computed only on demand.
 	Plan(now core.Time) core.Plan
@@ -67,7 +67,7 @@ type Promiser interface {
 // Resizer is a State whose running malleable jobs change their size at resize points.
 type Resizer interface {
 	State
-	// Point is called at a resize point of a malleable job. It returns how many nodes the job should hold from now on. next is the
+	// Point is called at a resize point of a malleable job. It returns how many nodes the job should hold from now on. `next` is the
 	// time of the job's next resize point. The job releases nodes when its resize has ended. Point returns 0 for a job that the
 	// State does not know as malleable.
 	Point(now core.Time, id core.JobID, next core.Time) (nodes int)

@@ -18,8 +18,8 @@ var _ Sizer = (*repeated)(nil)
 // load, because some jobs start before it.
 type Explainer interface {
 	Sizer
-	// Explain calls tell for each waiting job with the reasons for its size in Plan, after the jobs before it have
-	// their sizes.
+	// Explain calls `tell` for each waiting job with the reasons for its size in Plan, after the jobs before it
+	// have their sizes.
 	Explain(now core.Time, tell func(SizeBasis))
 }
 

@@ -12,7 +12,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// sizedPlan computes the plan of Figure 5 in which each moldable job lists only the sizes that the rule permits. references has
+// sizedPlan computes the plan of Figure 5 in which each moldable job lists only the sizes that the rule permits. `references` has
 // the references of the running jobs.
 func sizedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.Allocation, references map[core.JobID]int, jobs []core.Job) core.Plan {
 	w := sizing.World{Now: now, Machine: nodes}

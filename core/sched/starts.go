@@ -62,7 +62,7 @@ func (s *repeated) complete() {
 	}
 }
 
-// freeNow tells whether nodes are free now.
+// freeNow answers whether nodes are free now.
 type freeNow struct {
 	view  *profile.Profile
 	now   core.Time

@@ -11,9 +11,10 @@ import (
 
 // sweep goes through the waiting jobs once and moves each to an earlier place if there is one.
 //
-// A rectangle need not be removed from the view for that, because it can always use the nodes of its present place. So it can
-// start at t, before its present start s, if and only if enough nodes are free from t on until its end or until s, whichever is
-// earlier. A rectangle whose new place reaches s slides. Otherwise it leaps to a place that does not overlap its present place.
+// A rectangle need not be removed from the view for that, because it can always use the nodes of its present
+// place. So it can start at t, before its present start s, if and only if enough nodes are free from t until
+// its new end or until s, whichever is earlier. A rectangle whose new place reaches s slides. Otherwise it
+// leaps to a place that does not overlap its present place.
 func (s *conservative) sweep(now core.Time) {
 	s.memo.begin(s.waiting)
 	for i := range s.waiting {
@@ -113,8 +114,8 @@ const (
 	spans    = 1 << 11
 )
 
-// class is the waiting rectangles with the same nodes and length. All places to which they can leap start in [from,
-// to).
+// class describes all waiting rectangles with the same nodes and length. All places to which they can leap
+// start in [from, to).
 type class struct {
 	nodes    int
 	length   core.Time

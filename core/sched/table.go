@@ -68,7 +68,7 @@ func (t *jobTable[V]) Take(id core.JobID) (v V, known bool) {
 	return v, known
 }
 
-// Each calls visit for all values, in no particular order.
+// Each calls `visit` for all values, in no particular order.
 func (t *jobTable[V]) Each(visit func(V)) {
 	for i := range t.small {
 		if t.small[i].known {
@@ -80,7 +80,7 @@ func (t *jobTable[V]) Each(visit func(V)) {
 	}
 }
 
-// Map returns a table with the results of become.
+// Map returns a table with the results of the function `become`.
 func (t *jobTable[V]) Map(become func(V) V) jobTable[V] {
 	c := t.Clone()
 	for i := range c.small {

@@ -127,8 +127,8 @@ func (w *written) file() (File, error) {
 
 func within(v, most float64) bool { return v >= 0 && v <= most }
 
-// Shift returns the statistics for another clock: the day of the given statistics begins `by` seconds before its second 0. If the
-// half hours of the two clocks do not line up, each half hour gets its share of two.
+// Shift returns the statistics for another clock, whose second 0 is `by` seconds after the beginning of a day
+// of s. If the half hours of the two clocks do not line up, each half hour gets parts of two half hours.
 func Shift(s Statistics, by core.Time) Statistics {
 	by = (by%Day + Day) % Day
 	from, part := int(by/HalfHour), float64(by%HalfHour)/float64(HalfHour)

@@ -6,7 +6,7 @@ import "accordion/core"
 type Forecast struct {
 	nodes, seconds [Classes]float64
 	// until is the number of jobs that arrive from the beginning of a day to the beginning of each half hour, and to
-	// the end of the day. area is the integral of that number over time.
+	// the end of the day. `area` is the integral of that number over time.
 	until, area [Classes][HalfHours + 1]float64
 }
 

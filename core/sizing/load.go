@@ -6,11 +6,12 @@ import (
 	"accordion/core"
 )
 
-// Load sizes a job by the load that the machine would have during the job's run time if the job, all waiting jobs and
-// all jobs still to arrive had a common factor times their references: Figure 2 of Barsanti and Sodan, "Adaptive Job
-// Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It differs from the figure in two ways. All sizes
-// stay, unrounded, between their floor and the largest listed size, also when the load is computed. And when a factor
-// meets the ideal load, Load uses this factor, and not the previous factor that was tried.
+// Load sizes a job by a predicted load of the machine during the job's run time. In this prediction the job,
+// all waiting jobs and all jobs still to arrive have a common factor times their references. The rule is Figure
+// 2 of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It
+// differs from the figure in two ways. All sizes stay, unrounded, between their floor and the largest listed
+// size, also when the load is computed. And when a factor meets the ideal load, Load uses this factor, and not
+// the previous factor that was tried.
 type Load struct {
 	Ideal  float64   // load of the machine at which the search aims
 	Delta  float64   // the largest difference from Ideal that ends the search
@@ -69,9 +70,9 @@ func (l Load) forecast(w *World) *Forecast {
 	return w.Learned
 }
 
-// Search calls tell for each factor that it tries. The last trial with Better set is the result. Without a forecast no factor
-// exceeds 1, unless Beyond is set. With a larger factor, one job would get so many nodes of an empty machine that the next jobs
-// find no room.
+// Search calls `tell` with each factor that it tries. The last trial with Better set is the result. Without a
+// forecast no factor exceeds 1, unless Beyond is set. With a larger factor, one job could take most nodes of an
+// empty machine, and the next jobs would find no room.
 func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	f := l.forecast(w)
 	most := math.Inf(1)
@@ -100,8 +101,8 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	}
 }
 
-// unbounded returns the load of the machine during the run time of a job, at a factor of all references, without
-// regard to the sizes that the jobs listed.
+// unbounded returns the load of the machine during the run time of a job, if all jobs have the given factor
+// times their references. It ignores the sizes that the jobs listed.
 func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	own := factor * float64(s.Nodes)
 	span := s.Lasts(own)
@@ -123,8 +124,9 @@ func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(w.Machine) * span)
 }
 
-// stretched returns by how much a job's run time grows on a factor of its reference. It is the speed-up of section
-// 4.6 of the paper: efficiencies of .8, .65 and .4 at half, once and twice the reference, and linear in between.
+// stretched returns the run time of a job on a factor of its reference, relative to the run time on the
+// reference. It follows from the speed-up of section 4.6 of the paper: efficiencies of .8, .65 and .4 at half,
+// once and twice the reference, and linear in between.
 func stretched(factor float64) float64 {
 	if factor <= 1 {
 		return .65 / (.4 + .5*(factor-.5))

@@ -195,7 +195,7 @@ const (
 	Up
 )
 
-// Of changes a factor so that Range, which rounds half up, rounds the target in the way of r.
+// Of adjusts a factor for Range, which rounds half up, so that the target is rounded as r requires.
 func (r Rounding) Of(factor float64, s *Sizes) float64 {
 	n := float64(s.Nodes)
 	switch r {
@@ -256,7 +256,8 @@ func (s *Sizes) between(nodes float64) float64 {
 	return x * y / (y + part*(x-y))
 }
 
-// bounds returns the nodes of the floor, and the nodes of the largest size that fits a machine, which is at least the floor.
+// bounds returns the nodes of the floor, and the nodes of the largest size that fits a machine. The second
+// number is at least the first.
 func (s *Sizes) bounds(machine int) (least, most float64) {
 	floor := s.Steps[s.floor].Nodes
 	return float64(floor), float64(max(floor, min(s.Steps[len(s.Steps)-1].Nodes, machine)))

@@ -20,7 +20,8 @@ func job(t *testing.T, text string) core.Job {
 	return core.Job{Choices: choices}
 }
 
-// The second column was computed by hand: the size with the least nodes x seconds^2, or of several the one with the fewest nodes.
+// The second column was computed by hand: the size with the least nodes x seconds^2. If there are several, it
+// is the one with the fewest nodes.
 func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T) {
 	for _, c := range []struct {
 		list    string

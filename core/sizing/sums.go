@@ -7,8 +7,9 @@ import (
 	"sort"
 )
 
-// sums computes the sums over the jobs of a world that Load needs. Its tables are used for several jobs and factors. If all numbers
-// are whole, they are added up in advance in tables, otherwise one by one. The result is the same to the last bit.
+// sums computes the sums over the jobs of a world that Load needs. If all numbers are whole, it adds them up in
+// advance in tables, which serve several jobs and factors. Otherwise it adds them one by one. The result is the
+// same to the last bit.
 type sums struct {
 	world  *World // nil if the world has changed since the sums were computed
 	asked  int    // number of queries about this world
@@ -16,7 +17,7 @@ type sums struct {
 
 	indexed   bool            // the fields below match the world
 	waits     map[*Sizes]bool // the waiting jobs whose bounds are computed
-	low, high float64         // at factors up to low all jobs have their smallest size, from high on all have their largest size
+	low, high float64         // at factors up to `low` all jobs have their smallest size, from `high` on all have their largest size
 	running   table
 	waiting   [3]table // waiting jobs on their references, on their smallest sizes and on their largest sizes
 }
@@ -29,8 +30,8 @@ type bounds struct {
 	longest, shortest float64 // run times on the smallest and on the largest size, in seconds
 }
 
-// Settle promises that the world does not change until the next call of Settle. Load then reuses sums that it computed for one job
-// when it sizes other jobs.
+// Settle prepares the world for queries. The world must not change until the next call of Settle. Load then
+// reuses sums that it computed for one job when it sizes other jobs.
 func (w *World) Settle() {
 	if w.sums == nil {
 		w.sums = new(sums)
@@ -71,7 +72,7 @@ func (a *sums) bound() {
 	}
 }
 
-// index invalidates the tables and rebuilds that of the running jobs.
+// index invalidates the tables and rebuilds the table of the running jobs.
 func (a *sums) index() {
 	if a.waits == nil {
 		a.waits = make(map[*Sizes]bool, len(a.bounds))
@@ -99,7 +100,8 @@ func (a *sums) index() {
 	}
 }
 
-// load returns the load of the machine during the run time of a job, at a factor of all references.
+// load returns the load of the machine during the run time of a job, if jobs have the given factor times their
+// references.
 func (a *sums) load(s *Sizes, f *Forecast, factor float64) float64 {
 	own, span := a.on(s, factor)
 	work := a.work(s, factor, own, span)
@@ -116,8 +118,9 @@ func (a *sums) on(s *Sizes, factor float64) (nodes, seconds float64) {
 	return nodes, s.Lasts(nodes)
 }
 
-// work returns the node-seconds, within the run time of a job, of running and waiting jobs at a factor of all
-// references. own and span are the nodes and the run time of the job itself, which need not wait.
+// work returns the node-seconds, within the run time of a job, of running and waiting jobs. The waiting jobs
+// have the given factor times their references. `own` and `span` are the nodes and the run time of job s, which
+// need not be among the waiting jobs.
 func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
 	if work := a.added(s, factor, own, span); work < exact {
 		return work
@@ -167,7 +170,8 @@ const near = 1e-12
 // not matter.
 const exact = 1 << 53
 
-// added returns the work by the tables. It returns the limit exact, or more, if the tables cannot give the work exactly.
+// added returns the work by the tables. It returns the constant `exact` or more if the tables cannot give the
+// work exactly.
 func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
 	t := a.table(factor)
 	if t == nil || !isWhole(own) || !isWhole(span) {

@@ -6,10 +6,12 @@
 //		fmt.Println(a.User, a.Name, a.Line) // ada mesh_# #EP 2x20m,16x1h10m,2x25m
 //	}
 //
-// observe.go computes which nodes a job used. join.go joins short steps. group.go groups runs of the same job. suggest.go computes one line
-// for the runs of a group, and checks it with runs that it was not computed from. sizes.go does the same for jobs that ran on several sizes,
-// with the speed-up curves of curves.go. log.go makes runs from a workload log, lines.go computes how a run would have gone with its line,
-// reviews.go compares the lines of managed jobs with their real steps, and check.go and script.go check requests that users wrote.
+// observe.go computes which nodes a job used. join.go joins short steps. group.go groups runs of the same job.
+// suggest.go computes one line for the runs of a group, and checks it with runs that it was not computed from.
+// sizes.go does the same for jobs that ran on several sizes, with the speed-up curves of curves.go. log.go
+// makes runs from a workload log, lines.go computes the sizes and times that a run would have had with its
+// line, reviews.go compares the lines of managed jobs with their real steps, and check.go and script.go check
+// requests that users wrote.
 package advise
 
 import (
@@ -28,7 +30,7 @@ type Run struct {
 	Limit                          core.Time // requested seconds; 0 if there is no limit or it is unknown
 	Held                           int       // nodes that the job had during its whole life
 	Completed                      bool      // the job ended by itself: its last step was not cut off
-	Exact                          bool      // runs of the same job have exactly this name; otherwise digits are ignored
+	Exact                          bool      // runs of the same job have exactly this name; otherwise digits in names are ignored
 	Script                         int32     // node of the batch script, numbered as in Step.Nodes; negative if there is no script
 	Steps                          []Step    // job steps started with srun, in order of their starts
 }
@@ -46,7 +48,7 @@ type Options struct {
 	Quantile float64   // share of the runs whose steps must fit into the line's durations, above 0 and up to 1; 0 means 0.9
 	Margin   float64   // share by which durations are lengthened, such as 0.1 for a tenth; a negative value means none, 0 means 0.1
 	Runs     int       // minimum number of runs of a group; 0 means 3
-	Period   core.Time // seconds in which the runs were submitted; below a day, the time from the first start to the last end is used
+	Period   core.Time // seconds in which the runs were submitted; if that is less than a day, the time from the first start to the last end is used
 }
 
 // Defaults of Options, and constants without an option.
@@ -90,7 +92,7 @@ func (o Options) shortest(length core.Time) core.Time {
 	return max(defaultShortest, (length*shortestPerCent+99)/100)
 }
 
-// Kind is what is advised to a group.
+// Kind is the kind of advice for a group.
 type Kind string
 
 // The kinds of advice.
@@ -120,7 +122,7 @@ type Advice struct {
 	Held    int64  // area that all runs held
 	Used    int64  // area that the steps of all runs used
 	Saved   int64  // area that would be saved if all runs that fit the line had used it; for LeftAlone the wasted area
-	Latest  string // ID of the run that Boundaries is about
+	Latest  string // ID of the run from which Boundaries was computed
 }
 
 // Waste returns what the runs held without using it, in node-seconds.
@@ -142,7 +144,8 @@ func (r *Report) Monthly(area int64) float64 {
 	return float64(area) / 3600 * float64(month) / float64(r.Period)
 }
 
-// For returns the advice for the group and the sequence of sizes of a run, or nil if there is none. own is the advice of Alone for the run.
+// For returns the advice for the group and the sequence of sizes of a run, or nil if there is none. `own` is
+// the result of ForRun for the run.
 func (r *Report) For(own *Advice) *Advice {
 	var found *Advice
 	for i := range r.Advice {

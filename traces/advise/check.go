@@ -50,7 +50,7 @@ func Check(text string, nodes int) (Request, []error) {
 	return check(kinds[word], word, rest, column, nodes)
 }
 
-// wrongBegin returns the error for a wrong beginning. where is the place of the text in messages.
+// wrongBegin returns the error for a wrong beginning. `where` is the place of the text in messages.
 func wrongBegin(where, body string, column int) error {
 	ends := strings.IndexFunc(body, func(r rune) bool { return !strings.ContainsRune("# \t:=EePpMmOoLlDd", r) })
 	word, rest := body[:ends], core.Printable(body[ends:])

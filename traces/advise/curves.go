@@ -9,7 +9,7 @@ import (
 // fit is a speed-up curve that was fitted to run times.
 type fit struct {
 	p        float64 // Amdahl: the parallel share; Downey: the average parallelism
-	sigma    float64 // Downey: the variance; negative: the curve is Amdahl's
+	sigma    float64 // Downey: the variance; if it is negative, the curve is Amdahl's
 	maxError float64 // largest distance from a median, as a share of the median
 }
 
@@ -50,8 +50,8 @@ func fitAmdahl(points []Size) fit {
 	return f
 }
 
-// fitDowney returns the least-squares fit. It searches for the logarithm of the parallelism, up to far above the largest size, and for each
-// parallelism for the variance, from 0 to 4.
+// fitDowney returns the least-squares fit. It searches for the logarithm of the parallelism, up to far above
+// the largest size. For each parallelism it searches for the variance, from 0 to 4.
 func fitDowney(points []Size) fit {
 	const mostParallel, mostVariance = 16, 4.0
 	top := math.Log(mostParallel * float64(points[len(points)-1].Nodes))
@@ -71,8 +71,9 @@ func fitDowney(points []Size) fit {
 	return f
 }
 
-// minimize returns the place at which a function with few local minima is smallest. It takes the best of some points, and repeats between the neighbors of
-// that point. Unlike a descent it does not stop at the first local minimum, and its result is the same on every machine.
+// minimize returns the place at which a function with few local minima is smallest. It takes the best of some
+// points, and repeats the search between the neighbors of that point. Unlike a descent it does not stop at the
+// first local minimum, and its result is the same on every machine.
 func minimize(from, to float64, of func(float64) float64) float64 {
 	const points, rounds = 12, 8
 	best := from

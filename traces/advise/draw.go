@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Draw draws a profile with characters, time to the right and nodes upward, in at most `rows` rows. A row stands for the number of nodes
-// at its left, and for all smaller numbers down to that of the next row.
+// Draw draws a profile with characters, time to the right and nodes upward, in at most `rows` rows. A row
+// stands for the number of nodes at its left, and for all smaller numbers down to the number of the next row.
 //
 //	16 |      ######
 //	 4 |  ##########

@@ -55,7 +55,7 @@ type gathered struct {
 	runs []*Run
 }
 
-// gather returns the groups of the runs with known use, and counts the other runs in left.
+// gather returns the groups of the runs with known use, and counts the other runs in `left`.
 func gather(runs []Run, left *NoAdvice) []gathered {
 	places := map[Group]int{}
 	var all []gathered

@@ -6,7 +6,8 @@ import (
 	"accordion/core"
 )
 
-// Lines computes how runs would have gone with the lines of a report. Only one goroutine at a time may use it.
+// Lines computes the sizes and times that runs would have had with the lines of a report. Only one goroutine at
+// a time may use it.
 type Lines struct {
 	options Options
 	advised map[Group]bool
@@ -38,8 +39,9 @@ func (r *Report) Lines(o Options) *Lines {
 	return l
 }
 
-// Project returns how a run would have gone with the line of its group, and false if there is no line for the run. A run that did not
-// complete has no line, because the durations of its steps are unknown.
+// Project returns the sizes and times that a run would have had with the line of its group. It returns false if
+// there is no line for the run. A run that did not complete has no line, because the durations of its steps are
+// unknown.
 //
 // An evolving run begins each step at the time that the line gives, even if it is ready sooner. Its last step keeps its real length. If a
 // run gets another size, its run time changes in the same proportion as the run times of the job's other runs on that size.

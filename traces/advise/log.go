@@ -8,7 +8,7 @@ import (
 )
 
 // FromLog returns the jobs of a workload log as runs, one per record. Times are in Unix time if the log has its start. Runs of the same job
-// have the same user, group, executable, queue and partition. unnamed is true if the log has no executables: then all jobs of a user in a
+// have the same user, group, executable, queue and partition. `unnamed` is true if the log has no executables: then all jobs of a user in a
 // queue count as the same job.
 //
 // A record without run time or size becomes a run that did not complete, and so does a job that reached its time limit. A job without status
@@ -26,7 +26,8 @@ func FromLog(log *swf.Log) (runs []Run, unnamed bool) {
 	return runs, unnamed
 }
 
-// namer returns names of numbers, with one copy of each name.
+// namer returns the names of users, groups, queues and executables, of which a log has only numbers. It keeps
+// one copy of each name.
 type namer map[[3]int32]string
 
 // The kinds of names.
@@ -49,7 +50,8 @@ func (n namer) run(r *swf.Record, begin core.Time) Run {
 	}
 }
 
-// name returns the name of a number. more is the partition of a queue.
+// name returns the name of the user, group, queue or executable with a number. For a queue, `more` is its
+// partition.
 func (n namer) name(kind, number, more int32) string {
 	key := [3]int32{kind, number, more}
 	if known, ok := n[key]; ok {

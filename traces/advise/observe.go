@@ -29,9 +29,10 @@ type event struct {
 	step int
 }
 
-// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of its script. Between two steps
-// the larger one of the sizes before and after counts, because the job could not have released nodes and got them back in that time. Before
-// the first step and after the last step only the script's node counts. observed returns nil if the job has no steps.
+// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of
+// its script. Between two steps the larger of the sizes before and after counts, because the job could not have
+// released nodes and got them back in that time. Before the first step and after the last step only the
+// script's node counts. observed returns nil if the job has no steps.
 func (w *watcher) observed(r *Run) []stretch {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil

@@ -46,9 +46,9 @@ type StepReview struct {
 // tolerance is the relative difference of a duration up to which a line counts as good enough.
 const tolerance = 0.1
 
-// Reviews returns one review per user and line. A review has a better line if there are enough runs and the durations differ by more than
-// near. The better line has the user's nodes, and durations computed as in advice. Reviews are sorted by the area between the durations of
-// the line and the real ones, largest first.
+// Reviews returns one review per user and line. A review has a better line if there are enough runs and the
+// durations differ by more than `tolerance`. The better line has the user's nodes, and durations computed as in
+// advice. Reviews are sorted by the area between the durations of the line and the real ones, largest first.
 func Reviews(jobs []ManagedRun, o Options) []Review {
 	o = o.filled(nil)
 	type key struct{ user, line, told string }

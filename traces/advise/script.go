@@ -18,11 +18,12 @@ var (
 	nearlyLine = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
 
-// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
-// each with its line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
+// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first
+// command. It returns all errors, each with its line and column. A form that sbatch and oarsub refuse is an
+// error here, too. The error names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
-		lines, options Request // lines: of #EP and #MOLD lines, each of which continues the one before; options: of an #SBATCH or #OAR line
+		lines, options Request // lines is the request of the #EP and #MOLD lines, each of which continues the one before; options is the request of an #SBATCH or #OAR line
 		all            []error
 		after          bool // the first command has been reached
 	)
@@ -58,7 +59,8 @@ func CheckScript(script string, nodes int) (Request, []error) {
 	return combine(lines, options, all, nodes)
 }
 
-// combine returns the request of a script. The request of its lines and that of its options must be equal if both exist.
+// combine returns the request of a script. If the script has a request in its lines and a request in its
+// options, the two must be equal.
 func combine(lines, options Request, all []error, nodes int) (Request, []error) {
 	r := lines
 	switch {

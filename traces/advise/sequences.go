@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// split returns the advice for runs of a group that evolve differently: one line for each sequence of sizes with enough runs. The other runs
-// are left alone. sound counts the runs that waste nothing worth a line.
+// split returns the advice for runs of a group that evolve differently: one line for each sequence of sizes
+// with enough runs. The other runs are left alone. `sound` counts the runs that waste too little for a line.
 func (o Options) split(g gathered, all []sample) (advised []Advice, sound int) {
 	var order []string // shapes, in order of their first runs
 	parts := map[string][]sample{}
@@ -57,7 +57,8 @@ func profileOf(a *Advice, part []sample) []stretch {
 	return last
 }
 
-// shape returns how the sizes of a profile follow each other: one character per step, for the first one, a growth or a shrink.
+// shape returns how the sizes of a profile follow each other: one character per step, which stands for the
+// first step, a growth or a shrink.
 func shape(ep []stretch) string {
 	turns := make([]byte, len(ep))
 	for i := range ep {
@@ -73,7 +74,8 @@ func shape(ep []stretch) string {
 	return string(turns)
 }
 
-// mostFrequent returns the runs with the most frequent shape. Of two shapes that are equally frequent it takes the one that came first.
+// mostFrequent returns the runs with the most frequent shape. If two shapes are equally frequent, it takes the
+// one that came first.
 func mostFrequent(all []sample) []sample {
 	byShape := map[string][]sample{}
 	var best []sample

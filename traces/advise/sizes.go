@@ -11,7 +11,8 @@ import (
 	"accordion/core/moldable"
 )
 
-// Sizing is the advice for a job that ran on several sizes: a line #MOLD, with which the planner chooses the size.
+// Sizing is the advice for a job that ran on several sizes: a #MOLD line, with which the planner chooses the
+// size.
 type Sizing struct {
 	Group            // Requested is 0, because it differs
 	Line     string  // line to put into the script

@@ -18,8 +18,8 @@ type sample struct {
 
 func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
-// advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently, each sequence of sizes gets
-// its own line. sound counts the runs that waste nothing worth a line.
+// advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently,
+// each sequence of sizes gets its own line. `sound` counts the runs that waste too little for a line.
 func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
@@ -36,8 +36,8 @@ func (o Options) advise(g gathered, w *watcher) (advised []Advice, sound int) {
 	return nil, len(all)
 }
 
-// totals returns the advice for these runs without a line. could is the area that they would have saved if each run had requested its own
-// profile.
+// totals returns the advice for these runs without a line. `could` is the area that they would have saved if
+// each run had requested its own profile.
 func totals(g Group, all []sample) (a *Advice, could int64) {
 	a = &Advice{Group: g, Runs: len(all)}
 	for i := range all {
@@ -54,8 +54,8 @@ func wasteful(all []sample) bool {
 	return float64(could) >= minSaving*float64(a.Held)
 }
 
-// one returns the advice for runs most of which evolve alike, or nil if they waste nothing worth a line. The first two thirds of the runs
-// make the line, the last third checks it.
+// one returns the advice for runs most of which evolve alike, or nil if they waste too little for a line. The
+// first two thirds of the runs make the line, the last third checks it.
 func (o Options) one(g Group, all []sample) *Advice {
 	a, could := totals(g, all)
 	if float64(could) < minSaving*float64(a.Held) {
@@ -201,7 +201,7 @@ func areaWithResizes(all []stretch) int64 {
 	return sum
 }
 
-// resizeArea returns the area of a resize, in which the job holds the larger one of both sizes.
+// resizeArea returns the area of a resize, in which the job holds the larger of the two sizes.
 func resizeArea(before, after int) int64 {
 	if after > before {
 		return growSeconds * int64(after)
@@ -209,8 +209,8 @@ func resizeArea(before, after int) int64 {
 	return shrinkSeconds * int64(before)
 }
 
-// areaWith returns the area that a run which fits the line would have held with the line: the line's nodes for the real duration of each
-// step, and the area of the resizes.
+// areaWith returns the area that a run would have held with the line. The run must fit the line. The area is
+// the line's nodes for the real duration of each step, and the area of the resizes.
 func (s *sample) areaWith(ep core.EP) (sum int64) {
 	for i, t := range s.ep {
 		sum += t.length() * int64(ep[i].Nodes)

@@ -30,9 +30,10 @@ type Run struct {
 	Metrics replay.Metrics
 }
 
-// Replay replays the workload under every policy, with one goroutine per core. It calls progress with the number of replayed jobs of all policies
-// together, from several goroutines; progress may be nil. If the context ends it returns an *InterruptedError immediately. Running replays
-// continue in the background, and their results are dropped.
+// Replay replays the workload under every policy, with one goroutine per core. It calls `progress` with the
+// number of replayed jobs of all policies together, from several goroutines. `progress` may be nil. If the
+// context ends it returns an *InterruptedError immediately. Running replays continue in the background, and
+// their results are dropped.
 func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, progress func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
@@ -121,7 +122,8 @@ func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Res
 	return result, placed, err
 }
 
-// until calls work, and returns when work has returned or the context ends. In the second case work continues in the background.
+// until calls `work`, and returns when `work` has returned or the context ends. In the second case `work`
+// continues in the background.
 func until(ctx context.Context, work func()) error {
 	done := make(chan struct{})
 	go func() {

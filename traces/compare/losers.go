@@ -8,15 +8,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// A difference counts as a loss if it is at least this share of the first policy's value, and at least this many seconds of a mean wait or
-// this much of a slowdown.
+// A difference counts as a loss if it is at least lossShare of the first policy's value. A difference of mean
+// waits must also be at least lossSeconds, and a difference of slowdowns at least lossSlowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1
 	lossSlowdown = .01
 )
 
-// Losers returns one sentence about the kinds of jobs whose mean wait or mean bounded slowdown is worse than under the first policy. names
+// Losers returns one sentence about the kinds of jobs whose mean wait or mean bounded slowdown is worse than under the first policy. `names`
 // has one name per metrics. It returns "" for a single policy.
 func Losers(names []string, metrics []replay.Metrics) string {
 	var said []string

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed is a log together with those of its jobs that are replayed.
+// Replayed is a log with the jobs of the log that are replayed.
 type Replayed struct {
 	Log *swf.Log
 	*workload.Selected
@@ -39,8 +39,8 @@ func (r *Replayed) Files(folder string, run Run, placed *replay.Placement) []fil
 	}
 }
 
-// Report returns the files of the report on some runs: report.html, and its figures if figures is set. placed has the placement of each run.
-// command is the command line, for the page's notes.
+// Report returns the files of the report on some runs: report.html, and its figures if `figures` is set.
+// `placed` has the placement of each run. `command` is the command line, for the page's notes.
 func (r *Replayed) Report(folder string, runs []Run, placed []*replay.Placement, command string, figures bool) ([]files.File, error) {
 	page := Report(r.Workload, runs, placed)
 	page.Note, page.Notes = r.Describe(), r.notes(command)

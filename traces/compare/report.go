@@ -6,7 +6,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Report returns the report on the runs: their metrics, the differences to the first, and which nodes each job held. placed has the placement
+// Report returns the report on the runs: their metrics, the differences to the first, and which nodes each job held. `placed` has the placement
 // of each run.
 func Report(w workload.Workload, runs []Run, placed []*replay.Placement) *report.Report {
 	page := &report.Report{Title: w.Name, Workload: w}

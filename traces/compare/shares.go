@@ -39,7 +39,7 @@ func Cases(shares []float64, first uint64, seeds int, x workload.WhatIf) (all []
 }
 
 // ReplayCases replays the workload with the jobs of each case changed by x, and fills in the metrics of the cases. It returns how many cases were
-// replayed, and an error if the context ended before the last one. progress is called with the number of replayed jobs; it may be nil.
+// replayed, and an error if the context ended before the last one. `progress` is called with the number of replayed jobs; it may be nil.
 func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Policy, x workload.WhatIf, cases []Case, progress func(jobs int)) (replayed int, err error) {
 	for i := range cases {
 		c := &cases[i]
@@ -70,7 +70,7 @@ type sharesRow struct {
 	applies func(*replay.Metrics) bool
 }
 
-// overall has the rows for all jobs, byKind those for evolving jobs and for the others.
+// overall has the rows for all jobs. byKind has the rows for evolving jobs and the rows for the others.
 var (
 	overall = []sharesRow{
 		{"mean wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
@@ -85,9 +85,10 @@ var (
 	}
 )
 
-// Shares returns a table for a terminal with a column for each share: the values of the first policy, and the differences of the others on
-// the same jobs in percent. Several seeds are shown as their mean with half of its 95 % interval. The column of 0 % is the effect of the
-// policy alone; the rest is the effect of the profiles.
+// Shares returns a table for a terminal with a column for each share: the values of the first policy, and the
+// differences of the others on the same jobs in percent. If there are several seeds, a cell has their mean and
+// half of its 95 % interval. The column of 0 % is the effect of the policy alone; the rest is the effect of the
+// profiles.
 func Shares(names []string, cases []Case) string {
 	var shares []float64
 	of := map[float64][]Case{}
@@ -148,7 +149,7 @@ func (r sharesRow) cell(cases []Case, policy int) string {
 	}
 	e := interval.Of(values)
 	switch half := e.Slack(); {
-	case policy > 0 && half < .05: // nothing was drawn
+	case policy > 0 && half < .05: // there is one seed, or the seeds hardly differ
 		return fmt.Sprintf("%+.1f %%", e.Mean)
 	case policy == 0 && half > 0:
 		return value(r.unit, e.Mean) + " ± " + value(r.unit, half)

@@ -34,7 +34,7 @@ func todays(names []string) string {
 	return today + " is today's scheduling: EASY back-filling, where evolving jobs hold their peak throughout.\n"
 }
 
-// Text returns the metrics of some replays as a table for a terminal, one column per replay. headings has one heading per column. differences
+// Text returns the metrics of some replays as a table for a terminal, one column per replay. `headings` has one heading per column. `differences`
 // adds the differences to the first column, if all replays are of the same workload.
 func Text(headings []string, metrics []replay.Metrics, differences bool) string {
 	t := table.NewWriter()
@@ -110,7 +110,8 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%dd%02dh", h/24, h%24)
 }
 
-// difference returns how far a value is from the first, in parentheses. Percentages differ by points.
+// difference returns how far a value is from the first, in parentheses. Percentages differ by percentage
+// points.
 func difference(u report.Unit, v, first float64) string {
 	switch {
 	case v == first:

@@ -27,8 +27,8 @@ func TestFilesAreWrittenCompletelyOrNotAtAll(t *testing.T) {
 	if !errors.Is(err, full) || !strings.Contains(err.Error(), at("b")) {
 		t.Errorf("error %v, want one about %s", err, at("b"))
 	}
-	// A folder that does not exist, one that cannot be created, and one where a file should go. Each fails after both other files are in
-	// place.
+	// Each of these paths is refused, after both other files are in place. The folder of the first does not
+	// exist, the folder of the second cannot be created, and the third is a folder itself.
 	for _, wrong := range []string{at("new/deep/none"), at("a/none"), at("in")} {
 		if err := os.Mkdir(at("in"), 0o755); err != nil {
 			t.Fatal(err)

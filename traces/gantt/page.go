@@ -59,7 +59,7 @@ func (g Chart) page() (*report.Report, error) {
 	return page, nil
 }
 
-// begin returns the whole second at which the chart begins: that of the first submission or hold.
+// begin returns the whole second at which the chart begins: the second of the first submission or hold.
 func (g Chart) begin() time.Time {
 	var first time.Time
 	for _, j := range g.Jobs {

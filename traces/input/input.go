@@ -74,8 +74,9 @@ var foreign = []struct {
 	{0, "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"},
 }
 
-// Open returns the text of in: unpacked if it is compressed by gzip, bzip2 or zstd, and without a byte order mark. name is for messages. Its
-// errors are usage errors: a *FormError, or a damaged beginning.
+// Open returns the text of in: unpacked if it is compressed by gzip, bzip2 or zstd, and without a byte order
+// mark. `name` is for messages. Its errors are usage errors: a *FormError, or an error about a damaged
+// beginning.
 func Open(in io.Reader, name string) (*Text, error) {
 	t := &Text{Reader: bufio.NewReaderSize(in, 64<<10)}
 	for range maxNested {

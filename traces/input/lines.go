@@ -70,7 +70,7 @@ func (l *Lines) Next() error {
 	return nil
 }
 
-// lineEnd returns the byte at the ends of lines, which the first line decides.
+// lineEnd returns the byte that ends each line. The first line determines it.
 func (l *Lines) lineEnd() byte {
 	first, _ := l.in.Peek(l.in.Size())
 	if at := bytes.IndexByte(first, '\n'); at >= 0 {

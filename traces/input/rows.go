@@ -231,8 +231,8 @@ func (r *Rows) Line() (text string, number int) { return r.lines.Text, r.lines.N
 // Cut reports whether the last line has no end, so that it may be incomplete.
 func (r *Rows) Cut() bool { return !r.lines.Ended && r.lines.Number > 0 }
 
-// Each calls use for each row, and counts in unread the lines that cannot be read, and those for which use returns an *Error. It returns
-// other errors of use and of the input.
+// Each calls `use` for each row. It counts in `unread` the lines that cannot be read, and the lines for which
+// `use` returns an *Error. It returns other errors of `use` and of the input.
 func (r *Rows) Each(unread *Unread, use func() error) error {
 	for {
 		err := r.Next()

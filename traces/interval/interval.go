@@ -37,7 +37,8 @@ func (e Estimate) Slack() float64 {
 	return e.Half
 }
 
-// student returns the value t for which a variable of Student's distribution is between −t and t with 95 %.
+// student returns the value t for which a variable of Student's distribution is between −t and t with a
+// probability of 95 %.
 func student(freedom int) float64 {
 	low, high := 0.0, 16.0
 	for range 40 {

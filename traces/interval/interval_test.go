@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Published values of Student's distribution (95 %, two-sided).
+// The expected values are published ones of Student's distribution (95 %, two-sided).
 func TestIntervalsUseStudentsDistribution(t *testing.T) {
 	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 19: 2.093, 30: 2.042, 999: 1.962} {
 		if got := student(freedom); math.Abs(got-want) > 0.001 {

@@ -5,7 +5,8 @@ import "math"
 // Share returns the next number, from 0 to below 1.
 func (s *Splitmix) Share() float64 { return float64(s.Next()>>11) / (1 << 53) }
 
-// Normal returns the next number of the standard normal distribution. Of the two numbers of Marsaglia's polar method it uses one.
+// Normal returns the next number of the standard normal distribution. It uses one of the two numbers that
+// Marsaglia's polar method gives.
 func (s *Splitmix) Normal() float64 {
 	for {
 		x, y := 2*s.Share()-1, 2*s.Share()-1

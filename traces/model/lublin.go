@@ -36,8 +36,9 @@ func (l Lublin) Log() *swf.Log {
 	return log
 }
 
-// lublinSize returns the number of nodes of a job: one, a power of two, or any number. Its logarithm to base 2 is uniform in each of two
-// ranges. They meet at the logarithm of the machine's size less 2.5, and the lower range is more frequent.
+// lublinSize returns the number of nodes of a job: one, a power of two, or any number. Its logarithm to base 2
+// is uniform in each of two ranges. The ranges meet 2.5 below the logarithm of the machine's size. The lower
+// range is more frequent.
 func lublinSize(machine float64, s *Splitmix) int {
 	const serial, power, low, under = 0.244, 0.576, 0.8, 0.86
 	high := math.Log2(machine)

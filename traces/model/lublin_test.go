@@ -10,8 +10,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// The shares of short, medium and long jobs (below a minute, below an hour, longer) and their mean sizes, as published by Barsanti and Sodan
-// (JSSPP 2006, section 5.4) for 128 nodes and an alpha of 10.23.
+// The test checks the shares of short, medium and long jobs (below a minute, below an hour, longer) and their
+// mean sizes. Barsanti and Sodan published them (JSSPP 2006, section 5.4) for 128 nodes and an alpha of 10.23.
 func TestJobClassesHaveThePublishedShares(t *testing.T) {
 	var (
 		jobs, nodes [3]float64
@@ -71,9 +71,11 @@ func TestSizesFitTheMachine(t *testing.T) {
 	}
 }
 
-// TestDistributionsAreThoseOfThePublishedSample compares our samples with lublin_256, a sample of the published generator. Two samples of
-// 10,000 independent values of the same distribution differ by more than the constant far in one of twenty cases (Kolmogorov-Smirnov). Gaps and times of day are not independent, because jobs come in clusters.
-// Therefore our gaps and times of day may differ from the published sample by as much as our samples differ from each other.
+// TestDistributionsAreThoseOfThePublishedSample compares our samples with lublin_256, a sample of the published
+// generator. Two samples of 10,000 independent values of the same distribution differ by more than the constant
+// `far` in one of twenty cases (Kolmogorov-Smirnov). Gaps and times of day are not independent, because jobs
+// come in clusters. Therefore our gaps and times of day may differ from the published sample by as much as our
+// samples differ from each other.
 func TestDistributionsAreThoseOfThePublishedSample(t *testing.T) {
 	const far = 1.358 * 0.0141421356 // √(2/10000)
 	published, err := swf.ReadFile(filepath.Join(testenv.Logs(t, "lublin_256.swf.gz"), "lublin_256.swf.gz"), swf.Options{})

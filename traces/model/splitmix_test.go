@@ -8,7 +8,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// The published first numbers of the generator for a state of 0.
+// The expected numbers are the published first numbers of the generator for a state of 0.
 func TestSplitmixGivesThePublishedNumbers(t *testing.T) {
 	var s Splitmix
 	for _, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {

@@ -75,7 +75,7 @@ var metricNames = [metrics]string{"waste", "reservation", "utilisation", "makesp
 
 // Two more metrics in rows of searches.
 const (
-	toNoX   = "makespan_to_nox"   // makespan relative to that of noX in the order of submission
+	toNoX   = "makespan_to_nox"   // makespan relative to the makespan of noX in the order of submission
 	toBound = "makespan_to_bound" // makespan relative to the lower bound of all schedules
 )
 
@@ -201,7 +201,7 @@ func (o *outcome) relate(rigid ep.Metrics) {
 	}
 }
 
-// search searches for a better order of one test's applications. known has the schedules in the order of submission.
+// search searches for a better order of one test's applications. `known` has the schedules in the order of submission.
 func (e Evolving) search(test int, name string, known []outcome) (outcome, error) {
 	a, err := ep.ParseAlgorithm(name)
 	if err != nil {

@@ -79,7 +79,7 @@ func tabulate(names, metrics []string, by map[string]map[string]Row) string {
 	return t.Render()
 }
 
-// shown returns a summary with three digits per value. average replaces the mean if it is not "".
+// shown returns a summary with three digits per value. `average` replaces the mean if it is not "".
 func shown(s Summary, average string) string {
 	if average == "" {
 		average = digits(s.Avg)

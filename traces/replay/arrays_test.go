@@ -18,11 +18,11 @@ type arrays struct {
 
 	free  int
 	held  []arrayEnd // running jobs by requested end, the earliest last; without jobs whose requested end has passed
-	ends  []arrayEnd // running jobs by end, the earliest last; of equal ends the job that began last comes first
+	ends  []arrayEnd // running jobs by end, the earliest last; if ends are equal, the job that began last comes first
 	queue []int32    // in the order of the log
 
 	shadow core.Time // when the head of the queue starts
-	extra  int       // nodes that are free then in addition to those of the head
+	extra  int       // nodes that are free then in addition to the head's nodes
 }
 
 // arrayEnd is the requested or the real end of a job.

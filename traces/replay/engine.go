@@ -12,16 +12,16 @@ import (
 
 // Run replays a workload under a policy, in virtual time.
 //
-// Events happen one at a time. Of several events at the same time, submissions come first, in the order of the log, then ends, in the order
-// of the starts. Run calls the policy's Starts after each event, and at the times that the policy's Next returns (a job's reservation, a
-// step). A job ends when it has worked for its run time. In an expanded step it works for the requested duration, and then waits for the nodes
-// of the next step.
+// Events happen one at a time. At the same time, submissions come first, in the order of the log. Ends follow,
+// in the order of the starts. Run calls the policy's Starts after each event, and at the times that the
+// policy's Next returns (a job's reservation, a step). A job ends when it has worked for its run time. In an
+// expanded step it works for the requested duration, and then waits for the nodes of the next step.
 //
 // A policy for rigid jobs gets every job as a rigid one: Size nodes for Request seconds. A job that the policy never starts, because it
 // exceeds the machine, has a Start of −1.
 func Run(w workload.Workload, p sched.Policy) Result { return RunWatched(w, p, nil) }
 
-// RunWatched does the same as Run, and calls watch from time to time with the number of ended jobs.
+// RunWatched does what Run does, and calls `watch` from time to time with the number of ended jobs.
 func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Result {
 	e := newEngine(w, p)
 	e.watch = watch

@@ -33,7 +33,7 @@ type plainJob struct {
 	job            int
 	start          core.Time
 	size           int
-	until, since   core.Time // until is the end of the last resize; work is counted up to since
+	until, since   core.Time // `until` is the end of the last resize; work is counted up to `since`
 	before         int       // nodes that the job holds until the time `until`
 	share          float64   // share of the run time that is done
 	requested, end core.Time
@@ -342,7 +342,7 @@ func (p *plainMalleable) start(i, size int) {
 	}
 }
 
-// shadow returns when lo nodes will be free, and how many more nodes will be free then.
+// shadow returns when `lo` nodes will be free, and how many more nodes will be free then.
 func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 	type back struct {
 		at    core.Time

@@ -26,10 +26,12 @@ type Metrics struct {
 	FirstSubmit core.Time `json:"first_submit"`
 	LastEnd     core.Time `json:"last_end"`
 	Makespan    core.Time `json:"makespan"`
-	// HeldArea is the area that jobs held. WorkedArea is the area that they needed for their work. WorkedArea is smaller if an evolving job
-	// waited in a step or was run as a rigid job. For a moldable job WorkedArea has the area that the job held in the log. Utilisation is
-	// HeldArea as a share of machine × makespan, and EffectiveUtilisation is WorkedArea as a share of it. Waste is the difference in percent
-	// of WorkedArea. Waste is negative if moldable jobs ran on smaller sizes than in the log, with less overhead.
+	// HeldArea is the area that jobs held. WorkedArea is the area that they needed for their work. WorkedArea
+	// is smaller if an evolving job waited in a step or was run as a rigid job. For a moldable job WorkedArea
+	// has the area that the job held in the log. Utilisation is HeldArea as a share of machine × makespan, and
+	// EffectiveUtilisation is WorkedArea as a share of the same product. Waste is HeldArea minus WorkedArea, in
+	// percent of WorkedArea. Waste is negative if moldable jobs ran on smaller sizes than in the log, with less
+	// overhead.
 	HeldArea             float64 `json:"held_area"`
 	WorkedArea           float64 `json:"worked_area"`
 	Utilisation          float64 `json:"utilisation"`
@@ -319,7 +321,7 @@ func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 	return all
 }
 
-// spread calls add for each week with the seconds of a period that are in this week.
+// spread calls `add` for each week, with the number of seconds of a period that are in this week.
 func spread(all []Week, from, to core.Time, add func(*Week, float64)) {
 	for k := weekOf(all, from); k < len(all) && all[k].From < to; k++ {
 		if seconds := min(to, all[k].From+week) - max(from, all[k].From); seconds > 0 {

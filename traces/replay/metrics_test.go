@@ -15,7 +15,8 @@ import (
 // near reports whether two figures are equal except for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
 
-// Two jobs on four nodes, computed by hand. The second one is evolving, and waits 90 s for the first one.
+// The expected metrics of two jobs on four nodes are computed by hand. The second one is evolving, and waits 90
+// s for the first one.
 func TestMetricsOfTwoJobs(t *testing.T) {
 	w := workload.Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Submit: 100, Run: 100, Request: 120, Size: 4, Cut: true},

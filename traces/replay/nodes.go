@@ -47,9 +47,10 @@ type Stretch struct {
 	Nodes    Nodes
 }
 
-// Placement is the nodes that each job of a replay held. A job gets the lowest free nodes when it begins or grows. When it shrinks it frees
-// the nodes that it got last, so that it keeps its first nodes until its end. In each second, jobs that end or shrink first free nodes. Then
-// jobs that begin or grow take nodes, in the order of the workload.
+// Placement is the nodes that each job of a replay held. A job gets the lowest free nodes when it begins or
+// grows. When it shrinks it frees the nodes that it got last, so that it keeps its first nodes until its end.
+// In each second, the jobs that end or shrink free their nodes first. Then the jobs that begin or grow take
+// nodes, in the order of the workload.
 type Placement struct {
 	spans   arena
 	fixed   []stored          // per job: the nodes of a job with one size throughout

@@ -171,8 +171,8 @@ func drawReplay(t *rapid.T) (workload.Workload, Result) {
 	return hand(nodes, outcomes...)
 }
 
-// naivePlacement does the same as Place in the simplest way: second by second, first all jobs free nodes, then all jobs take nodes, from a
-// list.
+// naivePlacement does what Place does, in the simplest way. In each second first all jobs free nodes, and then
+// all jobs take nodes from a list.
 func naivePlacement(w workload.Workload, r Result) [][][]int {
 	var (
 		last   core.Time

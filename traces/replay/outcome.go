@@ -49,8 +49,8 @@ func (o *Outcome) ran(j *workload.Job) core.Time {
 	return o.End - o.Start
 }
 
-// Slowdown returns the turnaround of a job divided by ran, where ran counts as at least 10 seconds. It is at least 1. The job must have
-// begun.
+// Slowdown returns the turnaround of a job divided by the run time that method ran returns. A run time below 10
+// s counts as 10 s. The slowdown is at least 1. The job must have begun.
 func (o *Outcome) Slowdown(j *workload.Job) float64 {
 	return max(1, float64(o.End-j.Submit)/float64(max(o.ran(j), bound)))
 }

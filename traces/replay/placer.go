@@ -150,7 +150,7 @@ func (p *placer) change(c change) {
 type change struct {
 	at    core.Time
 	job   int32
-	nodes int32 // the job's nodes from at on; 0 if the job ends, or holds no nodes for a while
+	nodes int32 // the job's nodes from second `at` on; 0 if the job ends, or holds no nodes for a while
 	grow  bool  // the job takes nodes
 }
 

@@ -1,5 +1,5 @@
-// Package replay runs a recorded workload through the planner in virtual time: when each job would have begun, and on which sizes, if
-// core/sched had decided.
+// Package replay runs a recorded workload through the planner in virtual time. It shows when each job would
+// have begun, and on which sizes, if core/sched had decided.
 //
 // The package makes no scheduling decisions: every start, growth and shrink is the policy's decision (package sched), as on a real cluster. It
 // does not read logs (package swf) and does not draw charts (package report).

@@ -9,7 +9,8 @@ import (
 // rowsOfPiece is the number of rows that a goroutine makes at a time: some hundred kilobytes.
 const rowsOfPiece = 1 << 12
 
-// writeRows writes rows 0 to n-1. row appends row k. Several goroutines call row, so that rows are made while earlier rows are written.
+// writeRows writes rows 0 to n-1. row appends row k. Several goroutines call `row`, so that rows are made while
+// earlier rows are written.
 func writeRows(out io.Writer, n int, row func(rows []byte, k int) []byte) error {
 	pieces := (n + rowsOfPiece - 1) / rowsOfPiece
 	makers := min(pieces, runtime.GOMAXPROCS(0))

@@ -25,7 +25,7 @@ func open(t *testing.T, r *Report) *tab {
 	return openIn(t, browser.Light, r)
 }
 
-// openIn does the same as open, with a color scheme.
+// openIn does what open does, with the given color scheme.
 func openIn(t *testing.T, colours string, r *Report) *tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")

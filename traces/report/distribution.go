@@ -10,7 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// waited returns how long a job waited in seconds, and slowdown its bounded slowdown. The job must have begun.
+// waited returns how long a job waited, in seconds. slowdown returns its bounded slowdown. The job must have
+// begun.
 func waited(j *workload.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
 func slowdown(j *workload.Job, o *replay.Outcome) float64 { return o.Slowdown(j) }
@@ -85,7 +86,7 @@ func (r *Report) sorted(policy int, q quantity) []float64 {
 	return values
 }
 
-// classes is the mean of a quantity per class of jobs and policy.
+// classes has the mean of a quantity for each class of jobs and each policy.
 type classes struct {
 	Title   string       `json:"title"`
 	About   string       `json:"about"`

@@ -290,7 +290,7 @@ func head(c draw.Canvas, title string, legend []entry) vg.Length {
 	return legendOf(c, vg.Points(42), legend)
 }
 
-// legendOf writes the legend, its first line this far below the top, and returns its height.
+// legendOf writes the legend, and returns its height. `below` is the distance from the top to its first line.
 func legendOf(c draw.Canvas, below vg.Length, legend []entry) vg.Length {
 	style := text.Style{Color: soft, Font: paper.Sans(9.5), Handler: plot.DefaultTextHandler}
 	left, y := c.Min.X+vg.Points(10), c.Max.Y-below

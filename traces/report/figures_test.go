@@ -22,7 +22,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// figureFiles returns a report's figures by file name. It draws only those with one of the suffixes.
+// figureFiles returns a report's figures by file name. It draws only figures whose file names have one of the
+// suffixes.
 func figureFiles(t *testing.T, r *Report, suffixes ...string) map[string][]byte {
 	t.Helper()
 	figures, err := r.Figures()

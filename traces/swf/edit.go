@@ -14,7 +14,7 @@ import (
 // Selection is the conditions that a job must meet to stay in a log. The zero value keeps every job.
 type Selection struct {
 	From, To core.Time // seconds of the log: submitted at From or later, and before To; if To is 0 there is no end
-	Skip     int       // of the jobs that meet the other conditions, number of jobs to remove at the beginning
+	Skip     int       // number of jobs to remove at the beginning, among those that meet the other conditions
 	Jobs     int       // maximum number of jobs to keep of the rest; 0 means all
 
 	MinSize, MaxSize int64 // requested processors, or allocated processors if that is unknown; 0 means any

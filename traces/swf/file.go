@@ -52,7 +52,8 @@ func Folder() (string, error) {
 	return filepath.Join(cache, "accordion", "traces"), nil
 }
 
-// Read reads a whole log, compressed or not (package input). name is for messages: that of a file, or "standard input".
+// Read reads a whole log, compressed or not (package input). `name` is for messages: the name of a file, or
+// "standard input".
 func Read(in io.Reader, name string, o Options) (*Log, error) {
 	return read(NewReader(in, name, o), LogName(name), 0)
 }
@@ -62,7 +63,7 @@ func LogName(path string) string {
 	return strings.TrimSuffix(uncompressed(filepath.Base(path)), ".swf")
 }
 
-// IsName reports whether a file's name is that of a workload log: *.swf, compressed or not.
+// IsName reports whether a file's name is a name of workload logs: *.swf, compressed or not.
 func IsName(path string) bool { return strings.HasSuffix(uncompressed(path), ".swf") }
 
 // uncompressed returns a name without the suffix of its compression.
@@ -75,7 +76,7 @@ func uncompressed(name string) string {
 	return name
 }
 
-// read reads all jobs. size is the size of the file, or 0 if it is unknown.
+// read reads all jobs. `size` is the size of the file, or 0 if it is unknown.
 func read(in *Reader, name string, size int64) (*Log, error) {
 	defer in.close()
 	log := &Log{Name: name}

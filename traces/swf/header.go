@@ -110,16 +110,17 @@ func (h *Header) Number(key string) (n int64, ok bool) {
 	return 0, false
 }
 
-// grouped matches a number whose digits are in groups of three, and plainNumber a number without groups. sum matches text after a number that
-// makes the value another number.
+// grouped matches a number whose digits are in groups of three. plainNumber matches a number without groups.
+// sum matches what follows a number if both together may mean another number: in "1 024" it matches "024", and
+// in "2 * 512" it matches "* 512".
 var (
 	grouped     = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$|^[0-9]{1,3}('[0-9]{3})+$|^[0-9]{1,3}(_[0-9]{3})+$`)
-	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`) // such as the rest of 1 024 and 2 * 512
+	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`)
 	plainNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE]\+?[0-9]{1,3})?$`)
 )
 
-// wholeNumber parses the number at the beginning of a value. It ignores text after it, but not another number: "1 024" may be one number or
-// two.
+// wholeNumber parses the number at the beginning of a value. It ignores text after the number. But if another
+// number follows, ok is false, because "1 024" may be one number or two.
 func wholeNumber(value string) (n int64, ok bool) {
 	text, rest := value, ""
 	if end := strings.IndexAny(value, " \t(;"); end >= 0 {
@@ -204,7 +205,7 @@ func (h *Header) Location() *time.Location {
 	return time.UTC
 }
 
-// ParseDate parses a date in the site's time zone, such as 2006-12-18 or 2006-12-18T12:00, and returns it as a second of the log. known is false if
+// ParseDate parses a date in the site's time zone, such as 2006-12-18 or 2006-12-18T12:00, and returns it as a second of the log. `known` is false if
 // the header does not have the log's start. isDate is false if the text is no date.
 func (h *Header) ParseDate(text string) (second core.Time, known, isDate bool) {
 	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {

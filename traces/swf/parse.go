@@ -10,11 +10,13 @@ import (
 // pow10 has the powers by which the digits of a fraction are divided.
 var pow10 = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// digits is the maximum number of characters of a number in scan, including a point: then it is at most MaxValue, and exact as a float64.
+// digits is the maximum number of characters of a number in scan, including a point. A number of this length is
+// at most MaxValue, and exact as a float64.
 const digits = 15
 
-// scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every line of every log, so scan is
-// fast. It returns the length of the line with its end, which text must contain, or 0 for any other line, which parseLine parses.
+// scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every
+// line of every log, so scan is fast. `text` must contain the end of the line. scan returns the length of the
+// line with its end, or 0 for any other line, which parseLine parses.
 func scan(text []byte, v *values, cpu *float64) (length int) {
 	i := 0
 	for f := range v {
@@ -93,8 +95,8 @@ func lineEnd(text []byte, i int) int {
 // separators are the characters between fields.
 const separators = " \t\v\f\x00"
 
-// parseLine parses any line that is not a comment. It calls report for each problem, and stops if that returns an error. job is true if the
-// line is a job.
+// parseLine parses any line that is not a comment. It calls `report` for each problem, and stops if `report`
+// returns an error. `job` is true if the line is a job.
 func parseLine(line []byte, v *values, cpu *float64, report func(Field, Kind, string) error) (job bool, err error) {
 	*v, *cpu = none, Unknown
 	f := Field(0)

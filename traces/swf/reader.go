@@ -20,7 +20,7 @@ type Options struct {
 // MaxLine is the maximum length of a line in bytes. A file with longer lines is no log.
 const MaxLine = 1 << 20
 
-// maxPreamble is the number of lines without a job before the first job after which a Reader rejects the file.
+// maxPreamble is the maximum number of lines before the first job. A Reader rejects a file with more.
 const maxPreamble = 100
 
 // ErrNotSWF matches errors for files that are no logs.
@@ -52,7 +52,7 @@ type Reader struct {
 	failed error // error of the input, returned after all lines before it; io.EOF at the end
 }
 
-// NewReader returns a reader of a log, compressed or not (package input). name is for messages. It reads nothing before Next.
+// NewReader returns a reader of a log, compressed or not (package input). `name` is for messages. It reads nothing before Next.
 func NewReader(in io.Reader, name string, o Options) *Reader {
 	return &Reader{in: in, name: name, options: o}
 }

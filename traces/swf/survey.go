@@ -52,7 +52,8 @@ type Week struct {
 	Load float64 `json:"load"` // Area over the machine's capacity in seven days; 0 if the machine is unknown
 }
 
-// Quantiles describes the known values of the jobs. Each quantile is a value that occurs: of two possible values the lower one.
+// Quantiles describes the known values of the jobs. Each quantile is one of the values. If two values are
+// possible, it is the lower one.
 type Quantiles struct {
 	Known int     `json:"known"` // number of jobs with a known value
 	Mean  float64 `json:"mean"`
@@ -80,7 +81,7 @@ func quantiles(values []int64) (q Quantiles) {
 	return q
 }
 
-// SurveyOf returns the survey of a log. machine replaces the header's number of processors if it is above 0.
+// SurveyOf returns the survey of a log. `machine` replaces the header's number of processors if it is above 0.
 func SurveyOf(log *Log, machine int) *Survey {
 	all := log.Records
 	whole := *log

@@ -149,7 +149,7 @@ func TestFileIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Root that writes a log to /dev/null must not replace /dev/null.
+// If root writes a log to /dev/null, the log must not replace /dev/null.
 func TestPipeIsWrittenToAndKept(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -68,8 +68,8 @@ func (o Offer) of(c Curve) Offer {
 // law is how one job scales.
 type law struct {
 	least, most int // range of sizes on which the job can run; the log's size is always possible
-	// lasts returns the run time on a number of nodes of a job that runs for `time` seconds on the log's size. asks returns the requested time
-	// on a number of nodes if the run time on them is `time`.
+	// lasts returns the run time on `nodes` nodes, for a job that runs for `time` seconds on the log's size.
+	// asks returns the requested time on `nodes` nodes, if the run time on these nodes is `run`.
 	lasts  func(time core.Time, nodes int) core.Time
 	asks   func(run core.Time, nodes int) core.Time
 	faster bool // sizes that are not faster than a smaller size are not listed
@@ -140,7 +140,7 @@ func downey(j *Job, machine int, d *stream) law {
 	return law{least: 1, most: min(int(math.Ceil(s.end())), machine), lasts: lasts, asks: func(_ core.Time, n int) core.Time { return lasts(j.Request, n) }}
 }
 
-// speedUp is Downey's: a is the average parallelism, sigma its variance.
+// speedUp has the parameters of Downey's speed-up: a is the average parallelism, and sigma is its variance.
 type speedUp struct{ a, sigma float64 }
 
 // on returns the speed-up on n nodes.

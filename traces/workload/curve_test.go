@@ -36,7 +36,7 @@ func sizesOf(j *Job) []int {
 	return all
 }
 
-// The published efficiencies, and a linear speed-up between them.
+// The curve has the published efficiencies, and a linear speed-up between them.
 func TestPiecewiseCurveHasThePublishedEfficiencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, machine := drawJob(t)

@@ -18,7 +18,7 @@ const (
 	mostFactor        = 1_000_000 * one
 )
 
-// ParseFactor parses a decimal above 0 and up to 1000000 with at most six places, such as 1.25. what names it in errors, which are
+// ParseFactor parses a decimal above 0 and up to 1000000 with at most six places, such as 1.25. `what` names it in errors, which are
 // *core.SyntaxError.
 func ParseFactor(what, text string) (Factor, error) {
 	whole, places, point := strings.Cut(text, ".")
@@ -66,7 +66,8 @@ func mulDivUp(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
-// Estimates determines which times jobs request: those of the log (the zero value), or a multiple of the run times.
+// Estimates determines which times jobs request: the times in the log (the zero value), or a multiple of the
+// run times.
 type Estimates struct{ times Factor }
 
 // Actual is estimates that are equal to the run times.

@@ -9,8 +9,8 @@ import (
 	"accordion/traces/model"
 )
 
-// MalleableJobs determines which share of the rigid jobs become malleable, and how these jobs behave. The reference of a malleable job is the
-// log's job.
+// MalleableJobs determines which share of the rigid jobs become malleable, and how these jobs behave. The
+// reference for a malleable job's size and speed is the rigid job in the log.
 type MalleableJobs struct {
 	Share  float64 // share of the jobs, 0 to 1
 	Bounds Bounds  // bounds of their sizes
@@ -19,14 +19,15 @@ type MalleableJobs struct {
 	Curve  Curve // speed on other sizes
 }
 
-// Bounds are the sizes of malleable jobs as multiples of the reference. They are rounded up to nodes.
+// Bounds are the smallest and the largest size of a malleable job, as multiples of the reference size. The
+// sizes are rounded up to whole nodes.
 type Bounds struct{ Min, Max Ratio }
 
 // Ratio is a number above 0.
 type Ratio struct{ Above, Below int64 }
 
-// UsualMalleable has the default values: sizes from a quarter of the reference to twice the reference, a resize point every 300 s, and 30 s
-// without progress for a resize.
+// UsualMalleable has the default values: sizes from a quarter of the reference size to twice the reference
+// size, a resize point every 300 s, and 30 s without progress for a resize.
 var UsualMalleable = MalleableJobs{Bounds: Bounds{Ratio{1, 4}, Ratio{2, 1}}, Every: 300, Cost: 30, Curve: Piecewise}
 
 // of returns the multiple of a size, rounded up.
@@ -43,7 +44,8 @@ func (r Ratio) String() string {
 // String returns the bounds in the form of ParseBounds.
 func (b Bounds) String() string { return b.Min.String() + ".." + b.Max.String() }
 
-// ParseBounds parses MIN..MAX, such as 1/4..2: multiples of the reference. MIN is at most 1, and MAX is at least 1.
+// ParseBounds parses MIN..MAX, such as 1/4..2: multiples of the reference size. MIN is at most 1, and MAX is at
+// least 1.
 func ParseBounds(text string) (Bounds, error) {
 	least, most, ok := strings.Cut(text, "..")
 	from, fromOK := parseRatio(least)
@@ -86,7 +88,8 @@ func (m MalleableJobs) apply(j *Job, machine int, seed uint64) {
 	j.Range = &r
 }
 
-// scojoP is the speed of Piecewise: efficiencies of .8, .65 and .4 on half the reference, on the reference and on twice that.
+// scojoP is the speed of Piecewise: efficiencies of .8, .65 and .4 on half the reference size, on the reference
+// size and on twice the reference size.
 var scojoP = core.Speed{{Size: .5, Speed: .4}, {Size: 1, Speed: .65}, {Size: 2, Speed: .8}}
 
 // speed returns the speed of a job for sizes between two bounds. Curves other than Piecewise differ from job to job. Their speed is a

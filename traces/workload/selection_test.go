@@ -188,7 +188,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// The rules again, as a list of filters that are applied one after the other.
+// The test implements the rules again, as filters that are applied one after the other.
 func TestSelectionEqualsPlainFilters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machine := rapid.IntRange(1, 20).Draw(t, "machine")

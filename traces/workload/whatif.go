@@ -21,7 +21,7 @@ type WhatIf struct {
 	Evolving float64 // share of jobs that become evolving, 0 to 1
 	Shape    Shape   // shape of the evolving jobs' profiles
 	Same     Same    // what evolving jobs have in common with the log's jobs
-	Moldable float64 // share of jobs that become moldable, other jobs than the evolving ones
+	Moldable float64 // share of jobs that become moldable; no such job becomes evolving
 	Curve    Curve   // speed-up of the moldable jobs
 	Offer    Offer   // sizes that the moldable jobs list
 

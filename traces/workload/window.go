@@ -53,7 +53,7 @@ func parseInstant(text string, h *swf.Header) (core.Time, bool) {
 	return second, known
 }
 
-// ParseShare parses a share of jobs: 30% or 0.3. what names it in errors, which are *core.SyntaxError.
+// ParseShare parses a share of jobs: 30% or 0.3. `what` names it in errors, which are *core.SyntaxError.
 func ParseShare(what, text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(number, 64)

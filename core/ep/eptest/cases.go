@@ -43,7 +43,8 @@ func Cases() (all []Case) {
 	return all
 }
 
-// Table returns the table with the result of judge for each text, on one line. It cuts a long result.
+// Table returns the table with the result of the function `judge` for each text, on one line. It cuts a long
+// result.
 func Table(judge func(Case) string) string {
 	var b strings.Builder
 	cases := Cases()
@@ -59,8 +60,8 @@ func Table(judge func(Case) string) string {
 	return b.String()
 }
 
-// Words returns a refusal. If the text has a byte that is not printable ASCII, Words removes the quoted piece from the
-// refusal, because Go escapes such bytes differently from other languages.
+// Words returns the message of a refusal. If the refused text has a byte that is not printable ASCII, Words
+// removes the quoted piece from the message, because Go escapes such bytes differently from other languages.
 func Words(refusal, text string) string {
 	first, last := strings.IndexByte(refusal, '"'), strings.LastIndex(refusal, " is not ")
 	if first < 0 || last < first || strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {

@@ -32,7 +32,7 @@ func NextChange(start core.Time, ep core.EP, sign int) (c Change, end core.Time,
 	return c, end, ep[n:]
 }
 
-// Rectangle returns the change that adds n nodes, not 0, in [from, to), which is not empty. to is EndOfTime if there
+// Rectangle returns the change that adds n nodes, not 0, in [from, to), which is not empty. `to` is EndOfTime if there
 // is no end.
 func Rectangle(from, to core.Time, n int) Change {
 	return Change{From: from, To: to, End: to, steps: core.EP{{Duration: to - from, Nodes: n}}, sign: 1}

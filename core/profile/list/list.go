@@ -115,8 +115,8 @@ func (l *List) Append(begin core.Time, used int) {
 	}
 }
 
-// Fit returns the first time, not before from, from which at most `most` nodes are used for d seconds. It does not
-// branch on whether there is room at a point, because the processor would mispredict that.
+// Fit returns the first time, at or after `from`, from which at most `most` nodes are used for d seconds. It
+// does not branch on whether there is room at a point, because the processor would mispredict that.
 func (l *List) Fit(most int, d, from core.Time) (core.Time, bool) {
 	i, start := l.Index(from), from
 	ends, used := l.At[i+1:], l.Used[i:]
@@ -136,7 +136,8 @@ func (l *List) Fit(most int, d, from core.Time) (core.Time, bool) {
 	return start, true
 }
 
-// FirstAbove returns the first time in [from, to), which is not empty, at which more nodes are used.
+// FirstAbove returns the first time in [from, to), which is not empty, at which more than `most` nodes are
+// used.
 func (l *List) FirstAbove(most int, from, to core.Time) (core.Time, bool) {
 	for i := l.Index(from); i < len(l.At) && l.At[i] < to; i++ {
 		if l.Used[i] > most {
@@ -146,8 +147,8 @@ func (l *List) FirstAbove(most int, from, to core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// LastAbove returns the end of the last stretch within [from, to) in which more nodes are used. It may be later than
-// to.
+// LastAbove returns the end of the last stretch that overlaps [from, to) and in which more than `most` nodes
+// are used. The end may be later than `to`.
 func (l *List) LastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
 	for i := l.Index(to - 1); i >= 0 && l.EndOf(i) > from; i-- {
 		if l.Used[i] > most {
@@ -167,10 +168,10 @@ func (l *List) Max(from, to core.Time) int {
 	return peak
 }
 
-// Run continues a run that began at start through the stretches from i on that end before to, as long as it is
-// shorter than d and begins before until. It returns the beginning of the run in front of the first remaining
-// stretch, and the index of that stretch. It does not branch on whether nodes are free in a stretch, because the
-// processor would mispredict that.
+// Run continues a run that began at `start` through the stretches from i on that end before `to`. It stops when
+// the run is d seconds long or begins at `until` or later. It returns the index of the first remaining stretch,
+// and the beginning of the run in front of that stretch. It does not branch on whether nodes are free in a
+// stretch, because the processor would mispredict that.
 func (l *List) Run(i, most int, start, d, until, to core.Time) (core.Time, int) {
 	ends, used := l.At[i+1:], l.Used[i:]
 	used = used[:len(ends)+1] // one bounds check

@@ -6,22 +6,22 @@ import (
 	"accordion/core"
 )
 
-// rectangle adds n, which is not 0, to the nodes used in [from, to). to is EndOfTime if there is no end. It does what
-// Change does for a single step, in one pass. Each of the two ends inserts a change point, removes one or leaves it,
-// and the points between and behind them move accordingly.
+// rectangle adds n, which is not 0, to the nodes used in [from, to). `to` is EndOfTime if there is no end. It
+// does what Change does for a single step, in one pass. Each of the two ends inserts a change point, removes
+// one or leaves it, and the points between and behind them move accordingly.
 func (l *List) rectangle(from, to core.Time, n int) { l.rectangleIn(l.Index(from), from, to, n) }
 
-// rectangleIn does the same for a rectangle that begins in stretch i.
+// rectangleIn does what rectangle does, for a rectangle that begins in stretch i.
 func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.last = i
-	inside := i + 1 // the first change point behind from
-	end := inside   // the first change point at to or behind it
+	inside := i + 1 // the first change point after `from`
+	end := inside   // the first change point at `to` or later
 	for end < len(l.At) && l.At[end] < to {
 		end++
 	}
 	l.Visited += int64(end - i)
-	base := l.Used[end-1] // the nodes used right before to
-	behind := end         // the first change point behind to
+	base := l.Used[end-1] // the nodes used right before `to`
+	behind := end         // the first change point after `to`
 	pointed := to == EndOfTime
 	if end < len(l.At) && l.At[end] == to {
 		pointed, behind = l.Used[end] == base+n, end+1
@@ -73,8 +73,9 @@ func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.At, l.Used = at, used
 }
 
-// Slide moves n nodes that are occupied for d seconds from start on to an earlier time, as far as at most `most`
-// nodes are used right before them, and not before earliest, which is before start. It returns their new start.
+// Slide moves a rectangle of n nodes and d seconds from `start` to an earlier time. It moves the rectangle as
+// long as at most `most` nodes are used right before it, but not before `earliest`. `earliest` is before
+// `start`. Slide returns the new start.
 func (l *List) Slide(n, most int, d, start, earliest core.Time) core.Time {
 	i := l.Index(start - 1)
 	if l.Used[i] > most {

@@ -49,10 +49,10 @@ func (d *Seconds) Free(n int, from, to core.Time) bool {
 	return true
 }
 
-// Fit returns the schedule with the earliest completion. Of several schedules it returns the one with the earliest starts,
-// compared from the first step on. With late set it returns the one with the latest starts, compared from the last step on. With
-// held set the profile begins at the given second, and its first step may wait without limit. Otherwise the first step never
-// waits.
+// Fit returns the schedule with the earliest completion. If there are several, it returns the one with the
+// earliest starts, compared from the first step on. If `late` is set, it returns the one with the latest
+// starts, compared from the last step on. If `held` is set, the profile begins at the given second, and its
+// first step may wait without limit. Otherwise the first step never waits.
 func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
 	longest := func(i int) core.Time {
 		switch {
@@ -110,8 +110,8 @@ func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, 
 	return at, scheduled, true
 }
 
-// Least finds the schedule with the given completion that wastes least, of several the one with the latest starts. It
-// tries every start and every length of every step, from the last step back.
+// Least finds the schedule with the given completion that wastes least. If there are several, it returns the
+// one with the latest starts. It tries every start and every length of every step, from the last step back.
 func (d *Seconds) Least(requested core.EP, limit ep.Limit, begin, completion core.Time) (core.Time, core.EP) {
 	const none = core.Forever
 	waste, length := make([][Horizon + 1]int64, len(requested)+1), make([][Horizon + 1]core.Time, len(requested))

@@ -5,9 +5,9 @@
 //	state.Submit(now, core.Job{ID: 1, Choices: choices})
 //	starts := state.Starts(now, nil) // starts[i].Choice is the choice with which the job starts
 //
-// As in core/sched's EASY, a job counts as its peak for its total duration, the nodes of a job whose requested time
-// has ended count as free, and only the head of the queue has a reservation. These policies add sizes, and orders in
-// which jobs age. Repeated back-filling with sizes is in core/sched.
+// As in core/sched's EASY, a job counts as its peak for its total duration. The nodes of a job whose requested
+// time has ended count as free. Only the head of the queue has a reservation. These policies add sizes, and
+// orders in which jobs age. Repeated back-filling with sizes is in core/sched.
 //
 // order.go ranks jobs. state.go receives events. pass.go starts jobs. view.go starts jobs while running jobs change
 // their size, and makes plans. simulation.go chooses the sizes of Cirne and Berman.
@@ -39,10 +39,10 @@ type EASY struct {
 // nodes when the job is submitted, the job gets the largest listed size that fits, or the smallest of all.
 type Traditional struct{ Order Order }
 
-// CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE Trans.
-// on Parallel and Distributed Systems 14(2), 2003, in the form that the JSSPP paper uses). It simulates the running
-// and waiting jobs, by requested times and without further arrivals, for each of the job's sizes. The job gets the
-// size that ends first, or the smallest of several such sizes.
+// CirneBerman fixes the size of a job when it is submitted (Cirne and Berman, "When the Herd Is Smart", IEEE
+// Trans. on Parallel and Distributed Systems 14(2), 2003, in the form that the JSSPP paper uses). It simulates
+// the running and waiting jobs, by requested times and without further arrivals, for each of the job's sizes.
+// The job gets the size on which it ends first. If there are several, it gets the smallest of them.
 type CirneBerman struct {
 	Order Order
 	Top   Top

@@ -34,12 +34,12 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 type headPlace struct {
 	size   int       // index of the head's size
 	at     core.Time // start; Forever on a machine that lost nodes and will never have enough
-	beside int       // nodes that are free at that time in addition to those of the head
+	beside int       // nodes that are free at that time in addition to the head's nodes
 	factor float64   // factor of the head's reference, by the sizing rule
 }
 
-// place returns the place of the head: the earliest completion over the sizes that it may have. Of several sizes with this
-// completion it takes the one with the fewest nodes.
+// place returns the place of the head: the earliest completion over the sizes that it may have. If several
+// sizes complete then, it takes the one with the fewest nodes.
 func (s *state) place(now core.Time) headPlace {
 	w := s.queue[0]
 	factor := 1.
@@ -64,7 +64,7 @@ func (s *state) remember(size int) {
 	}
 }
 
-// sizes returns the indexes of the sizes that a job may have by a factor.
+// sizes returns the indexes of the sizes that a job may have with a factor.
 func (s *state) sizes(w *waiter, factor float64) (lo, hi int) {
 	factor = s.rounding.Of(factor, w.sizes)
 	if w.least == 0 {

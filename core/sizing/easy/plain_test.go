@@ -45,14 +45,14 @@ func (p *plain) order() easy.Order {
 	return p.policy.(easy.CirneBerman).Order
 }
 
-// sized is nodes and duration of a choice, and its index.
+// sized has the nodes and the duration of a choice, and its index.
 type sized struct {
 	nodes, choice int
 	seconds       core.Time
 }
 
-// list returns the choices on which a job may start at all: the shortest for each number of nodes, without those that
-// last longer than one with fewer nodes.
+// list returns the choices on which a job may start at all: the shortest for each number of nodes, without
+// choices that last longer than a choice with fewer nodes.
 func list(j core.Job) (all []sized) {
 	for i, ep := range j.Choices {
 		if len(ep) > 1 {
@@ -233,7 +233,8 @@ func instants(taken []core.Allocation, from core.Time) []core.Time {
 	return slices.DeleteFunc(all, func(t core.Time) bool { return t < from })
 }
 
-// place returns the earliest completion over some sizes, of equals the one with the fewest nodes.
+// place returns the size that completes earliest, and its start. If several complete then, it returns the one
+// with the fewest nodes.
 func (p *plain) place(taken []core.Allocation, now, from core.Time, sizes []sized) (best sized, at core.Time) {
 	at = core.Forever
 	for _, s := range sizes {
@@ -280,7 +281,7 @@ func (p *plain) world(now core.Time) *sizing.World {
 // begins later.
 func (p *plain) began(a core.Allocation) bool { return a.Job > -100 }
 
-// may returns the sizes that a job may have by a factor.
+// may returns the sizes that a job may have with a factor.
 func (p *plain) may(w *plainJob, factor float64) (all []sized) {
 	floor := 0
 	if policy, sizes := p.policy.(easy.EASY); sizes && policy.Floor == sizing.HalfReference {
@@ -345,7 +346,7 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 	return 1
 }
 
-// queue returns the waiting jobs in order, after those that age now have aged.
+// queue returns the waiting jobs in order, after the jobs that age now have aged.
 func (p *plain) queue(now core.Time) (all []*plainJob) {
 	o := p.order()
 	for _, w := range p.waiting {

@@ -39,8 +39,8 @@ type simulatedJob struct {
 	step core.Step
 }
 
-// simulate returns the index of the size on which a job that is submitted now ends first. Of several such sizes it returns the
-// smallest.
+// simulate returns the index of the size on which a job that is submitted now ends first. If there are several,
+// it returns the smallest.
 func (s *state) simulate(now core.Time, w waiter) int {
 	s.age(now)
 	limit := math.Inf(1)

@@ -125,7 +125,8 @@ func TestPruningChangesNoSizeOfCirneAndBerman(t *testing.T) {
 	}
 }
 
-// The workload W1 of the paper, in both interpretations. A long run has the paper's length and four seeds.
+// This test uses the workload W1 of the paper, in both interpretations. A long run has the paper's length and
+// four seeds.
 func TestPruningChangesNoSizeOnThePapersWorkload(t *testing.T) {
 	seeds, length := uint64(1), 500
 	if isLong() {

@@ -109,8 +109,8 @@ func (s *state) Explain(now core.Time, tell func(sched.SizeBasis)) {
 	})
 }
 
-// eachWaiting calls visit for the waiting jobs that fit the machine, in queue order and then the ineligible ones,
-// each with the job whose factor applies to it now.
+// eachWaiting calls `tell` for each waiting job that fits the machine: first the jobs in queue order, then the
+// ineligible jobs. `by` is the job whose factor applies to job w now.
 func (s *state) eachWaiting(now core.Time, tell func(i int, w, by *waiter)) {
 	s.world = s.load.World(now)
 	slices.SortFunc(s.ineligible, func(a, b *waiter) int { return cmp.Compare(a.rank.seq, b.rank.seq) })

@@ -34,8 +34,8 @@ type Page struct {
 // Note is a fact for the reader, with its name.
 type Note struct{ Name, Text string }
 
-// NewPage returns the page of a report. `from` is the source of the jobs: the name of a file, or "sacct". user is the only user whose jobs
-// were read, or "". study is nil unless a what-if was requested.
+// NewPage returns the page of a report. `from` is the source of the jobs: the name of a file, or "sacct". `user` is the only user whose jobs
+// were read, or "". `study` is nil unless a what-if was requested.
 func NewPage(report *advise.Report, in *Input, o advise.Options, from, user string, study *whatif.Study) *Page {
 	p := &Page{Title: "Who would gain here?", Note: period(report, in), Report: report, Runs: in.Runs, Options: o}
 	if user != "" {
@@ -89,7 +89,7 @@ func period(report *advise.Report, in *Input) string {
 //go:embed page
 var files embed.FS
 
-// form is the page's template. Its function on combines a drawing with its canvas.
+// form is the page's template. The template function `on` combines a drawing with its canvas.
 var form = template.Must(template.New("page.html").Funcs(template.FuncMap{"on": func(of any, c canvas) drawing { return drawing{of, c} }}).ParseFS(files, "page/page.html"))
 
 type drawing struct {

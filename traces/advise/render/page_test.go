@@ -121,7 +121,7 @@ func TestPageHasAllAdvice(t *testing.T) {
 	}
 }
 
-// Jobs that would lose come before what would be saved.
+// The page shows the jobs that would lose before it shows what would be saved.
 func TestWhatIfIsFirst(t *testing.T) {
 	p := site()
 	text := written(t, p)

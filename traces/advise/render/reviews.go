@@ -10,8 +10,8 @@ import (
 	"accordion/traces/advise"
 )
 
-// Reviews returns text for a terminal that compares jobs with their #EP and #MOLD lines, for at most `top` lines. jobs is the number of all
-// jobs. quantile is Options.Quantile of the reviews.
+// Reviews returns text for a terminal that compares jobs with their #EP and #MOLD lines, for at most `top` lines. `jobs` is the number of all
+// jobs. `quantile` is Options.Quantile of the reviews.
 func Reviews(all []advise.Review, jobs, top int, quantile float64) string {
 	var b strings.Builder
 	for i := range all {

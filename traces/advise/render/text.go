@@ -36,7 +36,7 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
 }
 
-// Text returns the report for a terminal, with at most top rows per table.
+// Text returns the report for a terminal, with at most `top` rows per table.
 func Text(report *advise.Report, in *Input, top int) string {
 	var b strings.Builder
 	advised, left := split(report.Advice)
@@ -68,7 +68,8 @@ func Text(report *advise.Report, in *Input, top int) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// split divides advice into the groups with a line and those that are left alone, which come last.
+// split divides advice into the groups with a line and the groups that are left alone. These groups are last in
+// `all`.
 func split(all []advise.Advice) (advised, left []advise.Advice) {
 	for i, a := range all {
 		if a.Kind == advise.LeftAlone {

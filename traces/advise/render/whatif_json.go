@@ -27,7 +27,7 @@ type lossJSON struct {
 	By      map[string]estimateJSON `json:"by"` // key: whatif.KindNames
 	Sure    bool                    `json:"sure"`
 
-	BetterOff bool `json:"better_off,omitempty"` // no worse than without the lines under the site's policy: only the gain is smaller
+	BetterOff bool `json:"better_off,omitempty"` // not worse than under the site's policy without lines; the lines only make the gain smaller
 }
 
 // caseJSON is one replay.

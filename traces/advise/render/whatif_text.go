@@ -86,8 +86,8 @@ func machine(s *whatif.Study) string {
 	return text
 }
 
-// losses returns in lost a sentence for each loss. smaller has a sentence for each gain, compared with the site as it was, that would be
-// larger without the lines.
+// losses returns sentences. `lost` has one for each loss. `smaller` has one for each gain over the site as it
+// was that would be larger without the lines.
 func losses(who string, all []whatif.Loss) (lost, smaller []string) {
 	for i := range all {
 		l := &all[i]
@@ -187,7 +187,7 @@ func within(e *whatif.Estimate, write func(float64) string) string {
 	return fmt.Sprintf(" (95 %%: %s to %s)", signed(e.Low), signed(e.High))
 }
 
-// length returns a mean of seconds: with a decimal below 10 s, in whole minutes from an hour on.
+// length returns a mean time as text. Below 10 s it has a decimal. From an hour on it is in whole minutes.
 func length(v float64) string {
 	switch s := core.Time(math.Round(v)); {
 	case v < 10:

@@ -9,8 +9,8 @@ import (
 	"accordion/traces/advise/whatif"
 )
 
-// of returns a group with two cases: the site as it was, and patient with the lines. wait and slowdown are changes relative to the site as it
-// was, and relative to patient without the lines.
+// of returns a group with two cases: the site as it was, and patient with the lines. `wait` and `slowdown` each
+// have two changes: relative to the site as it was, and relative to patient without the lines.
 func of(wait, slowdown [2]float64) *whatif.Group {
 	figure := func(was float64, by [2]float64) whatif.Figure {
 		estimate := func(v float64) whatif.Change {

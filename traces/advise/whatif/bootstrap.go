@@ -29,7 +29,8 @@ type Estimate struct {
 	Known     bool
 }
 
-// series is a difference per week. Its value is Σ sums / Σ counts, or Σ sums if counts is nil. As a share it is Σ sums / Σ base.
+// series is a difference per week. Its value is Σ sums / Σ counts, or Σ sums if `counts` is nil. As a share it
+// is Σ sums / Σ base.
 type series struct{ sums, base, counts []float64 }
 
 // of returns the difference and the share if each week counts times[week] times. A value that does not exist is NaN or infinite.

@@ -68,8 +68,9 @@ type sums struct {
 	counts []float64
 }
 
-// Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they were. carries reports for each
-// job whether it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
+// Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they
+// were. `carries` has for each job whether it carries a line. Slowdowns use the original run times in all
+// cases, because a line may change the run time.
 func Compare(cases []Case, carries []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
 	began, never := startedInAll(cases)
@@ -159,7 +160,7 @@ func caseWithoutLines(cases []Case, k int) int {
 	return -1
 }
 
-// sum returns the sums of a group in one case. were are the jobs as they were.
+// sum returns the sums of a group in one case. `were` has the jobs as they were.
 func sum(c *Case, were []workload.Job, in []bool, weekOf []int32, weeks int) sums {
 	s := sums{counts: make([]float64, weeks)}
 	for i := range s.of {

@@ -1,7 +1,7 @@
 package whatif
 
-// A change counts as a loss if it is at least this share of the old value, and at least this many seconds of a mean or this much of a mean
-// slowdown.
+// A change counts as a loss if it is at least lossShare of the old value. A change of a mean time must also be
+// at least lossSeconds, and a change of a mean slowdown at least lossSlowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1
@@ -31,7 +31,7 @@ func (l *Loss) BetterOff() bool {
 	return true
 }
 
-// Worse is by how much a mean is larger.
+// Worse is a mean that becomes larger, and by how much.
 type Worse struct {
 	Kind Kind
 	Estimate

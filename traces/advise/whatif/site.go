@@ -10,7 +10,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Site returns the jobs of an accounting as they were, on a machine of this many nodes. If nodes is 0, the machine has the most nodes that
+// Site returns the jobs of an accounting as they were, on a machine of this many nodes. If `nodes` is 0, the machine has the most nodes that
 // were ever in use simultaneously. Site follows the rules for logs (workload.Selection): a job runs at most for its limit. If no job has a
 // limit, each requests its run time (RunOnly). If only some jobs have a limit, the others request the longest of these limits. Errors come
 // from Select.

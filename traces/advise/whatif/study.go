@@ -123,7 +123,7 @@ func (s *Study) replay(ctx context.Context, in *Input) ([]Case, error) {
 	return cases, nil
 }
 
-// interrupted converts the error of one of the two comparisons, which replay the same number of policies. before counts the replays that were
+// interrupted converts the error of one of the two comparisons, which replay the same number of policies. `before` counts the replays that were
 // done before it.
 func interrupted(before, policies int, err error) error {
 	if i := (*compare.InterruptedError)(nil); errors.As(err, &i) {

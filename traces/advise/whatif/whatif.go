@@ -29,7 +29,7 @@ type Supposed struct {
 // Carriers returns the number of jobs that carry a line.
 func (s *Supposed) Carriers() int { return s.Evolving + s.Moldable + s.Fewer }
 
-// Suppose adds lines to the jobs of a site. Each job gets the line of its run. runs has one run for each record from which the jobs were
+// Suppose adds lines to the jobs of a site. Each job gets the line of its run. `runs` has one run for each record from which the jobs were
 // selected. A policy for rigid jobs treats a job with a profile or with several sizes as it was.
 func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Supposed {
 	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}

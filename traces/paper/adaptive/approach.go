@@ -8,11 +8,11 @@ import (
 	"accordion/traces/workload"
 )
 
-// approach is the name of a policy in the experiments: a policy of core/policy, or one of variants, which differs from such a policy in a
-// parameter.
+// approach is the name of a policy in the experiments: a policy of core/policy, or an entry of `variants`. A
+// variant differs from a policy of core/policy in one parameter.
 type approach string
 
-// The approaches of the paper, in reading P.
+// The approaches of the paper, in our interpretation P of it (see reading).
 const (
 	traditional approach = "traditional"
 	scojo       approach = "scojo-p"
@@ -25,17 +25,17 @@ const (
 	unbounded   approach = "unbounded" // scojo-p without bounds of the sizes in the load
 )
 
-// reading is an interpretation of the paper. Every claim is checked under both readings.
+// reading is an interpretation of the paper. Every claim is checked under both interpretations.
 type reading string
 
-// Reading P follows the words of the paper. Reading F comes nearest to the paper's figures: aged jobs count as short jobs, and jobs under
-// Cirne and Berman grow only up to their reference.
+// Interpretation P follows the words of the paper. Interpretation F comes nearest to the paper's figures: aged
+// jobs count as short jobs, and jobs under Cirne and Berman grow only up to their reference.
 const (
 	printed reading = "P"
 	fitted  reading = "F"
 )
 
-// of returns the policy for an approach under a reading.
+// of returns the policy for an approach under an interpretation of the paper.
 func (r reading) of(a approach) approach {
 	switch {
 	case r == printed:
@@ -105,7 +105,7 @@ var variants = map[approach]sched.Policy{
 	learned:                aged(easy.OneUp),
 }
 
-// knows returns the statistics of arrivals that an approach gets, or nil. others has the statistics of other workloads, and w is the workload
+// knows returns the statistics of arrivals that an approach gets, or nil. `others` has the statistics of other workloads, and w is the workload
 // on which the approach runs.
 func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizing.Statistics, error) {
 	switch a {

@@ -61,7 +61,7 @@ func near(printed float64) rule {
 	}}
 }
 
-// exactly returns the rule for a published number that must agree within off.
+// exactly returns the rule for a published number from which our value may differ by at most `off`.
 func exactly(printed, off float64) rule {
 	return rule{fmt.Sprintf("within %g", off), printed, func(e estimate) Verdict { return when(math.Abs(e.Mean-printed) <= off) }}
 }
@@ -73,7 +73,7 @@ func between(low, high float64) rule {
 	}}
 }
 
-// words returns the rule for a claim in words that means a range, without a published number.
+// words returns the rule for a claim in words, without a published number. The claim means a range of values.
 func words(text string, low, high float64) rule {
 	r := between(low, high)
 	r.words, r.printed = text, math.NaN()
@@ -179,7 +179,8 @@ func (d *Data) row(id string, s setting, r reading, metric string, class int, va
 	return row
 }
 
-// least returns the smallest possible mean factor: that of the smallest size that each job lists.
+// least returns the smallest possible mean factor, which results if each job has the smallest size that it
+// lists.
 func (d *Data) least(s setting, c int) float64 {
 	return mean(d.values(s, scojo, quantity{of: func(r *result) float64 { return r.of[c].least }}))
 }

@@ -14,7 +14,7 @@ func (d *Data) Claims() []Row {
 	return slices.Concat(d.generator(), d.responses(), d.classes(), d.sizes(), d.variants(), d.downeys(), d.curve(), d.ours(), d.onLogs())
 }
 
-// both has both readings.
+// both has both interpretations of the paper.
 var both = []reading{printed, fitted}
 
 // generator returns claim 1: the classes of the workload (section 5.4), which must agree.
@@ -107,13 +107,14 @@ func (d *Data) sizes() []Row {
 	return all
 }
 
-// exclude sets the verdict of rows that belong to one claim of the paper, if no reading meets all of them.
+// exclude sets the verdict of rows that belong to one claim of the paper, if no interpretation of the paper
+// meets all of them.
 func exclude(rows []Row, ids ...string) []Row {
 	for _, r := range both {
 		if !slices.ContainsFunc(rows, func(row Row) bool {
 			return row.Reading == string(r) && slices.Contains(ids, row.ID) && row.Verdict != Holds
 		}) {
-			return rows // this reading meets all of them
+			return rows // this interpretation meets all of them
 		}
 	}
 	for i := range rows {

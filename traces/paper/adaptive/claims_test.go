@@ -95,8 +95,8 @@ func TestEveryApproachIsKnown(t *testing.T) {
 	}
 }
 
-// Depending on the reading, SCOJO-P knows the arrivals that it counted itself, the counts of its own workload, or the counts of other
-// workloads.
+// Depending on the interpretation of the paper, SCOJO-P knows the arrivals that it counted itself, the counts
+// of its own workload, or the counts of other workloads.
 func TestStatisticsOfEachReading(t *testing.T) {
 	w, err := w1.plain(500, 1)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestModifierGrowsWithoutBounds(t *testing.T) {
 	}
 }
 
-// A figure has a bar for each approach and group, which is the same in every run, and an SVG.
+// A figure has an SVG, and one bar for each approach and group. The bars are the same in every run.
 func TestFigureHasABarPerApproachAndGroup(t *testing.T) {
 	make := func() *Data {
 		d, err := Experiment{Seeds: 2, Seed: 3, jobs: 1000}.Run(context.Background(), "fig4", "fig7")
@@ -180,7 +180,8 @@ func TestFigureHasABarPerApproachAndGroup(t *testing.T) {
 	}
 }
 
-// Claims that follow from the paper's own formulas. The classes are checked in package model.
+// This test checks the claims that follow from the paper's own formulas. The classes are checked in package
+// model.
 func TestClaimsWithoutRunsHold(t *testing.T) {
 	for _, r := range (&Data{}).curve() {
 		if want := Holds; r.Verdict != want && r.Metric != "σ of 4 nodes" { // that row is an error in the paper
@@ -189,7 +190,8 @@ func TestClaimsWithoutRunsHold(t *testing.T) {
 	}
 }
 
-// The mean reference and the classes of the paper. The bounds of the parallelism were fitted to the mean.
+// Downey jobs have the mean reference and the classes of the paper. The bounds of the parallelism were fitted
+// to the mean.
 func TestDowneyReferencesHaveThePublishedMean(t *testing.T) {
 	var all []drawn
 	for seed := range uint64(4) {

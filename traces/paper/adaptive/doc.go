@@ -7,7 +7,8 @@
 //
 // Each claim has a rule that computes its verdict.
 //
-// Files: setting.go has the workloads, approach.go the policies under each reading, measure.go what is measured in a run, and experiment.go
-// the runs. estimate.go computes means and intervals over seeds. claims.go and claims_paper.go have the paper's claims, readings.go the
-// interpretations that change the results, logs.go the same policies on real logs, and figures.go and draw.go the figures.
+// Files: setting.go has the workloads, approach.go the policies under each interpretation of the paper,
+// measure.go what is measured in a run, and experiment.go the runs. estimate.go computes means and intervals
+// over seeds. claims.go and claims_paper.go have the paper's claims, readings.go the interpretations that
+// change the results, logs.go the same policies on real logs, and figures.go and draw.go the figures.
 package adaptive

@@ -23,7 +23,7 @@ var Names = []string{"fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "f
 type Experiment struct {
 	Seeds    int    // number of workloads of each kind
 	Seed     uint64 // seed of the first workload
-	Readings bool   // also compute other readings, to show which of them change the claims
+	Readings bool   // also compute other interpretations of the paper, to show which of them change the claims
 	Logs     []Log  // real logs, for our own claims
 
 	jobs int // number of jobs per workload; 0 means the number of the paper

@@ -193,7 +193,7 @@ func (d *Data) onLogs() []Row {
 	return rows
 }
 
-// claimed returns the rows of our claims for a log and a share. runs has one run per element of onReal.
+// claimed returns the rows of our claims for a log and a share. `runs` has one run per element of onReal.
 func claimed(runs []logRun) []Row {
 	var rows []Row
 	for _, c := range ours {

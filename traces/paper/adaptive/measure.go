@@ -71,7 +71,7 @@ func references(w workload.Workload) []*sizing.Sizes {
 // during the last jobs it runs empty.
 func kept(jobs int) (from, to int) { return jobs * 5 / 100, jobs * 95 / 100 }
 
-// measure returns the result of a run. w has the jobs that ran. refs has the references of these jobs, which may come from longer lists of
+// measure returns the result of a run. w has the jobs that ran. `refs` has the references of these jobs, which may come from longer lists of
 // sizes.
 func measure(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome) result {
 	var r result

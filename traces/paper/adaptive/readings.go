@@ -36,8 +36,9 @@ var moves = []move{
 	{"SCOJO-P: no prediction", blind, scojo},
 }
 
-// Readings returns the mean response under each move, relative to the original reading. For the move without bounds of the sizes it also
-// returns the modifiers and the number of modifiers that were tried, with and without bounds.
+// Readings returns the mean response under each move, relative to the original interpretation. For the move
+// without bounds of the sizes it also returns the modifiers and the number of modifiers that were tried, with
+// and without bounds.
 func (d *Data) Readings() []Row {
 	var all []Row
 	add := func(words string, r Row) {

@@ -12,7 +12,7 @@ import (
 // ClaimsText returns the table of claims.
 func (d *Data) ClaimsText() string { return rowsText(d.Claims()) }
 
-// ReadingsText returns the table of other readings.
+// ReadingsText returns the table of other interpretations of the paper.
 func (d *Data) ReadingsText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"reading", "workload", "of", "ours ± 95 %", "of means"})

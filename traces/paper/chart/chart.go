@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// New returns an empty page with a title, which may have several lines. Its legend is at the top left.
+// New returns an empty page with a title of one or several lines. Its legend is at the top left.
 func New(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.TextStyle.Font, p.Title.TextStyle.Color = Sans(12), Ink

@@ -142,7 +142,8 @@ func TestVariantsOfAWorkloadDifferOnlyInWhatVaries(t *testing.T) {
 	}
 }
 
-// Messages with only the differences may have at most 65 % of the size. An independent program found 58 % and 55 %.
+// Messages with only the differences may have at most 65 % of the size of messages with whole views. An
+// independent program found 58 % and 55 %.
 func TestMessagesThatSayOnlyWhatDiffersAreShorter(t *testing.T) {
 	records := usable(t)
 	for _, c := range []struct{ moldable, clusters int }{{60, 1}, {20, 4}} {

@@ -20,7 +20,7 @@ type Counters struct {
 	Timer                  core.Time `json:"timer"`
 	Applications           int       `json:"applications"`
 	Unique                 int       `json:"unique"`         // configurations that applications computed, if each application caches its own
-	UniqueCEM              int       `json:"unique_cem"`     // those of Unique that cem applications computed
+	UniqueCEM              int       `json:"unique_cem"`     // how many of the Unique configurations cem applications computed
 	UniqueCEMAll           int       `json:"unique_cem_all"` // UniqueCEM if all cem applications shared one cache
 	Changes                int       `json:"changes"`        // number of messages about views
 	Requests               int       `json:"requests"`       // messages with requests
@@ -36,7 +36,8 @@ type Counters struct {
 	OperationsApplications int64     `json:"operations_applications"`
 	CEMHosts               int       `json:"cem_hosts"` // number of hosts on which cem applications ran
 
-	// OperationsIndexed counts the indexed board's own steps, and OperationsRMS those of plain lists. A run uses one of the two boards.
+	// OperationsIndexed counts the steps of the indexed board. OperationsRMS counts the steps of plain lists. A
+	// run uses one of the two boards.
 	OperationsIndexed int64 `json:"operations_indexed,omitempty"`
 }
 

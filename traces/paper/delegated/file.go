@@ -35,13 +35,13 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.What, e.Want)
 }
 
-// Read parses a jobs file. name is for messages. Errors are *LineError, or errors of in.
+// Read parses a jobs file. `name` is for messages. Errors are *LineError, or errors of in.
 func Read(in io.Reader, name string) ([]Job, error) {
 	r, err := read(in, name)
 	return r.jobs, err
 }
 
-// ReadLine parses one line of a jobs file, counted from 1. Errors are those of Read.
+// ReadLine parses one line of a jobs file, counted from 1. It returns the same errors as Read.
 func ReadLine(in io.Reader, name string, line int) (Job, error) {
 	r, err := read(in, name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *reader) single(j *Job) {
 // field returns a field's name.
 func field(i int) string { return strings.Split(header, ",")[i] }
 
-// number parses a field that is a number for which right is true.
+// number parses a field that must be a number. The function `right` reports whether the number is allowed.
 func (r *reader) number(i int, want string, right func(float64) bool) float64 {
 	x, err := strconv.ParseFloat(r.fields[i], 64)
 	if r.err == nil && (err != nil || math.IsInf(x, 0) || !right(x)) {

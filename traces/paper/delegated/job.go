@@ -89,7 +89,8 @@ func latency(a, b int) float64 {
 // seconds returns whole seconds, rounded up except for rounding errors.
 func seconds(t float64) core.Time { return max(1, core.Time(math.Ceil(t-1e-9))) }
 
-// run returns how long a job that needs t seconds lasts, and walltime the walltime that its launcher requests.
+// run returns how long a job that needs t seconds lasts. walltime returns the walltime that its launcher
+// requests.
 func (j *Job) run(t float64) core.Time      { return seconds(t) }
 func (j *Job) walltime(t float64) core.Time { return seconds(float64(t * j.Factor)) }
 

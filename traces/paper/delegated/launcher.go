@@ -48,7 +48,7 @@ func (l *launcher) see(changes []delegated.Change) {
 	}
 }
 
-// find returns what the application wants, given its view.
+// find returns the application's request, given its view.
 func (l *launcher) find(now core.Time) (moldable.Found, error) {
 	if l.complex != nil {
 		return l.complex.Find(l.view, now)
@@ -84,8 +84,9 @@ func groups(clusters int) []moldable.Group {
 	return all
 }
 
-// selection returns the selection of a cem application. Of the offered hosts it takes all hosts of one cluster, of one city, of one country,
-// or of all clusters, whichever is fastest. It replaces the selection of another paper, which RR-7389 used and did not print.
+// selection returns the selection of a cem application. It takes all offered hosts of one cluster, of one city,
+// of one country, or of all clusters, whichever is fastest. It replaces the selection of another paper, which
+// RR-7389 used and did not print.
 func (j *Job) selection(clusters int) moldable.Selection {
 	c := j.coupled(clusters)
 	c.Groups = groups(clusters)

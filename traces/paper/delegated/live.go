@@ -12,7 +12,7 @@ type Launcher struct{ launcher *launcher }
 // NewLauncher returns a Launcher for a job on 1 to MaxClusters clusters, in the order of a run's clusters.
 func NewLauncher(job Job, clusters int) *Launcher { return &Launcher{newLauncher(&job, clusters)} }
 
-// Answer returns what the application wants, given a view.
+// Answer returns the application's request, given a view.
 func (l *Launcher) Answer(view moldable.View, now core.Time) (moldable.Found, error) {
 	copy(l.launcher.view, view)
 	return l.launcher.find(now)

@@ -7,9 +7,9 @@ import (
 	"accordion/core/delegated"
 )
 
-// oar runs a batch system like OAR. An application submits all its configurations when it arrives. Each pass goes through the applications
-// in order, and gives each the configuration that completes first. There are no ghosts. The timer, and the events that need a pass, are
-// those of the delegated RMS.
+// oar runs a batch system like OAR. An application submits all its configurations when it arrives. Each pass
+// goes through the applications in order, and gives each the configuration that completes first. There are no
+// ghosts. The timer is the same as in the delegated RMS, and the same events need a pass.
 type oar struct {
 	setup   Setup
 	hosts   []int // number of hosts of each cluster

@@ -23,7 +23,7 @@ type Setup struct {
 
 	// Told, unless nil, is called for each message of the delegated RMS. The slices of the message are read only.
 	Told func(now core.Time, m delegated.Message)
-	// Started, unless nil, is called for each start with the application's index. parts is read only.
+	// Started, unless nil, is called for each start with the application's index. `parts` is read only.
 	Started func(job int, parts []moldable.Part)
 	// Ended, unless nil, is called for each end with the application's index.
 	Ended func(job int, now core.Time)
@@ -185,8 +185,8 @@ func (r *run) count(m delegated.Message) {
 // whole returns the bytes of a cluster's whole view: one, and eight for each step that has an end.
 func whole(c delegated.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
 
-// differ counts the bytes that the messages of a pass would have with only the differences: eight additional bytes for each cluster, but
-// only the new steps.
+// differ counts the bytes that the messages of a pass would have with only the differences. Each cluster then
+// takes eight additional bytes, but only its new steps are in the message.
 func (r *run) differ(messages []delegated.Message) {
 	for _, m := range messages {
 		for _, c := range m.Changes {

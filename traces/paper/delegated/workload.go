@@ -23,10 +23,11 @@ type Workload struct {
 // Jobs is how many jobs of the log a workload uses.
 const Jobs = 200
 
-// Sizes is a reading of the log: what to do with jobs that are larger than a cluster.
+// Sizes is an interpretation of the sizes in the log. It decides what to do with jobs that are larger than a
+// cluster.
 type Sizes int
 
-// The readings.
+// The interpretations.
 const (
 	Cut       Sizes = iota // the size of a larger job is reduced to 128 hosts; its run time stays
 	Skip                   // larger jobs are left out
@@ -34,7 +35,7 @@ const (
 	NodesSkip              // sizes count processors as in Nodes; jobs of more than 128 hosts are left out
 )
 
-// SizesNames are the names of the readings.
+// SizesNames are the names of the interpretations.
 var SizesNames = []string{"cut", "skip", "nodes", "nodes-skip"}
 
 func (s Sizes) String() string { return SizesNames[s] }
@@ -54,7 +55,7 @@ func (s Sizes) of(processors int) (uncut, hosts int, ok bool) {
 	return uncut, min(uncut, Hosts), true
 }
 
-// Model is a reading of the cem application, which RR-7389 takes from another paper.
+// Model is an interpretation of the cem application, which RR-7389 takes from another paper.
 type Model struct {
 	// Hours is the work of each cem application, in hours on one whole cluster of speed 1. 0 means that it has the work of the job that it
 	// replaces.
@@ -62,7 +63,8 @@ type Model struct {
 	Iterations float64
 }
 
-// Standard is the model of the figures: of twelve, the closest to Figures 9 and 11.
+// Standard is the model of the figures. Among the twelve models that were tried, it comes closest to Figures 9
+// and 11.
 var Standard = Model{Hours: 10, Iterations: 10_000}
 
 // table1 is Table 1 of RR-7389, with its largest sizes cut to a cluster. All rows are equally frequent.

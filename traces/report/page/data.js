@@ -11,7 +11,7 @@ async function unpack(name) {
   return new Pack(new Uint8Array(await new Response(stream).arrayBuffer()));
 }
 
-// Pack reads numbers one after another. They may exceed 32 bits, so that shifts would be wrong.
+// Pack reads numbers one after another. They may exceed 32 bits, so shift operators would give wrong results.
 class Pack {
   constructor(bytes) { this.bytes = bytes; this.at = 0; }
   natural() {

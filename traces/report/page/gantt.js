@@ -6,8 +6,8 @@ const TILE = 256; // pixels
 class Replayed extends Gantt {
   constructor(jobs, policies) {
     super(document.getElementById("gantt"), document.getElementById("tip"), view, theme);
-    // Per policy: times, and rects once they are unpacked. missing is tiles that could not be drawn in the time of a
-    // frame.
+    // Per policy: times, and rects once they are unpacked. missing has the tiles that could not be
+    // drawn in the time of a frame.
     Object.assign(this, { jobs, policies, tiles: new Tiles(), mode: "kind", named: !!facts.real, most: 5000, missing: 0 });
   }
 
@@ -41,7 +41,7 @@ class Replayed extends Gantt {
     for (let i = 0; i < n; i++) colour[i] = place.has(user[i]) ? place.get(user[i]) : 9;
   }
 
-  slowdown(i) { // run times count as at least 10 seconds; that of a moldable job is the log's
+  slowdown(i) { // run times count as at least 10 seconds; a moldable job has its run time in the log
     const { start, end } = this.times, run = this.jobs.kind[i] === 1 ? this.jobs.run[i] : end[i] - start[i];
     return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
   }

@@ -4,8 +4,9 @@
 
 let sums = new Float32Array(0);
 
-// rasterise draws a window of time and nodes into w × h pixels. palette has [r, g, b] for each color, colour the color of
-// each job, and end the end of each job. Rectangles that are large enough are separated from the next one.
+// rasterise draws a window of time and nodes into w × h pixels. `palette` has [r, g, b] for each color.
+// `colour` and `end` have the color and the end of each job. Rectangles that are large enough are separated
+// from the next one.
 function rasterise(rects, window, w, h, colour, palette, end) {
   const cells = w * h * 4;
   if (sums.length < cells) sums = new Float32Array(cells);

@@ -45,7 +45,7 @@ function tabulate(jobs, times, gantt) {
     row.addEventListener("click", () => { gantt.choose(i); gantt.reveal(i); });
   };
   const left = times.start.keys();
-  const more = () => { // adds more rows when the last one becomes visible, because thousands of rows at once would take seconds
+  const more = () => { // adds more rows when the last one becomes visible, because adding thousands of rows in one step would take seconds
     for (let k = 0; k < 500; k++) {
       const { value, done } = left.next();
       if (done) return;

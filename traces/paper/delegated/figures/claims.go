@@ -26,7 +26,7 @@ type Claim struct {
 	Ours     string  `json:"ours"`
 	Verdict  Verdict `json:"verdict"`
 	Expected string  `json:"expected"` // the result of an independent program
-	Depends  bool    `json:"depends"`  // the result depends on a reading that was chosen because it fits, and so confirms nothing
+	Depends  bool    `json:"depends"`  // the result depends on an interpretation of the paper that was chosen because it fits, and so confirms nothing
 	Why      string  `json:"why"`      // the rule, and where it holds
 
 	figure string
@@ -182,7 +182,8 @@ func (d *Data) late(p pair) (means, seeds []float64) {
 	return means, seeds
 }
 
-// read returns the mean of a metric at a point of another reading, or 0 if the point was not run.
+// read returns the mean of a metric at a point of another interpretation of the paper, or 0 if the point was
+// not run.
 func (d *Data) read(p point, m metric) float64 {
 	var all []float64
 	for _, r := range d.readings[p] {
@@ -199,7 +200,8 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// spanned returns the range of a metric over the other readings, each with its largest value. It returns "" if they were not run.
+// spanned takes the largest value of a metric under each other interpretation of the paper, and returns the
+// range of these values as text. It returns "" if the other interpretations were not run.
 func (d *Data) spanned(groups [][]point, m metric) string {
 	var largest []float64
 	for _, g := range groups {

@@ -13,7 +13,7 @@ func (d *Data) w2s(n int) []point {
 	return along(cemShares, func(cem int) point { return d.experiment.w2(n, cem) })
 }
 
-// complex returns all points of Figure 9 but W0.
+// complex returns all points of Figure 9 except those of W0.
 func (d *Data) complex() []point {
 	var all []point
 	for _, n := range clusters {
@@ -22,7 +22,7 @@ func (d *Data) complex() []point {
 	return all
 }
 
-// modeled returns the points of each other reading of the cem application, in groups.
+// modeled returns the points of each other interpretation of the cem application, in groups.
 func (d *Data) modeled() [][]point {
 	var groups [][]point
 	for _, m := range models {
@@ -35,8 +35,8 @@ func (d *Data) modeled() [][]point {
 	return groups
 }
 
-// peaks returns, as text, the shares of cem applications at which the other readings have the most unique configurations on 8 clusters. It
-// returns "" if they were not run.
+// peaks returns, as text, the shares of cem applications at which the other interpretations have the most
+// unique configurations on 8 clusters. It returns "" if they were not run.
 func (d *Data) peaks() string {
 	var at []int
 	for _, g := range d.modeled() {

@@ -45,7 +45,7 @@ var claims10 = []claim{
 // drawn is the result of several draws of Figure 10.
 type drawn struct{ late, mean, most float64 }
 
-// draws returns the result of the draws with a fair-start delay of 5 s or more. sign selects adaptation delays below (−1), equal to (0) or
+// draws returns the result of the draws with a fair-start delay of 5 s or more. `sign` selects adaptation delays below (−1), equal to (0) or
 // above (1) the fair-start delay.
 func (d *Data) draws(hours float64, sign int) drawn {
 	var all drawn

@@ -6,7 +6,7 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// Claim 9b is about all readings of the cem application. One reading alone does not decide it.
+// Claim 9b is about all interpretations of the cem application. One interpretation alone does not decide it.
 func TestOneReadingDoesNotDecideAClaimAboutAll(t *testing.T) {
 	of := func(mb int64) []result { return []result{{Counters: delegated.Counters{BytesChange: mb * 1_000_000}}} }
 	d := &Data{names: []string{"fig9"}, results: map[point][]result{}, readings: map[point][]result{}}

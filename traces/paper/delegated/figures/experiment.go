@@ -26,7 +26,8 @@ type Experiment struct {
 	All    bool // also run W1 with its cem application in each place from 1 to 200, and not only in place 40
 	Draws  int  // number of draws of Figure 10
 
-	// Readings is the number of seeds for the runs that show how much the figures depend on the chosen readings.
+	// Readings is the number of seeds for the runs that show how much the figures depend on our interpretation
+	// of the paper.
 	Readings int
 
 	// Done, unless nil, is called with the finished part of Work. Only one goroutine calls it at a time.
@@ -53,7 +54,7 @@ type point struct {
 type result struct {
 	delegated.Counters
 	seconds float64 // processor time on the indexed board
-	several int     // cem applications that ran on several clusters; only for other readings
+	several int     // cem applications that ran on several clusters; only for other interpretations of the paper
 }
 
 // Data has the results of the runs.
@@ -128,7 +129,8 @@ func (e Experiment) light(p point, seed int) (r result, err error) {
 	return r, err
 }
 
-// reading makes a run of another reading. It counts operations, and cem applications that ran on several clusters.
+// reading makes a run of another interpretation of the paper. It counts operations, and cem applications that
+// ran on several clusters.
 func (e Experiment) reading(p point, seed int) (r result, err error) {
 	jobs, setup, err := e.prepare(p, seed)
 	if err != nil {

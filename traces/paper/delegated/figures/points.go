@@ -13,12 +13,12 @@ var (
 	cemShares  = []int{20, 50, 80, 100}          // percentages of cem applications in W2
 	wasteCEM   = []int{0, 20, 50, 80, 100}       // percentages of cem applications in Figure 11
 	fairStarts = []int{0, 5, 10, 15, 20, 25, 30} // fair-start delays in Figure 11, in seconds
-	models     = []delegated.Model{              // readings of the cem application (0 hours means the work of the job that it replaces)
+	models     = []delegated.Model{              // interpretations of the cem application (0 hours means the work of the job that it replaces)
 		{Hours: 0, Iterations: 10_000}, {Hours: 0, Iterations: 1_000}, {Hours: 0, Iterations: 100},
 		{Hours: 600. / 3600, Iterations: 10_000}, {Hours: 1, Iterations: 10_000}, {Hours: 1, Iterations: 1_000},
 		{Hours: 10, Iterations: 10_000}, {Hours: 100, Iterations: 10_000},
 	}
-	fitted = []delegated.Workload{ // readings of the log
+	fitted = []delegated.Workload{ // interpretations of the log
 		{Sizes: delegated.Cut}, {Sizes: delegated.Skip}, {Sizes: delegated.Nodes}, {Sizes: delegated.NodesSkip},
 		{Sizes: delegated.Cut, From: 5_000}, {Sizes: delegated.Skip, From: 5_000}, {Sizes: delegated.Cut, From: 20_000},
 	}
@@ -55,7 +55,7 @@ func (e Experiment) waste(cem, fair int) point {
 	return p
 }
 
-// sized and modeled return points of other readings.
+// sized and modeled return points of other interpretations of the paper.
 func (e Experiment) sized(reading delegated.Workload, share, clusters int) point {
 	reading.Moldable, reading.Model = share, delegated.Standard
 	return point{workload: reading, clusters: clusters, fairStart: fairStart, rms: delegated.Delegated}
@@ -70,7 +70,7 @@ func (e Experiment) modeled(m delegated.Model, p point) point {
 type plan struct {
 	counted  []point // runs that also give operations and times
 	light    []point // runs that are needed only for the waste
-	readings []point // other readings
+	readings []point // points of other interpretations of the paper
 }
 
 func (e Experiment) plan(names []string) (all plan) {
@@ -122,7 +122,7 @@ func (e Experiment) plan(names []string) (all plan) {
 	return all
 }
 
-// others returns the points of other readings.
+// others returns the points of other interpretations of the paper.
 func (e Experiment) others() (readings []point) {
 	for _, r := range fitted {
 		for _, share := range []int{60, 80, 100} {

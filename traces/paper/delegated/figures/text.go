@@ -130,7 +130,7 @@ func (d *Data) ClaimsText() string {
 	return t.Render() + "\n† depends on readings that were chosen because they fit the printed figures: it confirms the choice, not the paper.\n"
 }
 
-// Sensitive has the figures under one reading of the cem application.
+// Sensitive has the figures under one interpretation of the cem application.
 type Sensitive struct {
 	Work       string  `json:"work"`
 	Iterations float64 `json:"iterations"`
@@ -141,7 +141,7 @@ type Sensitive struct {
 	Waste      float64 `json:"waste"`   // million host-seconds, with 100 % cem applications on 4 clusters and a fair-start delay of 30 s
 }
 
-// Sensitivity returns the figures under other readings of the cem application.
+// Sensitivity returns the figures under other interpretations of the cem application.
 func (d *Data) Sensitivity() []Sensitive {
 	var all []Sensitive
 	for i, g := range d.modeled() {

@@ -12,8 +12,8 @@ import (
 // mostArea is the area of the largest job of the log that is run, in processor-seconds. With larger jobs the experiment would take hours.
 const mostArea = 7200
 
-// Jobs draws the workload of a point from a log's usable jobs: W2 with cem per cent of cem applications. A cem application has the work of
-// the job that it replaces, in 100 iterations.
+// Jobs draws the workload of a point from a log's usable jobs: W2, in which `cem` per cent are cem
+// applications. A cem application has the work of the job that it replaces, in 100 iterations.
 func Jobs(usable []swf.Record, seed uint64, cem int) ([]delegated.Job, error) {
 	var small []swf.Record
 	for _, r := range usable {
