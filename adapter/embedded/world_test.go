@@ -90,7 +90,7 @@ func (w *world) shows(key adapter.Key, want string) {
 	}
 }
 
-// history returns which job held which node when: "1: n1 0-20 n2 0-20".
+// history returns which jobs held which nodes and when, in seconds: "1: n1 0-20 n2 0-20".
 func (w *world) history() string {
 	var b strings.Builder
 	for _, r := range w.Jobs() {
@@ -106,7 +106,7 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit returns an error if a node is in two jobs at one instant.
+// audit returns an error if two jobs held the same node at the same time.
 func audit(records []Record) error {
 	type owned struct {
 		Span
