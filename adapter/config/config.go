@@ -92,7 +92,7 @@ func (c Config) Pace() int {
 
 // Plan configures planning.
 type Plan struct {
-	Interval    time.Duration // time between two plans, and the rescheduling timer of the algorithm
+	Interval    time.Duration // the rescheduling timer, which is the time between two readings while something is due
 	Rest        time.Duration // longer time between two readings while nothing is due
 	Policy      string        // name of the policy, one of policy.LiveNames
 	Sizes       string        // name of the rule for the sizes of moldable jobs, one of sizing.Names; for OAR the rule is set in oar.conf instead
