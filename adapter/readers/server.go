@@ -184,8 +184,8 @@ func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A user ID without a name is not treated as a user of its own, because in user namespaces one
-	// user may have thousands of user IDs.
+	// A user ID without a name is not a user of this host. It gets no data, because one user may have
+	// thousands of such IDs in user namespaces.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
