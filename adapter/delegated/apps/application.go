@@ -84,12 +84,12 @@ type Part struct {
 	Done    bool       `json:"done,omitempty"`  // the part or the launcher has reported the part's end
 	Code    int        `json:"code,omitempty"`
 	Ghost   core.Time  `json:"ghost,omitempty"` // second until which the part's nodes stay reserved after its end; 0 if there is no ghost
-	Over    bool       `json:"over,omitempty"`  // its job has ended
+	Over    bool       `json:"over,omitempty"`  // the part's job has ended
 
-	Prepared bool         `json:"-"` // in this try
-	Runs     bool         `json:"-"` // in this try
-	LastSeen core.Time    `json:"-"` // the last reading that showed its job
-	Okay     *pendingOkay `json:"-"` // the answer to its report of its end, which waits for its ghost
+	Prepared bool         `json:"-"` // the part is prepared in the newest try
+	Runs     bool         `json:"-"` // the part runs in the newest try
+	LastSeen core.Time    `json:"-"` // second of the last reading that showed the part's job
+	Okay     *pendingOkay `json:"-"` // the pending answer to the part's report of its end; nil if there is none
 }
 
 // pendingOkay is the answer to a part's report of its end. The answer (launcher.Okay) is sent when the reservation of the part's ghost exists, but at
