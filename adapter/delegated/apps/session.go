@@ -229,7 +229,7 @@ const (
 // requestRate limits the requests of a session that do not answer a view. One such request is allowed each second.
 type requestRate struct {
 	free   core.Time   // when the next request is allowed
-	lately []core.Time // the seconds of recent requests beyond the rate
+	lately []core.Time // seconds of recent requests that were not allowed
 }
 
 // Allow reports whether a request is allowed at the second now.
