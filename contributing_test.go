@@ -85,7 +85,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	}
 }
 
-// Package comments refer to files of the same folder (resize.go), files of other folders (slurm/growth/way.go), and other packages (package growth).
+// Package comments refer to files of the same folder (resize.go), files of other folders (slurm/growth/way.go), and other packages
+// (package growth).
 func TestPackageCommentsNameFilesAndPackagesThatExist(t *testing.T) {
 	all := sources(t, os.DirFS("."))
 	packages, folders := map[string]bool{}, map[string]bool{}

@@ -144,7 +144,8 @@ func wrong(folder, imported string) string {
 	return fmt.Sprintf("%s may import of other top folders only %s", top, strings.Join(allowed, ", "))
 }
 
-// rank returns the position of a folder in the order of its top folder. A folder that order does not list has the position of its parent folder.
+// rank returns the position of a folder in the order of its top folder. A folder that order does not list has the position of its parent
+// folder.
 func rank(top, inside string) int {
 	for {
 		if at := slices.Index(order[top], inside); at >= 0 || inside == "" {
@@ -213,8 +214,8 @@ func TestPackagesImportWhatTheyMay(t *testing.T) {
 	}
 }
 
-// The top-level functions of math/rand/v2 use a random seed, so a plan that depended on them would differ from run to run. A package variable
-// that changes is state that no caller controls.
+// The top-level functions of math/rand/v2 use a random seed, so a plan that depended on them would differ from run to run. A package
+// variable that changes is state that no caller controls.
 func TestCoreHasNoHiddenState(t *testing.T) {
 	generators := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
 	for _, s := range sources(t, os.DirFS(".")) {

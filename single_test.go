@@ -68,8 +68,8 @@ func starts(file *ast.File) (does bool) {
 	return does
 }
 
-// A race needs two goroutines. The packages that scripts/test --real tests without the race detector must start none. The same holds for their
-// tests, and for every package of the project that they import.
+// A race needs two goroutines. The packages that scripts/test --real tests without the race detector must start none. The same holds for
+// their tests, and for every package of the project that they import.
 func TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 	script, err := os.ReadFile("scripts/lab/real.sh")
 	if err != nil {

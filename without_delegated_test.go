@@ -14,8 +14,8 @@ import (
 
 var long = flag.Bool("accordion.long", false, "build the program without delegated scheduling, and run its tests")
 
-// delegatedOnly lists the folders and files of delegated scheduling. The test of a listed file need not be listed. The last Go files register
-// the commands of delegated scheduling and its hook in `accordion serve`. The rest of the project builds without them.
+// delegatedOnly lists the folders and files of delegated scheduling. The test of a listed file need not be listed. The last Go files
+// register the commands of delegated scheduling and its hook in `accordion serve`. The rest of the project builds without them.
 var delegatedOnly = []string{
 	"adapter/delegated", "core/delegated", "shim/launcher", "shim/wire/launcher", "traces/paper/delegated",
 	"shim/part.go", "cmd/accordion/job/launch.go", "cmd/accordion/job/line.go", "cmd/accordion/job/part.go",
@@ -25,7 +25,8 @@ var delegatedOnly = []string{
 	"cmd/accordion/testdata/logs/paper.txtar",
 }
 
-// aboutDelegated lists tests outside delegatedOnly that need delegated scheduling, because they also check its guides, command lines or seeds.
+// aboutDelegated lists tests outside delegatedOnly that need delegated scheduling, because they also check its guides, command lines or
+// seeds.
 var aboutDelegated = []string{
 	"TestSeedsThatWereRedOnce", "TestTheGuidesNameTestsAndScriptsThatExist", "TestTheGuidesNameCommandsThatExist",
 	"TestTheGuidesCommandsOnFilesRun", "TestWhatIsWrongWithACommandIsSeen", "TestAWrongCommandLineIsAnsweredInOneLine",
@@ -60,8 +61,8 @@ func TestNothingImportsDelegatedScheduling(t *testing.T) {
 	}
 }
 
-// A copy of the project without delegated scheduling, and without the tests that import it, builds, and its tests pass. The tests in the root
-// folder and in scripts are left out, because they check the whole project.
+// A copy of the project without delegated scheduling, and without the tests that import it, builds, and its tests pass. The tests in the
+// root folder and in scripts are left out, because they check the whole project.
 func TestTheRestBuildsWithoutDelegatedScheduling(t *testing.T) {
 	if !*long {
 		t.Skip("builds a copy of the project, and runs its tests for minutes: -accordion.long")

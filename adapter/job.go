@@ -91,7 +91,8 @@ type RankPart struct {
 	Points int64  `json:"points"`
 }
 
-// NodeLimit is the largest number of nodes that a limit allows a job, with the name of the limit. The zero value means that there is no limit.
+// NodeLimit is the largest number of nodes that a limit allows a job, with the name of the limit. The zero value means that there is no
+// limit.
 type NodeLimit struct {
 	Nodes int
 	Why   string // names the limit; "" if there is none

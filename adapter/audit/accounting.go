@@ -160,8 +160,8 @@ func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	return held
 }
 
-// unannounced finds the first second at which the nodes of a job changed without an explanation in the journal. An explanation is an action of
-// the sidecar at about that second, or an event that someone else changed the nodes.
+// unannounced finds the first second at which the nodes of a job changed without an explanation in the journal. An explanation is an
+// action of the sidecar at about that second, or an event that someone else changed the nodes.
 func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold, end core.Time) bool {
 	var seconds []core.Time
 	for _, h := range held {
@@ -194,8 +194,8 @@ func (j *judge) starts(b *adapter.AccountedRun, at core.Time) bool {
 	})
 }
 
-// unbooked sets r.unseen if accounting never recorded a change in the journal, and the sidecar did not check the nodes after that change. The
-// job's owner may have shrunk the job within the same second.
+// unbooked sets r.unseen if accounting never recorded a change in the journal, and the sidecar did not check the nodes after that change.
+// The job's owner may have shrunk the job within the same second.
 func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	for _, c := range r.changes {
 		about := c.slack + float64(j.Accounting.Grain)

@@ -11,8 +11,8 @@ import (
 	"accordion/core"
 )
 
-// hostsFilesStay is the number of seconds for which a hosts file may exist after the end of its job. Files that are a month old are removed by
-// the next job of the same user on the host (adapter/hostfile).
+// hostsFilesStay is the number of seconds for which a hosts file may exist after the end of its job. Files that are a month old are
+// removed by the next job of the same user on the host (adapter/hostfile).
 const hostsFilesStay core.Time = 31 * 24 * 3600
 
 // left finds what still exists of jobs that have ended.
@@ -185,8 +185,8 @@ func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	}
 }
 
-// anyResize lists the verbs of all actions that change a job's nodes. Any of them may precede any event of a resize. For example, if the user
-// has shrunk the job before, a growth may be recorded as a shrink.
+// anyResize lists the verbs of all actions that change a job's nodes. Any of them may precede any event of a resize. For example, if the
+// user has shrunk the job before, a growth may be recorded as a shrink.
 var anyResize = []string{"expand", "merge", "shrink"}
 
 // announced finds starts and resizes of a run without a preceding intent.

@@ -10,8 +10,8 @@ import (
 	"accordion/core"
 )
 
-// promises finds unexplained delays: steps that began late or never without a cause in the journal, broken promises without a cause, and jobs
-// that were ended without a reason.
+// promises finds unexplained delays: steps that began late or never without a cause in the journal, broken promises without a cause, and
+// jobs that were ended without a reason.
 func (j *judge) promises() {
 	for _, r := range j.history.runs {
 		j.late(r)
@@ -48,8 +48,8 @@ func (j *judge) late(r *run) {
 // troubles lists the events that explain a delay of any job.
 var troubles = []string{"ready", "unreadable", "readable", "slow", "prompt", "outage", "unleased", "leased", "clock"}
 
-// excused reports whether the journal explains a delay. The cause may be trouble of the sidecar or the batch system at about the planned second.
-// It may also be something that happened to the job after its previous resize.
+// excused reports whether the journal explains a delay. The cause may be trouble of the sidecar or the batch system at about the planned
+// second. It may also be something that happened to the job after its previous resize.
 func (j *judge) excused(r *run, late journal.Entry, planned float64) bool {
 	from := adapter.Instant(second(planned)).Add(-20 * 1e9)
 	why := false

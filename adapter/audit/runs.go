@@ -141,12 +141,12 @@ func (r *run) start(e journal.Entry) bool {
 	return ok
 }
 
-// resizes maps each event of a resize to the verbs of the actions that may have caused it. When the last of these actions ends, the job has the
-// nodes in the event.
+// resizes maps each event of a resize to the verbs of the actions that may have caused it. When the last of these actions ends, the job
+// has the nodes in the event.
 var resizes = map[string][]string{"grew": {"expand"}, "shrank": {"shrink"}, "resized": {"expand", "shrink"}}
 
-// resize records a growth or shrink by the sidecar. The job holds added nodes from the end of the action "expand", and removed nodes until the end
-// of the action "shrink".
+// resize records a growth or shrink by the sidecar. The job holds added nodes from the end of the action "expand", and removed nodes
+// until the end of the action "shrink".
 func (r *run) resize(e journal.Entry) {
 	c := change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: nodes(e, "nodes")}
 	for _, a := range slices.Backward(r.entries) {

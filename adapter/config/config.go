@@ -81,8 +81,8 @@ type Embedded struct {
 	Pace  int // number of seconds by which the clock of the batch system and the sidecar advances in one real second
 }
 
-// Pace returns the number of seconds by which the cluster's clock advances in one real second. It is 1 for every batch system except the embedded
-// one.
+// Pace returns the number of seconds by which the cluster's clock advances in one real second. It is 1 for every batch system except the
+// embedded one.
 func (c Config) Pace() int {
 	if c.System == SystemEmbedded {
 		return max(1, c.Embedded.Pace)
@@ -173,7 +173,8 @@ type Journal struct {
 	Keep time.Duration
 }
 
-// ShortestStep returns the shortest permitted step of a job. There is no such limit with the embedded batch system, which is for demonstrations.
+// ShortestStep returns the shortest permitted step of a job. There is no such limit with the embedded batch system, which is for
+// demonstrations.
 func (c Config) ShortestStep() time.Duration {
 	if c.System == SystemEmbedded {
 		return 0

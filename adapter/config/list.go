@@ -118,8 +118,8 @@ func (l *list) refuse(line int, format string, args ...any) {
 	l.wrong = append(l.wrong, &Error{File: l.file, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
-// piece is a part of the text of a list, with at most one [[…]] table. The text is split, because the TOML library reports only the last position
-// of a repeated key.
+// piece is a part of the text of a list, with at most one [[…]] table. The text is split, because the TOML library reports only the last
+// position of a repeated key.
 type piece struct {
 	above int // number of lines before the piece
 	text  string

@@ -15,8 +15,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// setting describes one key of a file for values of type C: where the key is in the file, which values are allowed, and how a value is stored in
-// a C.
+// setting describes one key of a file for values of type C: where the key is in the file, which values are allowed, and how a value is
+// stored in a C.
 type setting[C any] struct {
 	section, key string
 	want         string // completes "it must be …"

@@ -45,8 +45,8 @@ type JobSpec struct {
 	Script Script
 	// Silent means that the script never calls `accordion step`, so that Speaks returns false.
 	Silent bool
-	// Elsewhere is the path of the job's hosts file if the file cannot be in the usual folder in /tmp, because another user owns that folder.
-	// Otherwise it is "".
+	// Elsewhere is the path of the job's hosts file if the file cannot be in the usual folder in /tmp, because another user owns that
+	// folder. Otherwise it is "".
 	Elsewhere string
 }
 

@@ -9,7 +9,8 @@ import (
 
 var _ adapter.Leaser = (*System)(nil)
 
-// lease is the holder of the lease, and the end of the lease by the batch system's clock. The zero value means that no sidecar holds the lease.
+// lease is the holder of the lease, and the end of the lease by the batch system's clock. The zero value means that no sidecar holds the
+// lease.
 type lease struct {
 	adapter.Holder
 	until time.Time

@@ -28,8 +28,8 @@ func (n *node) why() string {
 	return "allocated"
 }
 
-// KillNode makes a node fail. The job on the node ends with the reason NODE_FAIL, unless JobSpec.Requeue or JobSpec.NoKill lets it return to the
-// queue or continue without the node.
+// KillNode makes a node fail. The job on the node ends with the reason NODE_FAIL, unless JobSpec.Requeue or JobSpec.NoKill lets it return
+// to the queue or continue without the node.
 func (s *System) KillNode(name string) error {
 	return s.change(name, func(n *node) {
 		n.down = true

@@ -11,7 +11,8 @@ import (
 	"accordion/core"
 )
 
-// Expand implements adapter.BatchSystem. If `name` is "", no reservation may contain any of the nodes before the end of the parent's time limit.
+// Expand implements adapter.BatchSystem. If `name` is "", no reservation may contain any of the nodes before the end of the parent's time
+// limit.
 func (s *System) Expand(ctx context.Context, parent *adapter.Job, nodes []string, name string) (adapter.Key, error) {
 	var key adapter.Key
 	c := Call{Verb: "Expand", Job: parent.ID, Reservation: name, Nodes: nodes}

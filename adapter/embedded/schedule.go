@@ -60,8 +60,8 @@ func (s *System) startReserved(j *job) {
 	}
 }
 
-// fits returns the idle nodes on which the job may start now. The job must end before any reservation of these nodes begins, and must not delay
-// the promise `head`.
+// fits returns the idle nodes on which the job may start now. The job must end before any reservation of these nodes begins, and must not
+// delay the promise `head`.
 func (s *System) fits(j *job, head *promise) []int {
 	var free []int
 	for i := range s.nodes {

@@ -34,7 +34,8 @@ type Options struct {
 	// Step answers a job's request for the nodes of its next step. It replaces the connection between `accordion step` and the sidecar. nil
 	// means that there is no sidecar. SetStep changes the function.
 	Step StepFunc
-	// Faults is called before each call of a method of adapter.BatchSystem, and returns the fault to simulate in that call. nil means no faults.
+	// Faults is called before each call of a method of adapter.BatchSystem, and returns the fault to simulate in that call. nil means no
+	// faults.
 	Faults func(Call) Fault
 }
 
@@ -169,8 +170,8 @@ func (s *System) advance(now time.Time) {
 	s.now = latest(s.now, now)
 }
 
-// next returns the time of the next event, or the zero time if there is none. It computes this from the state each time, because a stored queue of
-// events could differ from the state.
+// next returns the time of the next event, or the zero time if there is none. It computes this from the state each time, because a stored
+// queue of events could differ from the state.
 func (s *System) next() time.Time {
 	next := s.passAt
 	add := func(t time.Time) {

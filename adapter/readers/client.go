@@ -26,8 +26,8 @@ type client struct {
 
 var _ journal.Reader = (*client)(nil)
 
-// Remote returns a reader of the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which the caller may not
-// open. Remote itself sends no query. Methods of the result return an *AwayError if no sidecar answers.
+// Remote returns a reader of the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which the caller
+// may not open. Remote itself sends no query. Methods of the result return an *AwayError if no sidecar answers.
 func Remote(socket, path string) journal.Reader { return &client{socket: socket, path: path} }
 
 // RemoteApplications does the same as Remote for the journal of applications of the process that listens on the socket.
@@ -86,8 +86,8 @@ func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) 
 	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
 }
 
-// Reset asks the sidecar that listens on the socket to remove the counts of what a user's jobs used and left unused. It reports whether there were
-// such counts.
+// Reset asks the sidecar that listens on the socket to remove the counts of what a user's jobs used and left unused. It reports whether
+// there were such counts.
 func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 	r, err := (&client{socket: socket}).ask(ctx, wire.Query{What: wire.QueryReset, User: user})
 	if err != nil {

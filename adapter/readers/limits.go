@@ -150,8 +150,8 @@ func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 // logPause is the shortest time between two refusals of the same user that are logged.
 const logPause = time.Minute
 
-// refusalsToLog counts a refusal of a user. If the refusal should be logged, it returns the number of refusals since the last one that was logged.
-// Otherwise it returns 0.
+// refusalsToLog counts a refusal of a user. If the refusal should be logged, it returns the number of refusals since the last one that
+// was logged. Otherwise it returns 0.
 func (a *allowances) refusalsToLog(uid uint32) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -27,8 +27,8 @@ type viewer struct {
 	hidden adapter.Hidden    // what the batch system hides from the user
 }
 
-// splitDocument is a published document, split into the document without jobs and its jobs. The document is split once for all users, because each
-// user may see different jobs.
+// splitDocument is a published document, split into the document without jobs and its jobs. The document is split once for all users,
+// because each user may see different jobs.
 type splitDocument struct {
 	head func(viewer) any // returns the document with an empty list of jobs, which is its last field
 	jobs []splitJob
@@ -135,8 +135,8 @@ func splitApplications(data []byte) (*splitDocument, error) {
 	return c, nil
 }
 
-// splitQueue splits the document of `accordion queue`. If jobs are hidden, each user sees other users' jobs without names, with their places in the
-// plan.
+// splitQueue splits the document of `accordion queue`. If jobs are hidden, each user sees other users' jobs without names, with their
+// places in the plan.
 func splitQueue(data []byte) (*splitDocument, error) {
 	var q view.Queue
 	if err := json.Unmarshal(data, &q); err != nil {

@@ -13,8 +13,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// source is a journal from which queries are answered. It has its own connections to the journal. It reads documents at most once a second, however
-// many queries come.
+// source is a journal from which queries are answered. It has its own connections to the journal. It reads documents at most once a
+// second, however many queries come.
 type source struct {
 	path string
 	now  func() time.Time
@@ -67,8 +67,8 @@ func (s *source) close() {
 	}
 }
 
-// documents returns the documents that the loop last published for `accordion status` and `accordion queue`. A document is nil if the loop has not
-// published it yet.
+// documents returns the documents that the loop last published for `accordion status` and `accordion queue`. A document is nil if the
+// loop has not published it yet.
 func (s *source) documents() (status, queue []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

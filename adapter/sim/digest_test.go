@@ -25,8 +25,9 @@ const (
 	attemptsPerScenario = 30
 )
 
-// TestDigests checks that scenarios have the same traces as with the previous version of the sidecar. A trace has each call of the batch system, and
-// each event, record, status and queue that was written, with its time. A change that must not affect behavior must not change the digests.
+// TestDigests checks that scenarios have the same traces as with the previous version of the sidecar. A trace has each call of the batch
+// system, and each event, record, status and queue that was written, with its time. A change that must not affect behavior must not
+// change the digests.
 func TestDigests(t *testing.T) {
 	if *writeFlag {
 		got := make([]string, digests)

@@ -13,8 +13,8 @@
 //	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one scenario with its trace; if it fails, also the smallest part of it that still fails
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    scenarios of new seeds; a failing seed is recorded, but the test passes
 //
-// Seeds that once failed are in testdata/seeds, with the cause. Every run of the tests simulates their scenarios. A failing seed is added when the
-// fault is fixed.
+// Seeds that once failed are in testdata/seeds, with the cause. Every run of the tests simulates their scenarios. A failing seed is added
+// when the fault is fixed.
 //
 // # Faults
 //
@@ -31,20 +31,21 @@
 //
 //   - No node is in two jobs, neither in the batch system's records nor in what status shows.
 //   - An application that receives the reply "resized" holds exactly the nodes in the reply.
-//   - Ordinary jobs are never changed. An ordinary job that was submitted before all managed jobs starts at most one scheduling pass later than it
-//     would without managed jobs.
+//   - Ordinary jobs are never changed. An ordinary job that was submitted before all managed jobs starts at most one scheduling pass
+//     later than it would without managed jobs.
 //   - A promise is kept, or the journal has an event that says why not.
 //   - After the faults have ended, every job ends, and nothing that the sidecar made is left: no reservation, expander, held node, record,
 //     or intent without an outcome.
 //
-// lease_test.go has other scenarios, with two sidecars, to check that only the sidecar that holds the lease acts. All other scenarios have one sidecar
-// and no lease.
+// lease_test.go has other scenarios, with two sidecars, to check that only the sidecar that holds the lease acts. All other scenarios
+// have one sidecar and no lease.
 //
 // Further scenarios have two clusters, and applications with parts on both (parts_test.go, delegated_test.go, -accordion.parts=N,
-// -accordion.partseed=4711). They are shorter, and have more faults. ./scripts/test --real simulates 8,500 of them. They have further checks. No part
-// runs without an order to start it, or on nodes that were not prepared for it. No part passes the barrier before all parts have arrived. An
-// application keeps its rank. A launcher's false message is refused and has no effect. Nothing is left of a part when there is no order for it any
-// more. The kinds of jobs, launchers and faults are counted, and each kind has to occur often enough (tally_test.go).
+// -accordion.partseed=4711). They are shorter, and have more faults. ./scripts/test --real simulates 8,500 of them. They have further
+// checks. No part runs without an order to start it, or on nodes that were not prepared for it. No part passes the barrier before all
+// parts have arrived. An application keeps its rank. A launcher's false message is refused and has no effect. Nothing is left of a part
+// when there is no order for it any more. The kinds of jobs, launchers and faults are counted, and each kind has to occur often enough
+// (tally_test.go).
 //
 // # What cannot be checked
 //

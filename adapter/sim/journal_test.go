@@ -14,7 +14,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// memoryJournal is a simple journal in memory. Most scenarios use it instead of *journal.Journal, which needs a file. A test compares the two.
+// memoryJournal is a simple journal in memory. Most scenarios use it instead of *journal.Journal, which needs a file. A test compares the
+// two.
 type memoryJournal struct {
 	mu      sync.Mutex
 	entries []journal.Entry

@@ -29,8 +29,8 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 // readings lists the calls that change nothing in the batch system.
 var readings = []string{"Observe", "Inspect", "Speaks"}
 
-// judgeIntent checks that the journal has an open intent when the sidecar calls the batch system. Otherwise, after a crash, the next process would
-// not know of the call.
+// judgeIntent checks that the journal has an open intent when the sidecar calls the batch system. Otherwise, after a crash, the next
+// process would not know of the call.
 func (w *world) judgeIntent(verb, target string) {
 	if slices.Contains(readings, verb) {
 		return
@@ -45,7 +45,8 @@ func (w *world) judgeIntent(verb, target string) {
 	}
 }
 
-// intends reports whether the entry e is the intent of a call. The target of a call is a job, an expander of a job, a reservation or an application.
+// intends reports whether the entry e is the intent of a call. The target of a call is a job, an expander of a job, a reservation or an
+// application.
 func intends(e journal.Entry, verb, target string) bool {
 	return strings.EqualFold(e.Verb, verb) && (verb == "Nudge" || target == fmt.Sprint(e.Job) && e.Args["expander"] == nil ||
 		slices.ContainsFunc([]string{"reservation", "expander", "application"}, func(arg string) bool {
@@ -198,8 +199,8 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 // lifetime is the time in which one process of the sidecar ran.
 type lifetime struct{ from, to time.Time }
 
-// unattended reports whether no sidecar ran for long enough to read twice in the last minute of a job. If the job ran for less than a minute, the time
-// since its start counts.
+// unattended reports whether no sidecar ran for long enough to read twice in the last minute of a job. If the job ran for less than a
+// minute, the time since its start counts.
 func (w *world) unattended(r embedded.Record) bool {
 	from := r.End.Add(-time.Minute)
 	if from.Before(r.Start) {
@@ -264,8 +265,9 @@ func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	}
 }
 
-// pass is the longest time by which managed jobs, even if they come later in the queue, may delay an ordinary job. A scheduling pass may have seen a
-// reservation that was not needed, so that the ordinary job starts only in the next pass. Slurm makes a pass every 30 s; the sidecar assumes 45 s.
+// pass is the longest time by which managed jobs, even if they come later in the queue, may delay an ordinary job. A scheduling pass may
+// have seen a reservation that was not needed, so that the ordinary job starts only in the next pass. Slurm makes a pass every 30 s; the
+// sidecar assumes 45 s.
 const pass = 45 * time.Second
 
 // orphan is a reservation of a sidecar that died, until another sidecar changes or deletes the
@@ -314,8 +316,8 @@ func (w *world) endOrphans() {
 	}
 }
 
-// withoutManaged returns the scenario without managed jobs, for a comparison. It keeps jobs with a request that their user released before the sidecar
-// could hold them, because the batch system started these as ordinary jobs.
+// withoutManaged returns the scenario without managed jobs, for a comparison. It keeps jobs with a request that their user released
+// before the sidecar could hold them, because the batch system started these as ordinary jobs.
 func (s *scenario) withoutManaged(with outcome) *scenario {
 	other := *s
 	other.ordinary = with.ordinary

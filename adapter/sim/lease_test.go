@@ -19,9 +19,10 @@ import (
 	"accordion/core/sched"
 )
 
-// TestTwoSidecarsNeverActInTheSameLease runs two sidecars for one batch system, as if on two hosts, each with its own journal. Both are killed and
-// started again at random. Their clocks differ and drift, and calls and writes to the journals hang. No action of a sidecar may reach the batch system
-// at an instant at which the sidecar does not hold the lease. After the faults have ended, one of the sidecars must serve.
+// TestTwoSidecarsNeverActInTheSameLease runs two sidecars for one batch system, as if on two hosts, each with its own journal. Both are
+// killed and started again at random. Their clocks differ and drift, and calls and writes to the journals hang. No action of a sidecar
+// may reach the batch system at an instant at which the sidecar does not hold the lease. After the faults have ended, one of the sidecars
+// must serve.
 //
 //	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; for each forty seeds there is one scenario
 func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
@@ -136,7 +137,8 @@ func (d *duel) host(ctx context.Context, name string) {
 			time.Sleep(time.Second)
 		}
 		d.mu.Lock()
-		// Sometimes an administrator sees that the other sidecar is dead. The administrator prevents its restart, and lets this sidecar take over the lease.
+		// Sometimes an administrator sees that the other sidecar is dead. The administrator prevents its restart, and lets this sidecar
+		// take over the lease.
 		over := !d.alive[other] && d.dice.chance(300, "over "+name, nth)
 		d.alive[name], d.barred[other] = true, over
 		d.mu.Unlock()
@@ -238,8 +240,8 @@ func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	}
 }
 
-// call makes one call. The request or the answer may take a long time. If `acts` is true, the call is an action, for which the sidecar must hold the
-// lease.
+// call makes one call. The request or the answer may take a long time. If `acts` is true, the call is an action, for which the sidecar
+// must hold the lease.
 func (r contender) call(ctx context.Context, verb string, acts bool, do func() error) error {
 	d, name := r.duel, r.name+" "+verb
 	nth := d.nth(name)
@@ -302,7 +304,8 @@ func (r contender) RenewLease(ctx context.Context, c adapter.Claim) error {
 	return r.call(ctx, "RenewLease", false, r.asks(func() error { return r.System.RenewLease(ctx, c) }))
 }
 
-// asks returns a function that makes a call for the lease. If the call succeeds, the function records that the lease was requested when asks was called.
+// asks returns a function that makes a call for the lease. If the call succeeds, the function records that the lease was requested when
+// asks was called.
 func (r contender) asks(call func() error) func() error {
 	begun := time.Now()
 	return func() error {

@@ -78,8 +78,8 @@ func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	return f, m.name
 }
 
-// do carries out one call. It calls `act` in another goroutine after a random time, so that the call is carried out even if its caller has given up or
-// was killed meanwhile.
+// do carries out one call. It calls `act` in another goroutine after a random time, so that the call is carried out even if its caller
+// has given up or was killed meanwhile.
 func (l faultyLink) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
 	w := l.world
 	if l.process.over() {

@@ -144,7 +144,8 @@ func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mail
 // box returns the mailbox of a world that has parts of applications.
 func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
 
-// orderScript gives orders for the parts of some applications. It replaces launchers and the loop of applications, with as little logic as possible.
+// orderScript gives orders for the parts of some applications. It replaces launchers and the loop of applications, with as little logic
+// as possible.
 type orderScript struct {
 	dice     dice
 	begin    time.Time
@@ -274,8 +275,8 @@ func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	return all, some
 }
 
-// longestWait is the longest time from the start of an application's wait until its end. Before the application, other jobs may run one after the
-// other, each until its limit.
+// longestWait is the longest time from the start of an application's wait until its end. Before the application, other jobs may run one
+// after the other, each until its limit.
 const longestWait = 900 * time.Second
 
 // advance moves an application to its next state, if it can.

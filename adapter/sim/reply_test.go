@@ -9,8 +9,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// An answer may come after the end of its job, for example because a node failed while the answer was on its way. Then no application receives it. But
-// an answer that comes much later is a violation.
+// An answer may come after the end of its job, for example because a node failed while the answer was on its way. Then no application
+// receives it. But an answer that comes much later is a violation.
 func TestOnlyAnswerOnItsWayMayArriveAfterAJobsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		told  string

@@ -29,8 +29,8 @@ func switchingSizes(seed uint64) *scenario {
 	return s
 }
 
-// TestPromisesStandWhenSizesAreSwitched simulates scenarios in which the rule for the sizes of moldable jobs changes while jobs wait and run. All
-// checks of other scenarios apply: promises must be kept, and every job must end.
+// TestPromisesStandWhenSizesAreSwitched simulates scenarios in which the rule for the sizes of moldable jobs changes while jobs wait and
+// run. All checks of other scenarios apply: promises must be kept, and every job must end.
 func TestPromisesStandWhenSizesAreSwitched(t *testing.T) {
 	n := 60
 	if *longFlag {

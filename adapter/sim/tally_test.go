@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// tally counts what occurred in many scenarios. If a kind of job, launcher or fault hardly ever occurs, it is not tested, even by many scenarios.
+// tally counts what occurred in many scenarios. If a kind of job, launcher or fault hardly ever occurs, it is not tested, even by many
+// scenarios.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int

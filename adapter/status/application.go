@@ -12,8 +12,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// ApplicationExplanation is what `accordion explain --json` prints about a launcher's application: its state, and why it waits. Times are Unix
-// seconds.
+// ApplicationExplanation is what `accordion explain --json` prints about a launcher's application: its state, and why it waits. Times are
+// Unix seconds.
 type ApplicationExplanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
 	At      core.Time `json:"at"` // when the loop of applications wrote the report
@@ -34,8 +34,8 @@ func (u UnknownApplication) Error() string {
 	return fmt.Sprintf("application %d: no launcher has begun one of that number here; accordion status lists those that there are", int64(u))
 }
 
-// ExplainApplication collects what is known about an application from the report r and from the events in the applications' journal j. It returns
-// an UnknownApplication error if neither contains the application.
+// ExplainApplication collects what is known about an application from the report r and from the events in the applications' journal j. It
+// returns an UnknownApplication error if neither contains the application.
 func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*ApplicationExplanation, error) {
 	x := &ApplicationExplanation{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
 	for i := range r.Applications.Applications {
@@ -57,7 +57,8 @@ func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*Appl
 	return x, nil
 }
 
-// Write writes the explanation in sentences for the application's user. Times are in the given zone. A time on another day than now has a date.
+// Write writes the explanation in sentences for the application's user. Times are in the given zone. A time on another day than now has a
+// date.
 func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
 	s := &sheet{page: page{now: now.In(zone), zone: zone}}
 	s.line("%s", s.launchersHeadline(x.Sidecar, x.At, fmt.Sprintf("application %d", x.ID)))

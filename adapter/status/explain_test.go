@@ -211,8 +211,8 @@ func TestNodeSharedByTwoJobsIsCountedOnce(t *testing.T) {
 	}
 }
 
-// The queue document does not have everything that the plan knows about ordinary jobs, such as their begin times. So a job may wait although the
-// queue shows no shortage.
+// The queue document does not have everything that the plan knows about ordinary jobs, such as their begin times. So a job may wait
+// although the queue shows no shortage.
 func TestExplainSaysThatAJobWaitsForOrdinaryOnesBeforeIt(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",

@@ -59,16 +59,16 @@ func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
 		map[string]any{"promised": r.BestEnd, "end": r.BestEnd + slip, "seconds": slip, "cause": cause})
 }
 
-// punctual is the largest number of seconds by which a job's end may move without breaking the promise. With PrologFlags=Alloc or Contain, Slurm
-// 23.02 and later need four changes of size for one growth, and each change takes up to a second.
+// punctual is the largest number of seconds by which a job's end may move without breaking the promise. With PrologFlags=Alloc or
+// Contain, Slurm 23.02 and later need four changes of size for one growth, and each change takes up to a second.
 const punctual core.Time = 4
 
-// overdue is the number of seconds for which a step may lack its nodes before the promise counts as broken, even if no new promise was made. It
-// equals the time within which a node that is away is expected to return.
+// overdue is the number of seconds for which a step may lack its nodes before the promise counts as broken, even if no new promise was
+// made. It equals the time within which a node that is away is expected to return.
 const overdue core.Time = 30
 
-// expectedEnd returns the second at which the job is expected to end. If the nodes of a step are overdue, the job will end later than its promise
-// says: the promise is changed only when the sidecar finds other nodes.
+// expectedEnd returns the second at which the job is expected to end. If the nodes of a step are overdue, the job will end later than its
+// promise says: the promise is changed only when the sidecar finds other nodes.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
 	if r.Phase != managed.Running || r.Obstacle == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()

@@ -256,8 +256,8 @@ func entryOf(m *view.Job) view.Entry {
 	return e
 }
 
-// keepDue keeps the planned start of each job that was due in the previous cycle and is still due. Otherwise the planned start would change in
-// every cycle until the batch system starts the job.
+// keepDue keeps the planned start of each job that was due in the previous cycle and is still due. Otherwise the planned start would
+// change in every cycle until the batch system starts the job.
 func (p *Publisher) keepDue(now core.Time, waits []view.Entry) {
 	due := map[adapter.Key]core.Time{}
 	for i := range p.past.entries {

@@ -115,7 +115,8 @@ func (t *explainer) unreserved() []string {
 	return append(lines, fmt.Sprintf("It has been due for a reservation since %s, and gets one in its turn%s.", t.moment(e.Due), after))
 }
 
-// most returns the smallest number of nodes that the job needs at its peak. If the job has several choices, that is the smallest peak of any choice.
+// most returns the smallest number of nodes that the job needs at its peak. If the job has several choices, that is the smallest peak of
+// any choice.
 func (t *explainer) most() string {
 	most := t.Job.Size
 	if choices, err := adapter.ParseRequest(t.Job.Request); err == nil {

@@ -28,8 +28,8 @@ type Section struct {
 	Lines []string
 }
 
-// Sections returns the text that Write writes, in sections. The first section has no title. It contains the headline, what the job is, and the
-// job's state.
+// Sections returns the text that Write writes, in sections. The first section has no title. It contains the headline, what the job is,
+// and the job's state.
 func (x Explanation) Sections(now time.Time, zone *time.Location) []Section {
 	t := x.explain(now, zone)
 	return append([]Section{{Lines: t.opening}}, t.sections...)

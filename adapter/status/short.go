@@ -7,7 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Limits of texts in characters, because names that users choose, and profiles with many steps, may be long. With --json there are no such limits.
+// Limits of texts in characters, because names that users choose, and profiles with many steps, may be long. With --json there are no
+// such limits.
 const (
 	widestCell = 48
 	widestLast = 120 // width of the last cell, which has the nodes, or the reason why the job waits

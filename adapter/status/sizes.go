@@ -63,8 +63,8 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 	return x
 }
 
-// requestOf returns the request of a managed job. For an ordinary moldable job it returns the sizes that the batch system knows, in the form of a
-// request.
+// requestOf returns the request of a managed job. For an ordinary moldable job it returns the sizes that the batch system knows, in the
+// form of a request.
 func requestOf(e *view.Entry) string {
 	if e.Choices != "" {
 		return "mold=" + e.Choices

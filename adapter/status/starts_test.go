@@ -132,8 +132,8 @@ func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 	}
 }
 
-// moved returns the cause in the event about the move of a waiting job's start. The functions before and after prepare the cycle before and the
-// cycle after the move.
+// moved returns the cause in the event about the move of a waiting job's start. The functions before and after prepare the cycle before
+// and the cycle after the move.
 func moved(t *testing.T, before, after func(*fixture), later bool) string {
 	t.Helper()
 	s := newFixture(t)

@@ -11,8 +11,8 @@
 //	x, err := status.Explain(j, 4711)
 //	err = x.Write(os.Stdout, time.Now(), time.Local)
 //
-// An explanation is made in three files. explain.go collects the facts about one job from the queue and the events. reasons.go finds out why the
-// job waits. sentences.go prints both for the user.
+// An explanation is made in three files. explain.go collects the facts about one job from the queue and the events. reasons.go finds out
+// why the job waits. sentences.go prints both for the user.
 package status
 
 import (

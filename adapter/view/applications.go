@@ -2,8 +2,8 @@ package view
 
 import "accordion/core"
 
-// Applications is what `accordion status` shows of the launchers' applications (delegated scheduling). Times are Unix seconds of the sidecar's
-// clock. A time is 0 if it does not apply.
+// Applications is what `accordion status` shows of the launchers' applications (delegated scheduling). Times are Unix seconds of the
+// sidecar's clock. A time is 0 if it does not apply.
 type Applications struct {
 	At           core.Time            `json:"at"`
 	Clusters     []ApplicationCluster `json:"clusters"`

@@ -5,7 +5,8 @@ import (
 	"accordion/core"
 )
 
-// Snapshot is everything that the pages in a browser show of a cluster at one instant. A Snapshot never changes, so any goroutine may read it.
+// Snapshot is everything that the pages in a browser show of a cluster at one instant. A Snapshot never changes, so any goroutine may
+// read it.
 type Snapshot struct {
 	Read   core.Time // Unix second of the reading
 	Now    core.Time // Unix second of the cycle

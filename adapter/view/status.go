@@ -1,5 +1,5 @@
-// Package view defines the documents that the sidecar writes to its journal. `accordion status`, `accordion queue` and `accordion explain` print
-// them. The documents are plain data. Package status writes, reads and prints them.
+// Package view defines the documents that the sidecar writes to its journal. `accordion status`, `accordion queue` and `accordion
+// explain` print them. The documents are plain data. Package status writes, reads and prints them.
 package view
 
 import (
@@ -9,7 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes the status to the journal when it has changed.
+// Status is what `accordion status` shows: every managed job as the sidecar sees it. The loop writes the status to the journal when it
+// has changed.
 type Status struct {
 	At      core.Time `json:"at"` // Unix second of the reading from which the status was made
 	Cluster string    `json:"cluster"`

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// policy is the Content-Security-Policy of all pages: a page loads only files of this server, runs no inline scripts, and cannot be embedded in
-// other pages.
+// policy is the Content-Security-Policy of all pages: a page loads only files of this server, runs no inline scripts, and cannot be
+// embedded in other pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

@@ -57,8 +57,8 @@ func clusterOf(nodes, run, wait int) *view.Snapshot {
 	return s
 }
 
-// later returns a snapshot that is some seconds later than s. In this snapshot the first waiting job has started, and the planned starts of all
-// other waiting jobs have moved.
+// later returns a snapshot that is some seconds later than s. In this snapshot the first waiting job has started, and the planned starts
+// of all other waiting jobs have moved.
 func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	n := *s
 	n.Now, n.Read = s.Now+seconds, s.Read+seconds

@@ -1,5 +1,6 @@
-// Package web shows a cluster in a browser. The pages show the queue with its plan, which jobs hold which nodes and when, promises and broken
-// promises, and each job with the sentences of `accordion explain`. They change nothing, need no login, and show no more than `accordion queue`.
+// Package web shows a cluster in a browser. The pages show the queue with its plan, which jobs hold which nodes and when, promises and
+// broken promises, and each job with the sentences of `accordion explain`. They change nothing, need no login, and show no more than
+// `accordion queue`.
 //
 //	server := web.New(web.Options{Journal: j, Clock: clock.Now})
 //	loop := sidecar.New(sidecar.Options{Subscriber: server, …})

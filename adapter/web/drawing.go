@@ -37,8 +37,8 @@ type drawing struct {
 	Up      []charts.Tick
 }
 
-// drawJob draws the job with the number id, which is j in the version, or nil if it has ended. It returns nil if nothing is known that could be
-// drawn.
+// drawJob draws the job with the number id, which is j in the version, or nil if it has ended. It returns nil if nothing is known that
+// could be drawn.
 func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	now := e.snapshot.Now
 	var held, planned []charts.Span

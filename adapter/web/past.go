@@ -41,8 +41,8 @@ type broken struct {
 	Cause   string     `json:"cause"`
 }
 
-// past has the nodes that jobs held in the past, and the broken promises. For the time before the server started, it has only managed jobs, which it
-// reads from the journal's events.
+// past has the nodes that jobs held in the past, and the broken promises. For the time before the server started, it has only managed
+// jobs, which it reads from the journal's events.
 type past struct {
 	holds    map[adapter.Key]piece     // the nodes that jobs hold now; To is 0
 	pieces   []piece                   // earlier holdings, ordered by their end
@@ -161,8 +161,8 @@ func (p *past) observe(s *view.Snapshot) {
 	p.forget(s.Now)
 }
 
-// lastEnd returns the end to assume for jobs that have ended since the previous snapshot. It is not after the start of any job that has started
-// since then, because that job may use their nodes.
+// lastEnd returns the end to assume for jobs that have ended since the previous snapshot. It is not after the start of any job that has
+// started since then, because that job may use their nodes.
 func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	over := s.Now
 	for i := range s.Queue.Jobs {

@@ -10,8 +10,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// When the sidecar ends, the page shows that, and keeps its contents. It continues when another sidecar serves at the same address. It also shows
-// if the batch system has not answered for a long time.
+// When the sidecar ends, the page shows that, and keeps its contents. It continues when another sidecar serves at the same address. It
+// also shows if the batch system has not answered for a long time.
 func TestPageContinuesWhenTheSidecarIsBack(t *testing.T) {
 	browser.Need(t)
 	serve := func(at string) (*Server, string, func()) {

@@ -135,8 +135,8 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// trusted returns an error if another user could replace a socket in the folder. That is possible if another user, except root, owns the folder. It
-// is also possible if other users can write to the folder, unless the folder lets only owners remove files, like /tmp.
+// trusted returns an error if another user could replace a socket in the folder. That is possible if another user, except root, owns the
+// folder. It is also possible if other users can write to the folder, unless the folder lets only owners remove files, like /tmp.
 func trusted(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -151,8 +151,8 @@ func trusted(folder string) error {
 	return nil
 }
 
-// connections limits the open connections. If a client has too many, its newest connection replaces its oldest. That does no harm, because browsers
-// connect again.
+// connections limits the open connections. If a client has too many, its newest connection replaces its oldest. That does no harm,
+// because browsers connect again.
 var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
 // bound returns a listener that enforces the limits in connections.

@@ -60,7 +60,8 @@ func New(o Options) *Server {
 	return h
 }
 
-// WantsSnapshot implements status.Subscriber. It returns true when the version of the previous snapshot is made, and the pause after that has ended.
+// WantsSnapshot implements status.Subscriber. It returns true when the version of the previous snapshot is made, and the pause after that
+// has ended.
 func (h *Server) WantsSnapshot() bool { return h.wants.Load() }
 
 // Receive implements status.Subscriber.

@@ -11,7 +11,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// sharedNodes returns a snapshot in which five jobs hold six of eight nodes. The jobs share some of these nodes, so that their sizes add up to 13.
+// sharedNodes returns a snapshot in which five jobs hold six of eight nodes. The jobs share some of these nodes, so that their sizes add
+// up to 13.
 func sharedNodes() *view.Snapshot {
 	s := clusterOf(8, 0, 0)
 	for i, j := range []struct {

@@ -103,8 +103,8 @@ type news struct {
 	Moved  [][4]int64   `json:"moved,omitempty"` // jobs of which only the place changed, each as number, rank, start, end
 }
 
-// newVersion returns the version that follows `before`, which is nil for the first version. It computes the changes only if `read` is true, which
-// means that there are readers.
+// newVersion returns the version that follows `before`, which is nil for the first version. It computes the changes only if `read` is
+// true, which means that there are readers.
 func newVersion(before *version, s *view.Snapshot, p *past, o *Options, read bool) *version {
 	e := &version{number: 1, snapshot: without(s, o.Private)}
 	if before != nil {
@@ -264,8 +264,8 @@ func pack(text []byte) []byte {
 // packedHeader is the header of a gzip stream, without a file name and a time.
 var packedHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff}
 
-// without returns a copy of a snapshot without what the batch system hides from users. If private is true, it also removes the users of jobs, and
-// everything that identifies them.
+// without returns a copy of a snapshot without what the batch system hides from users. If private is true, it also removes the users of
+// jobs, and everything that identifies them.
 func without(s *view.Snapshot, private bool) *view.Snapshot {
 	a := *s
 	if private {

@@ -92,15 +92,16 @@ type Part struct {
 	Okay     *pendingOkay `json:"-"` // the pending answer to the part's report of its end; nil if there is none
 }
 
-// pendingOkay is the answer to a part's report of its end. The answer (launcher.Okay) is sent when the reservation of the part's ghost exists, but at
-// the latest at the second By.
+// pendingOkay is the answer to a part's report of its end. The answer (launcher.Okay) is sent when the reservation of the part's ghost
+// exists, but at the latest at the second By.
 type pendingOkay struct {
 	Session uint64
 	Seq     int64
 	By      core.Time
 }
 
-// perMinute is the number of tries to start an application that may fail in a minute. After that many failures, only one try a minute is made.
+// perMinute is the number of tries to start an application that may fail in a minute. After that many failures, only one try a minute is
+// made.
 const perMinute = 5
 
 // Record returns the application's record.
@@ -112,12 +113,12 @@ func (d *Application) Record() Record {
 	return Record{ID: d.ID, Data: data}
 }
 
-// unknownViews is an upper bound for the number of views that were sent since the record was last written. After a restart, the numbering of views
-// skips that many numbers, so that no number is used twice.
+// unknownViews is an upper bound for the number of views that were sent since the record was last written. After a restart, the numbering
+// of views skips that many numbers, so that no number is used twice.
 const unknownViews = 1 << 20
 
-// readRecord returns the application in a record. The function `cluster` returns the index of the cluster with a name, or −1 if there is none. Parts
-// on clusters that no longer exist are removed. gone is true if the request used such a cluster.
+// readRecord returns the application in a record. The function `cluster` returns the index of the cluster with a name, or −1 if there is
+// none. Parts on clusters that no longer exist are removed. gone is true if the request used such a cluster.
 func readRecord(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
 	a = &Application{Tag: -1}
 	if r.Damaged != nil {
@@ -139,8 +140,8 @@ func readRecord(r Record, cluster func(name string) int) (a *Application, gone b
 	return a, gone, nil
 }
 
-// Shift adds `by` to the application's times, after the clock was set by that many seconds. It does not change the rank, which is compared with the
-// times at which jobs were submitted to batch systems.
+// Shift adds `by` to the application's times, after the clock was set by that many seconds. It does not change the rank, which is
+// compared with the times at which jobs were submitted to batch systems.
 func (a *Application) Shift(by core.Time) {
 	move := func(t *core.Time) {
 		if *t > 0 {
@@ -279,8 +280,8 @@ func (a *Application) exitCode() int {
 	return 0
 }
 
-// Failing reports whether a part has reported that it failed by itself. A part that is cancelled also makes a report, from its script's EXIT trap. That
-// report has the status 0, or the number of a signal plus 128.
+// Failing reports whether a part has reported that it failed by itself. A part that is cancelled also makes a report, from its script's
+// EXIT trap. That report has the status 0, or the number of a signal plus 128.
 func (p *Part) Failing() bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
 // Gone returns the message that asks the launcher to submit another job, because the part's job no longer exists.
@@ -288,8 +289,8 @@ func (p *Part) Gone() *launcher.Lost {
 	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
 }
 
-// heldHosts returns how many hosts a part holds or may hold now, and the second until which it holds them. If `until` is in the past, the end is not
-// known.
+// heldHosts returns how many hosts a part holds or may hold now, and the second until which it holds them. If `until` is in the past, the
+// end is not known.
 func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.Time) {
 	switch {
 	case p.Drop > 0:

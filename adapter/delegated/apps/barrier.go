@@ -56,8 +56,8 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	return nil
 }
 
-// partDone handles a part's report of its end. If other applications wait, the part's nodes are first reserved for them, and the part receives its
-// answer only after that.
+// partDone handles a part's report of its end. If other applications wait, the part's nodes are first reserved for them, and the part
+// receives its answer only after that.
 func (m *Machine) partDone(s *session, seq int64, code int) {
 	a, p := s.app, s.part
 	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {

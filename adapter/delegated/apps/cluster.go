@@ -58,8 +58,8 @@ func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing 
 	return nil
 }
 
-// lists returns the job of an application's part. It returns false if the state does not show the job, or the job has ended. For an embedded cluster,
-// `job` is ignored.
+// lists returns the job of an application's part. It returns false if the state does not show the job, or the job has ended. For an
+// embedded cluster, `job` is ignored.
 func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -94,8 +94,8 @@ func (c *cluster) info() clusterInfo {
 // hosts returns how many hosts of the cluster applications may request. It returns 0 before the first state.
 func (c *cluster) hosts() int { return c.info().Hosts }
 
-// mostHosts returns the largest number of hosts that a request may have on the cluster. Before the first state it returns the largest possible number.
-// After a restart, launchers reconnect before all clusters are read, and their requests were valid before the restart.
+// mostHosts returns the largest number of hosts that a request may have on the cluster. Before the first state it returns the largest
+// possible number. After a restart, launchers reconnect before all clusters are read, and their requests were valid before the restart.
 func (c *cluster) mostHosts() int {
 	if c.State == nil {
 		return core.MaxNodes

@@ -37,8 +37,8 @@ func recordsOfOne(t testing.TB) []Record {
 	return []Record{records[lastNumber], records[1]}
 }
 
-// A damaged record does not prevent the machine from starting. The machine reports what an administrator can do, and does not use the number of the
-// damaged application again.
+// A damaged record does not prevent the machine from starting. The machine reports what an administrator can do, and does not use the
+// number of the damaged application again.
 func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 	swap := func(old, new string) func(*Record) {
 		return func(r *Record) {

@@ -9,8 +9,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// at advances the machine to the second `now`, and records for which applications something is due. If `now` is earlier than the machine's time, the
-// time does not change.
+// at advances the machine to the second `now`, and records for which applications something is due. If `now` is earlier than the
+// machine's time, the time does not change.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
 		m.now = now
@@ -66,7 +66,8 @@ func (m *Machine) deadlines() {
 	}
 }
 
-// timeOut gives up the try of an application if `far` returns false for any part of its request, that is, if the part has not come far enough.
+// timeOut gives up the try of an application if `far` returns false for any part of its request, that is, if the part has not come far
+// enough.
 func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {
@@ -82,7 +83,8 @@ const patience = 10
 // prepareWithin is how many seconds the clusters have to prepare a try.
 const prepareWithin core.Time = 10
 
-// upBy returns the second by which all parts must be up. After a restart of the machine, the time for that begins again at the second `begun`.
+// upBy returns the second by which all parts must be up. After a restart of the machine, the time for that begins again at the second
+// `begun`.
 func (a *application) upBy(begun core.Time, s Settings) core.Time {
 	return max(a.Since, begun) + s.BringUp
 }
@@ -107,8 +109,8 @@ func (a *application) silent(now core.Time, s Settings) string {
 	return ""
 }
 
-// overrun reports whether a running application has used up its walltime. It returns false if every part has reported its end, because the application
-// is not responsible for the time that batch systems then take to end the jobs.
+// overrun reports whether a running application has used up its walltime. It returns false if every part has reported its end, because
+// the application is not responsible for the time that batch systems then take to end the jobs.
 func (a *Application) overrun(now core.Time) bool {
 	return a.Phase == Running && now >= a.By && a.working()
 }

@@ -43,8 +43,8 @@ func (Received) event()     {}
 func (Disconnected) event() {}
 func (StateShown) event()   {}
 
-// Effects are the decisions of a Machine. The caller of the machine first writes Stored, Deleted and Notes, in one transaction. Only when these are on
-// the disk, it sends the messages, in their order, and the orders.
+// Effects are the decisions of a Machine. The caller of the machine first writes Stored, Deleted and Notes, in one transaction. Only when
+// these are on the disk, it sends the messages, in their order, and the orders.
 type Effects struct {
 	Stored  []Record // each replaces the former record of the same application
 	Deleted []int64  // applications whose records are deleted

@@ -11,8 +11,9 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A cluster plans a part with the whole time limit of its batch job, which is longer than the walltime. If the machine used only the walltime, it could
-// place an application into a gap before a local reservation that is too short for the batch job. The cluster would refuse every such try.
+// A cluster plans a part with the whole time limit of its batch job, which is longer than the walltime. If the machine used only the
+// walltime, it could place an application into a gap before a local reservation that is too short for the batch job. The cluster would
+// refuse every such try.
 func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	const walltime = 60
 	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}

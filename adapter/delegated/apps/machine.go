@@ -1,9 +1,9 @@
-// Package apps makes the decisions about applications and their launchers (delegated scheduling, RR-7389). It decides which applications wait, with
-// which requests and ranks, which applications are prepared on which clusters, and until when applications run. It also decides which messages each
-// launcher receives.
+// Package apps makes the decisions about applications and their launchers (delegated scheduling, RR-7389). It decides which applications
+// wait, with which requests and ranks, which applications are prepared on which clusters, and until when applications run. It also
+// decides which messages each launcher receives.
 //
-// The package is pure: a Machine has no clock, no goroutine, no input and no output. Its caller (adapter/delegated/loop) passes it each event with its
-// second, and carries out the effects that the machine returns, the records first:
+// The package is pure: a Machine has no clock, no goroutine, no input and no output. Its caller (adapter/delegated/loop) passes it each
+// event with its second, and carries out the effects that the machine returns, the records first:
 //
 //	m, err := apps.New(now, clusters, links, settings, records)
 //	m.Step(now, apps.Received{Session: 7, User: "ann", Seq: 1, Message: &launcher.Hello{…}})
@@ -48,8 +48,8 @@ type Machine struct {
 	heldAt      core.Time           // when occupied was made
 	shows       int64               // number of occupations of clusters that passes have computed so far
 
-	// Sets of applications that changed. Each set is for one method, which goes only through the applications in its set. So the cost of an event
-	// depends on how much it changes, and not on the number of applications.
+	// Sets of applications that changed. Each set is for one method, which goes only through the applications in its set. So the cost of
+	// an event depends on how much it changes, and not on the number of applications.
 	unplanned   some // for updateRMS
 	unchecked   some // for deadlines
 	unscheduled some // for the agenda
@@ -112,8 +112,8 @@ func (m *Machine) place(a *application) {
 	m.all = slices.Insert(m.all, at, a)
 }
 
-// store records that an application's record must be written. The orders about the application, and what the RMS must know about it, may also have
-// changed.
+// store records that an application's record must be written. The orders about the application, and what the RMS must know about it, may
+// also have changed.
 func (m *Machine) store(a *application) {
 	m.unsaved[a], m.unsettled = true, true
 	m.changed(a)
@@ -184,7 +184,8 @@ func must(err error) {
 	}
 }
 
-// New returns a machine with the applications in the records of a journal. It sets damaged records aside, and does not return an error for them.
+// New returns a machine with the applications in the records of a journal. It sets damaged records aside, and does not return an error
+// for them.
 func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
 	s.Timer = max(s.Timer, 1)
 	if s.Pace == 0 {
@@ -231,8 +232,8 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 	return m, nil
 }
 
-// Step passes an event to the machine. now is the second of the event. If `now` is earlier than in a previous call, the machine uses the latest second
-// instead.
+// Step passes an event to the machine. now is the second of the event. If `now` is earlier than in a previous call, the machine uses the
+// latest second instead.
 func (m *Machine) Step(now core.Time, e Event) {
 	m.at(now)
 	switch e := e.(type) {
@@ -293,8 +294,8 @@ func (m *Machine) Effects() Effects {
 	return out
 }
 
-// mostNumber is larger than the number of any application. skipped is how many numbers are skipped if the record of the last number is lost, so that no
-// number is used twice.
+// mostNumber is larger than the number of any application. skipped is how many numbers are skipped if the record of the last number is
+// lost, so that no number is used twice.
 const (
 	mostNumber = 1 << 53
 	skipped    = 1_000_000
@@ -311,8 +312,8 @@ func (m *Machine) setAside(id int64, why error) {
 // lastNumber is the ID of the record that stores the number of the last application, so that no number is used again.
 const lastNumber = 0
 
-// read returns the application in a record. It removes parts on clusters that no longer exist. If the request used such a cluster, the application loses
-// its request or, if it has started, ends.
+// read returns the application in a record. It removes parts on clusters that no longer exist. If the request used such a cluster, the
+// application loses its request or, if it has started, ends.
 func (m *Machine) read(r Record) (*application, error) {
 	d, gone, err := readRecord(r, func(name string) int {
 		return slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == name })

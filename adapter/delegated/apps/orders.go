@@ -66,12 +66,12 @@ func (m *Machine) sendOrders(i int) {
 	}
 }
 
-// leaving is a number of seconds. If the job of an ended part still exists that long before the end of the part's ghost, the job is ended, so that its
-// nodes are free when the ghost ends.
+// leaving is a number of seconds. If the job of an ended part still exists that long before the end of the part's ghost, the job is
+// ended, so that its nodes are free when the ghost ends.
 const leaving core.Time = 2
 
-// orderOf returns the order about a part. The parameter `limit` is the time limit of the part's batch job in seconds, and `estimate` is the estimated
-// start. ok is false if the cluster has nothing to do for the part.
+// orderOf returns the order about a part. The parameter `limit` is the time limit of the part's batch job in seconds, and `estimate` is
+// the estimated start. ok is false if the cluster has nothing to do for the part.
 func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
 	o = mailbox.Order{
 		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,

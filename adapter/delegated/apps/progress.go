@@ -99,8 +99,8 @@ func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing,
 	}
 }
 
-// observeUnused observes a part on a cluster that the request does not use. If the part's job no longer exists, it asks for another job, because a later
-// request may use the cluster.
+// observeUnused observes a part on a cluster that the request does not use. If the part's job no longer exists, it asks for another job,
+// because a later request may use the cluster.
 func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
@@ -209,8 +209,8 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	m.advance(a)
 }
 
-// keepReservation makes a ghost: it keeps the nodes of an ended part reserved for a while, if another application could request them. It reports whether
-// it does that.
+// keepReservation makes a ghost: it keeps the nodes of an ended part reserved for a while, if another application could request them. It
+// reports whether it does that.
 func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false

@@ -68,8 +68,8 @@ func (m *Machine) limit(s *session, view int64) *refusal {
 	return refuse(launcher.CodeFlood, "", "one request a view, and one more a second: wait for the next change")
 }
 
-// extra returns `seconds` if the request uses a cluster that is not embedded. Otherwise it returns 0, because on embedded clusters a part runs as soon as
-// it starts.
+// extra returns `seconds` if the request uses a cluster that is not embedded. Otherwise it returns 0, because on embedded clusters a part
+// runs as soon as it starts.
 func (m *Machine) extra(a *application, seconds core.Time) core.Time {
 	if a.each(func(p *Part) bool { return m.clusters[p.Cluster].Embedded }) {
 		return 0
@@ -82,8 +82,8 @@ func (m *Machine) margin(a *application) core.Time {
 	return m.extra(a, m.settings.BringUp+m.settings.Guard)
 }
 
-// pending is a message with jobs that readings do not show yet: a subscription, or new jobs for existing parts. It is handled when readings show all of
-// the jobs. A batch system may show a job only some time after its submission.
+// pending is a message with jobs that readings do not show yet: a subscription, or new jobs for existing parts. It is handled when
+// readings show all of the jobs. A batch system may show a job only some time after its submission.
 type pending struct {
 	seq       int64
 	subscribe *launcher.Subscribe // the subscription; nil if the message has new jobs for existing parts
@@ -127,8 +127,8 @@ func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusa
 	return m.nameJobs(a)
 }
 
-// nameJobs handles the pending message of an application. It accepts the message if readings show all jobs in it, and refuses the message if one of them
-// cannot be used. Otherwise the message stays pending.
+// nameJobs handles the pending message of an application. It accepts the message if readings show all jobs in it, and refuses the message
+// if one of them cannot be used. Otherwise the message stays pending.
 func (m *Machine) nameJobs(a *application) *refusal {
 	p := a.pending
 	if p.subscribe == nil {
@@ -199,8 +199,8 @@ func (r *refusal) Message(seq int64, a *Application) *launcher.Refuse {
 	return m
 }
 
-// checkRequest returns the parts of a request, ordered by cluster, or why the request is refused. The function `sees` reports whether the launcher can see
-// a cluster.
+// checkRequest returns the parts of a request, ordered by cluster, or why the request is refused. The function `sees` reports whether the
+// launcher can see a cluster.
 func (a *Application) checkRequest(l *launcher.Request, all []*cluster, sees func(cluster int) bool) ([]moldable.Part, *refusal) {
 	switch {
 	case a.Phase.Started():
@@ -266,8 +266,8 @@ func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	return out, nil
 }
 
-// replaceable returns a refusal if a message has new jobs for parts that may hold nodes. It is called again when readings show the jobs, because a part may
-// have received nodes meanwhile.
+// replaceable returns a refusal if a message has new jobs for parts that may hold nodes. It is called again when readings show the jobs,
+// because a part may have received nodes meanwhile.
 func (a *Application) replaceable(jobs []namedJob) *refusal {
 	if a.Phase != Subscribed && a.Phase != Waiting {
 		return refuse(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, a.Phase)
@@ -280,15 +280,15 @@ func (a *Application) replaceable(jobs []namedJob) *refusal {
 	return nil
 }
 
-// If a job in a message is not shown by a reading after shownWithin seconds, it counts as missing. If there is no reading for readWithin seconds, the
-// message is refused.
+// If a job in a message is not shown by a reading after shownWithin seconds, it counts as missing. If there is no reading for readWithin
+// seconds, the message is refused.
 const (
 	shownWithin core.Time = 2
 	readWithin  core.Time = 60
 )
 
-// findJob reports whether the newest state of a cluster shows a job that a message of the application named at the second `at`. `wrong` is the reason if the
-// job cannot be used.
+// findJob reports whether the newest state of a cluster shows a job that a message of the application named at the second `at`. `wrong`
+// is the reason if the job cannot be used.
 func (a *Application) findJob(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {

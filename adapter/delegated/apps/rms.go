@@ -24,8 +24,8 @@ const (
 	waits                // the application has a request, which the RMS plans
 )
 
-// group returns the group to which an application now belongs. An application that cannot see any cluster yet is `outside`, because its launcher could not
-// answer an empty view.
+// group returns the group to which an application now belongs. An application that cannot see any cluster yet is `outside`, because its
+// launcher could not answer an empty view.
 func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case Subscribed:
@@ -38,9 +38,9 @@ func (m *Machine) group(a *application) group {
 	return outside
 }
 
-// updateWaiting passes to the RMS which applications wait, with their requests, and which of them may start. The applications that may start are the first
-// ones by rank. Their number is limited, in total and for each user. If the set of waiting applications has not changed, updateWaiting passes only the
-// applications that have changed.
+// updateWaiting passes to the RMS which applications wait, with their requests, and which of them may start. The applications that may
+// start are the first ones by rank. Their number is limited, in total and for each user. If the set of waiting applications has not
+// changed, updateWaiting passes only the applications that have changed.
 func (m *Machine) updateWaiting() {
 	for a := range m.unplanned {
 		if g := m.group(a); g != a.group {
@@ -102,8 +102,9 @@ func (m *Machine) tellRMS(a *application) {
 	if a.Phase != Waiting {
 		return
 	}
-	// An error means that the clusters have too few hosts now. The application then keeps its rank, and waits for hosts. The requested time is longer than
-	// the walltime, because parts hold hosts before the walltime begins, and clusters plan jobs with their whole time limits.
+	// An error means that the clusters have too few hosts now. The application then keeps its rank, and waits for hosts. The requested
+	// time is longer than the walltime, because parts hold hosts before the walltime begins, and clusters plan jobs with their whole time
+	// limits.
 	_ = m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
 	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
@@ -152,8 +153,8 @@ func (m *Machine) updateHeld() {
 	}
 }
 
-// awaitsClusters reports whether the machine still waits for the first reading of a cluster after a restart. Until all clusters are read, or Settings.Grace
-// has passed, nothing starts. Otherwise an application could get hosts that another application still holds.
+// awaitsClusters reports whether the machine still waits for the first reading of a cluster after a restart. Until all clusters are read,
+// or Settings.Grace has passed, nothing starts. Otherwise an application could get hosts that another application still holds.
 func (m *Machine) awaitsClusters() bool {
 	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
@@ -198,8 +199,9 @@ func (m *Machine) pass() bool {
 	return true
 }
 
-// showCluster is called after a pass has computed the occupation of a cluster for the first time. It removes applications without a request from the RMS
-// and adds them again, because the RMS shows an application only those clusters whose occupation it had when the application was added.
+// showCluster is called after a pass has computed the occupation of a cluster for the first time. It removes applications without a
+// request from the RMS and adds them again, because the RMS shows an application only those clusters whose occupation it had when the
+// application was added.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {

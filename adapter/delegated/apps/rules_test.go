@@ -141,8 +141,8 @@ func TestNumberOfApplicationsOfAUserIsLimited(t *testing.T) {
 	}
 }
 
-// noisy returns how many changes a launcher receives in ten minutes, on a cluster where many jobs hold hosts without a known end. `ends` returns the end that
-// the cluster's state shows for such jobs.
+// noisy returns how many changes a launcher receives in ten minutes, on a cluster where many jobs hold hosts without a known end. `ends`
+// returns the end that the cluster's state shows for such jobs.
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
@@ -176,8 +176,8 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	return most
 }
 
-// If nothing happens on a cluster, a launcher receives at most two changes a minute. If the shown ends moved with the time, it would receive about one a
-// second.
+// If nothing happens on a cluster, a launcher receives at most two changes a minute. If the shown ends moved with the time, it would
+// receive about one a second.
 func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
 	if n := noisy(t, plan.HalfMinute); n > 22 { // two a minute, plus the first view and the estimate
 		t.Errorf("%d changes in ten minutes", n)
@@ -187,8 +187,8 @@ func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
 	}
 }
 
-// An application that is ended while its parts are being started has nothing to clean up. The parts that already run end without delay, and the other parts
-// do not begin.
+// An application that is ended while its parts are being started has nothing to clean up. The parts that already run end without delay,
+// and the other parts do not begin.
 func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
 	now, stand := core.Time(1000), mailbox.Waiting
@@ -232,7 +232,8 @@ func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	}
 }
 
-// The script of a part that is cancelled also runs its EXIT trap. The status that the trap reports does not mean that the part ended by itself.
+// The script of a part that is cancelled also runs its EXIT trap. The status that the trap reports does not mean that the part ended by
+// itself.
 func TestOnlyAReportedFailureExplainsAFailedPart(t *testing.T) {
 	for _, c := range []struct {
 		done bool
@@ -245,7 +246,8 @@ func TestOnlyAReportedFailureExplainsAFailedPart(t *testing.T) {
 	}
 }
 
-// FuzzMachine plays events in any order. The machine must not panic, nothing may be due twice in the same second, and all records must be readable.
+// FuzzMachine plays events in any order. The machine must not panic, nothing may be due twice in the same second, and all records must be
+// readable.
 func FuzzMachine(f *testing.F) {
 	for seed := range byte(8) {
 		f.Add([]byte{0, 1, 2, seed, 3, 4, 5, 6, 7, seed, 8, 9, 10, 11, 12, 13, 14, 1, 2, 3, seed})

@@ -53,8 +53,8 @@ func (m *Machine) waitsFor(a *application) string {
 	return "its hosts are not free"
 }
 
-// held returns whether a waiting application must not start yet. It must not start before the second `from`. If `keep` is true, it must not start at all
-// for now, but keeps its place in the plan.
+// held returns whether a waiting application must not start yet. It must not start before the second `from`. If `keep` is true, it must
+// not start at all for now, but keeps its place in the plan.
 func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool) {
 	from = a.retryAt()
 	for _, p := range a.Parts {

@@ -35,8 +35,8 @@ func (m *Machine) advance(a *application) {
 	}
 }
 
-// up returns a function that reports whether a part is up. A part is up if its job runs. If the application has several parts, the job must also have
-// reported that it is ready.
+// up returns a function that reports whether a part is up. A part is up if its job runs. If the application has several parts, the job
+// must also have reported that it is ready.
 func (m *Machine) up(a *application) func(*Part) bool {
 	if a.onePart() {
 		return func(p *Part) bool { return p.Runs }

@@ -47,9 +47,9 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	}
 }
 
-// concerned returns, by rank, the applications that may have to change after a cluster's new state. For a cluster to which launchers submit jobs, that is
-// every application, because any of its jobs may be gone. For a cluster that itself makes the jobs of parts, only some applications are concerned: those
-// that the state names, and those that may hold hosts.
+// concerned returns, by rank, the applications that may have to change after a cluster's new state. For a cluster to which launchers
+// submit jobs, that is every application, because any of its jobs may be gone. For a cluster that itself makes the jobs of parts, only
+// some applications are concerned: those that the state names, and those that may hold hosts.
 func (m *Machine) concerned(i int) []*application {
 	c := m.clusters[i]
 	if !c.Embedded {
@@ -122,8 +122,9 @@ func (m *Machine) checkReadings() {
 	}
 }
 
-// findOrphans finds a cluster's orphans, which are jobs that are marked launch= and that no application names. If the job of a part was lost before its
-// start, an orphan with the right user and mark replaces it, because a batch system may have requeued the job under a new number.
+// findOrphans finds a cluster's orphans, which are jobs that are marked launch= and that no application names. If the job of a part was
+// lost before its start, an orphan with the right user and mark replaces it, because a batch system may have requeued the job under a new
+// number.
 func (m *Machine) findOrphans(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}

@@ -24,8 +24,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// traffic is the experiment of Figure 12 in virtual time. The state machines of the sidecar and of the launchers exchange the frames that they would send
-// over a network. All launchers answer immediately, and all parts start immediately.
+// traffic is the experiment of Figure 12 in virtual time. The state machines of the sidecar and of the launchers exchange the frames that
+// they would send over a network. All launchers answer immediately, and all parts start immediately.
 type traffic struct {
 	t         *testing.T
 	now       core.Time
@@ -285,8 +285,8 @@ const mostTraffic = 1.5
 
 var longFlag = flag.Bool("accordion.long", false, "all shares of cem applications of Figure 12")
 
-// All frames of the sidecar and the launchers together have at most 1.5 times the number of bytes that the paper's simulation counts for the same jobs. The
-// test prints the table in docs/delegated.md:
+// All frames of the sidecar and the launchers together have at most 1.5 times the number of bytes that the paper's simulation counts for
+// the same jobs. The test prints the table in docs/delegated.md:
 //
 //	ACCORDION_TRACES=… go test ./adapter/delegated/apps -run TheTrafficOfFigure12 -v -args -accordion.long
 func TestTheTrafficOfFigure12(t *testing.T) {

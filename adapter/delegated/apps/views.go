@@ -15,8 +15,8 @@ func (m *Machine) visible(a *application, c int) bool {
 	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].passes(a.Filter)
 }
 
-// flush sends launchers their next views. A launcher that has not acknowledged its last view does not get another one yet. Its next view will have all
-// changes.
+// flush sends launchers their next views. A launcher that has not acknowledged its last view does not get another one yet. Its next view
+// will have all changes.
 func (m *Machine) flush() {
 	if m.unsettled {
 		m.updateRMS()
@@ -44,8 +44,8 @@ func (a *application) listens() bool {
 	return a.launcher != nil && a.unackedSince == 0 && a.newest != nil
 }
 
-// sees reports whether there is a cluster to show to an application's launcher. After a restart there is none until the clusters have been read, and a pass
-// has computed their occupation. An empty view must not be sent, because the launcher would give up.
+// sees reports whether there is a cluster to show to an application's launcher. After a restart there is none until the clusters have
+// been read, and a pass has computed their occupation. An empty view must not be sent, because the launcher would give up.
 func (m *Machine) sees(a *application) bool {
 	for i := range m.clusters {
 		if a.newest[i].Known && m.visible(a, i) {
@@ -113,8 +113,8 @@ func (m *Machine) news(a *application) bool {
 	return false
 }
 
-// teller returns the describer of cluster i for a launcher to which the clusters in `seen` are known. If two clusters are new in the same view, the
-// description of the second one has the link between them.
+// teller returns the describer of cluster i for a launcher to which the clusters in `seen` are known. If two clusters are new in the same
+// view, the description of the second one has the link between them.
 func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	return describer{
 		Info:     m.clusters[i].info(),
@@ -143,7 +143,8 @@ type clusterView struct {
 	Version int64 // version of Points and Hosts: if two versions are equal, the values are equal; 0 if not known
 }
 
-// Same reports whether the versions show that nothing has changed. If it returns false, something may have changed, and Learn has to compare the points.
+// Same reports whether the versions show that nothing has changed. If it returns false, something may have changed, and Learn has to
+// compare the points.
 func (s *clusterView) Same(newest clusterView, now clusterInfo) bool {
 	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
@@ -180,7 +181,8 @@ func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.
 	return ch, true
 }
 
-// clip returns an occupation from the second `now` on. No point has more than `hosts` used hosts, and adjacent points have different numbers.
+// clip returns an occupation from the second `now` on. No point has more than `hosts` used hosts, and adjacent points have different
+// numbers.
 func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	for len(points) > 1 && points[1].At <= now {
 		points = points[1:]
@@ -195,8 +197,9 @@ func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	return out
 }
 
-// difference returns the interval [`from`, `to`) in which two clipped occupations differ. If the interval has no end, `to` is 0. The result `steps` is the
-// new occupation in that interval, in the form t0,n0,t1,n1,… that messages use. It is never longer than the whole new occupation.
+// difference returns the interval [`from`, `to`) in which two clipped occupations differ. If the interval has no end, `to` is 0. The
+// result `steps` is the new occupation in that interval, in the form t0,n0,t1,n1,… that messages use. It is never longer than the whole
+// new occupation.
 func difference(old, fresh []profile.Point, now core.Time) (from, to core.Time, steps []int64, differ bool) {
 	head := 0
 	for head < len(old) && head < len(fresh) && old[head] == fresh[head] {

@@ -32,7 +32,8 @@ func used(points []profile.Point, t core.Time) (n int) {
 	return n
 }
 
-// If a difference is applied to the old occupation, the result is the new occupation. A difference is never longer than the whole occupation.
+// If a difference is applied to the old occupation, the result is the new occupation. A difference is never longer than the whole
+// occupation.
 func TestOldOccupationWithDifferenceIsTheNewOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")

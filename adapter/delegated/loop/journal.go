@@ -10,8 +10,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// Journal is the journal of applications, delegate.db. It has the format of a cluster's journal, but its records and entries are about applications instead
-// of jobs. One process writes the file, and any number of processes may read it.
+// Journal is the journal of applications, delegate.db. It has the format of a cluster's journal, but its records and entries are about
+// applications instead of jobs. One process writes the file, and any number of processes may read it.
 type Journal struct{ *journal.Journal }
 
 // Open opens the journal for the loop, and creates the file if it does not exist. It returns the errors of journal.Open.

@@ -49,8 +49,8 @@ func New(o Options) *Loop {
 // most is the largest number of events that the loop handles before it checks the clock again.
 const most = 1000
 
-// Run serves launchers until ctx ends, and then returns nil. It continues the applications in the journal. If the journal cannot be read or written, Run
-// returns an error. It then does nothing more, and running applications continue to run.
+// Run serves launchers until ctx ends, and then returns nil. It continues the applications in the journal. If the journal cannot be read
+// or written, Run returns an error. It then does nothing more, and running applications continue to run.
 func (l *Loop) Run(ctx context.Context) error {
 	l.checked = l.Clock.Now()
 	for _, c := range l.Clusters {
@@ -75,8 +75,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// Alive waits until the loop answers, and returns nil. If the loop hangs or does not run, Alive returns the error of ctx when ctx ends. Any goroutine may
-// call it.
+// Alive waits until the loop answers, and returns nil. If the loop hangs or does not run, Alive returns the error of ctx when ctx ends.
+// Any goroutine may call it.
 func (l *Loop) Alive(ctx context.Context) error {
 	select {
 	case l.asked <- struct{}{}:
@@ -100,8 +100,9 @@ func (l *Loop) begin() error {
 	return err
 }
 
-// checkClock detects that the clock was set. Applications depend on elapsed time, not on the time of day. So the loop begins again, as after a restart, and
-// moves all promised times by as much as the clock was set. The sessions of launchers and parts end, and they reconnect.
+// checkClock detects that the clock was set. Applications depend on elapsed time, not on the time of day. So the loop begins again, as
+// after a restart, and moves all promised times by as much as the clock was set. The sessions of launchers and parts end, and they
+// reconnect.
 func (l *Loop) checkClock() error {
 	now := l.Clock.Now()
 	by := adapter.ClockJump(l.Clock, l.checked, now)
@@ -126,8 +127,8 @@ func (l *Loop) checkClock() error {
 	return nil
 }
 
-// turn carries out the effects of the events since the previous turn. Then, if a pass is due, it makes the pass. So the journal has everything that happened
-// before the pass.
+// turn carries out the effects of the events since the previous turn. Then, if a pass is due, it makes the pass. So the journal has
+// everything that happened before the pass.
 func (l *Loop) turn() error {
 	if err := l.carry(l.machine.Effects()); err != nil {
 		return err
@@ -171,8 +172,8 @@ func (l *Loop) carry(e apps.Effects) error {
 	return nil
 }
 
-// wait waits for an event, for a new state of a cluster, or until the machine's next Wake is due. If there is no event, the Session of the result is nil. ok
-// is false if ctx has ended.
+// wait waits for an event, for a new state of a cluster, or until the machine's next Wake is due. If there is no event, the Session of
+// the result is nil. ok is false if ctx has ended.
 func (l *Loop) wait(ctx context.Context) (event server.Event, ok bool) {
 	var due <-chan time.Time
 	next := l.machine.Next()
@@ -228,8 +229,8 @@ func (l *Loop) receive(e server.Event) {
 // ahead is the largest number of seconds by which the time of a state may be later than the loop's clock.
 const ahead core.Time = 2
 
-// readStates passes new states of clusters to the machine. It ignores a state that was made before the clock was set back, because the cluster's sidecar also
-// detects that, and shows another state.
+// readStates passes new states of clusters to the machine. It ignores a state that was made before the clock was set back, because the
+// cluster's sidecar also detects that, and shows another state.
 func (l *Loop) readStates() {
 	for i, c := range l.Clusters {
 		state := c.Mailbox.State()

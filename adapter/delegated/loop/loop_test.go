@@ -221,8 +221,8 @@ func TestApplicationStartsAndEnds(t *testing.T) {
 	})
 }
 
-// The clock is set while one application runs and another one waits. The launchers of both reconnect. The first application keeps the rest of its walltime,
-// and the second one starts after it.
+// The clock is set while one application runs and another one waits. The launchers of both reconnect. The first application keeps the
+// rest of its walltime, and the second one starts after it.
 func TestApplicationsContinueWhenTheClockIsSet(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": -time.Hour, "forward": 30 * time.Hour} {
 		t.Run(name, func(t *testing.T) {

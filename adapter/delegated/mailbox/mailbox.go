@@ -2,8 +2,8 @@ package mailbox
 
 import "sync"
 
-// Mailbox holds the newest state of a cluster, and the newest orders for the cluster. The cluster's sidecar writes the state and reads the orders. The loop of
-// applications reads the state and writes the orders. No method blocks.
+// Mailbox holds the newest state of a cluster, and the newest orders for the cluster. The cluster's sidecar writes the state and reads
+// the orders. The loop of applications reads the state and writes the orders. No method blocks.
 type Mailbox struct {
 	mu      sync.Mutex
 	state   *ClusterState

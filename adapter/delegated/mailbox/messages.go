@@ -1,6 +1,7 @@
-// Package mailbox connects the loop of applications (adapter/delegated/loop) with the sidecar of each cluster, and defines the messages between them. The
-// sidecar sends a ClusterState, which has the nodes and jobs of its cluster. The loop sends a list of Orders, one for each part of an application on that
-// cluster. Each message is complete, and replaces the previous one. A Mailbox holds the newest message in each direction. Neither side waits for the other.
+// Package mailbox connects the loop of applications (adapter/delegated/loop) with the sidecar of each cluster, and defines the messages
+// between them. The sidecar sends a ClusterState, which has the nodes and jobs of its cluster. The loop sends a list of Orders, one for
+// each part of an application on that cluster. Each message is complete, and replaces the previous one. A Mailbox holds the newest
+// message in each direction. Neither side waits for the other.
 //
 // The package decides nothing. The loop decides which application starts. The sidecar decides how its batch system starts a part.
 //
@@ -19,8 +20,8 @@ import (
 type ClusterState struct {
 	Read  core.Time // Unix second of the reading, by the sidecar's clock; it never decreases, unless the clock is set
 	Hosts int       // number of nodes that an application may request: all nodes of the pool, except those that have been out of service for some time
-	// Local has what the cluster plans itself: its running jobs, guards, reservations and closures, and its waiting jobs, ordered by the time of their
-	// submission. It does not have parts of applications. The receiver of the state may change Local.
+	// Local has what the cluster plans itself: its running jobs, guards, reservations and closures, and its waiting jobs, ordered by the
+	// time of their submission. It does not have parts of applications. The receiver of the state may change Local.
 	Local sched.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), including those that no application names
 	Parts []Standing // how far each order has been carried out
@@ -41,7 +42,8 @@ type Job struct {
 // Want is what should happen with a part.
 type Want int
 
-// The values of Want. The loop repeats an order until the cluster's state shows that the order is carried out. Carrying out an order twice must do no harm.
+// The values of Want. The loop repeats an order until the cluster's state shows that the order is carried out. Carrying out an order
+// twice must do no harm.
 const (
 	Wait    Want = iota // the part's job is held, and does not start; it is planned as a rigid job that begins at Order.At
 	Prepare             // idle nodes are reserved for the part, and the job's size and time limit are set; the job is not tied to the reservation
@@ -52,8 +54,8 @@ const (
 	Ghost               // the part's nodes are reserved for root until Order.Until, so that launchers have time to answer their views
 )
 
-// Order is what should happen with one part on this cluster. If a later message has no order for the part, the part's reservation is deleted, and its job
-// does not change.
+// Order is what should happen with one part on this cluster. If a later message has no order for the part, the part's reservation is
+// deleted, and its job does not change.
 type Order struct {
 	Application int64
 	Job         core.JobID // the part's job; 0 if the cluster makes the job at the start (adapter.JobSubmitter)

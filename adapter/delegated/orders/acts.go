@@ -17,8 +17,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// abandoned is the number of seconds after which the batch system itself deletes the reservation of a prepared part if no job runs in it. So the
-// reservation disappears even if all sidecars are dead.
+// abandoned is the number of seconds after which the batch system itself deletes the reservation of a prepared part if no job runs in it.
+// So the reservation disappears even if all sidecars are dead.
 const abandoned core.Time = 60
 
 // endAgain is the pause before the sidecar again ends a job that still exists although it was ended.
@@ -47,8 +47,8 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	})
 }
 
-// again is called when a step has succeeded. If the same step is repeated although it succeeded, again delays it more and more, because the batch system may
-// never show the effect of the step.
+// again is called when a step has succeeded. If the same step is repeated although it succeeded, again delays it more and more, because
+// the batch system may never show the effect of the step.
 func (k *Keeper) again(e *entry) {
 	if e.step.Verb != e.lastVerb {
 		e.lastVerb, e.repeats = e.step.Verb, 0
@@ -92,8 +92,8 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask asks the batch system how the job of a part ended, if readings no longer show the job. If the batch system does not know the job any more, the part
-// does not count as failed. If the job has not ended, ask is called again.
+// ask asks the batch system how the job of a part ended, if readings no longer show the job. If the batch system does not know the job
+// any more, the part does not count as failed. If the job has not ended, ask is called again.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
 	gone, why, alive := e.memory.Gone, "", false
 	return func() error {
@@ -117,8 +117,8 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 		}
 }
 
-// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system itself makes the jobs of parts, prepare first lets it make
-// the job.
+// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system itself makes the jobs of parts, prepare
+// first lets it make the job.
 func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
 	o, nodes, settings := e.order, e.step.Nodes, k.Settings
 	var key adapter.Key
@@ -221,7 +221,8 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	return false
 }
 
-// idle reports whether all of the nodes are idle in the newest reading. If they are, no other job began there before this sidecar knew of the part.
+// idle reports whether all of the nodes are idle in the newest reading. If they are, no other job began there before this sidecar knew of
+// the part.
 func (k *Keeper) idle(nodes []string) bool {
 	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
 }
@@ -234,8 +235,9 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p.Promise, p.PlannedEnd, p.StepCalls = []core.Time{until}, until, managed.StepCallsNever
 }
 
-// reservedFor returns the nodes that are reserved for the part's start in the present try, or are just being reserved. It returns none if the reservation is
-// of an earlier try, because other jobs may have its nodes now. A late call of the earlier try may have replaced the reservation of the present try.
+// reservedFor returns the nodes that are reserved for the part's start in the present try, or are just being reserved. It returns none if
+// the reservation is of an earlier try, because other jobs may have its nodes now. A late call of the earlier try may have replaced the
+// reservation of the present try.
 func (k *Keeper) reservedFor(e *entry) []string {
 	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing

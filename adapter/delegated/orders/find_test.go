@@ -31,8 +31,8 @@ func TestAnotherUsersJobWithNumberAndMarkIsNoPart(t *testing.T) {
 	}
 }
 
-// reads passes readings to a Keeper. Each reading has one job. It returns the stand of application 7's part after each reading, and the user of the part in
-// each state of the cluster.
+// reads passes readings to a Keeper. Each reading has one job. It returns the stand of application 7's part after each reading, and the
+// user of the part in each state of the cluster.
 func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
@@ -130,8 +130,8 @@ func TestUnseenPartHasEndedOnlyIfTheBatchSystemConfirmsIt(t *testing.T) {
 	}
 }
 
-// The last call of a killed sidecar may be carried out late, and write the reservation of an earlier try, whose nodes other jobs have received meanwhile. The
-// next sidecar does not remember which nodes were prepared, but the order names them.
+// The last call of a killed sidecar may be carried out late, and write the reservation of an earlier try, whose nodes other jobs have
+// received meanwhile. The next sidecar does not remember which nodes were prepared, but the order names them.
 func TestReservationOverOtherNodesThanOrderedStartsNothing(t *testing.T) {
 	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
 	for _, c := range []struct {

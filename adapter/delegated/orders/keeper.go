@@ -15,8 +15,8 @@ import (
 	"accordion/core"
 )
 
-// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns the Keeper. What a Keeper
-// remembers is lost when the process ends. The next Keeper finds out from readings and orders what has been done.
+// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns the Keeper.
+// What a Keeper remembers is lost when the process ends. The next Keeper finds out from readings and orders what has been done.
 type Keeper struct {
 	sidecar.PartsHost
 	mailbox   *mailbox.Mailbox
@@ -119,8 +119,8 @@ func (k *Keeper) takeOrders() {
 	}
 }
 
-// recall takes the nodes that were prepared for a start from the order, if this sidecar was started after the preparation. The reservation may have other
-// nodes, if a late call of a killed sidecar wrote it, and other jobs may have those nodes.
+// recall takes the nodes that were prepared for a start from the order, if this sidecar was started after the preparation. The
+// reservation may have other nodes, if a late call of a killed sidecar wrote it, and other jobs may have those nodes.
 func (e *entry) recall() {
 	if e.order.Want == mailbox.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
 		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
@@ -183,16 +183,16 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit is called if a part's job is held and tied to its reservation when the sidecar starts. It marks the part as unsure, because a sidecar that died may
-// have been releasing the job.
+// inherit is called if a part's job is held and tied to its reservation when the sidecar starts. It marks the part as unsure, because a
+// sidecar that died may have been releasing the job.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.LateCall); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
 
-// settle finds out whether a release that timed out may still be carried out. The answer is known only after a reading that began when the batch system could
-// no longer carry out the release.
+// settle finds out whether a release that timed out may still be carried out. The answer is known only after a reading that began when
+// the batch system could no longer carry out the release.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -211,8 +211,8 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == mailbox.Run || e.order.Want == mailbox.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the job of the order with the name, if the job belongs to the order's user. If the batch system made several such jobs, find prefers one that
-// has not ended.
+// find returns the job of the order with the name, if the job belongs to the order's user. If the batch system made several such jobs,
+// find prefers one that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
@@ -226,9 +226,10 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	return found
 }
 
-// owns reports whether a job belongs to the order's user. After a crash, the batch system may use job numbers again, so another user's job may have the
-// number in the order and the mark of the application. While the user directory does not answer, jobs have no user names. In that case the job must have the
-// user ID that belonged to the name in an earlier reading. If that is not known, the job must have the number and the submission time in the order.
+// owns reports whether a job belongs to the order's user. After a crash, the batch system may use job numbers again, so another user's
+// job may have the number in the order and the mark of the application. While the user directory does not answer, jobs have no user
+// names. In that case the job must have the user ID that belonged to the name in an earlier reading. If that is not known, the job must
+// have the number and the submission time in the order.
 func (e *entry) owns(n name, j *adapter.Job) bool {
 	switch {
 	case !j.Nameless():
@@ -320,8 +321,9 @@ func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	return s
 }
 
-// nodesFor returns the nodes on which a part may be prepared now, or why there are none. It returns the nodes that the plan gives the part, unless a growth or
-// a start in this cycle has taken them. If nodes are already reserved for the part, it returns the reserved nodes.
+// nodesFor returns the nodes on which a part may be prepared now, or why there are none. It returns the nodes that the plan gives the
+// part, unless a growth or a start in this cycle has taken them. If nodes are already reserved for the part, it returns the reserved
+// nodes.
 func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
 	c := e.plan.Course
 	switch {
@@ -437,7 +439,8 @@ func (k *Keeper) Show(v *plan.World) {
 	k.mailbox.Show(b)
 }
 
-// partJobs returns those jobs of a reading that are parts. If the reading does not have the name of a part's user, it uses the name in the order.
+// partJobs returns those jobs of a reading that are parts. If the reading does not have the name of a part's user, it uses the name in
+// the order.
 func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {

@@ -98,8 +98,8 @@ func Next(o mailbox.Order, s Observation, m Memory) Step {
 	return Step{Stand: mailbox.Waiting}
 }
 
-// Left returns the call for a job that no order names. A job that waits must not start, because its application was not started. If the batch system itself
-// made a waiting job, the job is ended.
+// Left returns the call for a job that no order names. A job that waits must not start, because its application was not started. If the
+// batch system itself made a waiting job, the job is ended.
 func Left(j *adapter.Job) Verb {
 	application, _ := adapter.LaunchOf(j)
 	switch {
@@ -126,8 +126,8 @@ func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.
 // made reports whether the batch system itself makes the job.
 func (t try) made() bool { return t.o.Job == 0 }
 
-// mayStart reports whether a waiting job of an application is not held, or is tied to the reservation for its start. Package slurm holds jobs by tying them to
-// another reservation, so that a job with another reservation cannot start.
+// mayStart reports whether a waiting job of an application is not held, or is tied to the reservation for its start. Package slurm holds
+// jobs by tying them to another reservation, so that a job with another reservation cannot start.
 func mayStart(j *adapter.Job, application int64) bool {
 	return !j.Held || j.Reservation == managed.PartReservation(application)
 }
@@ -149,8 +149,8 @@ func (t try) replaced() bool {
 // stiff is the message to the user if the job of a part is ended because it cannot be started. The launcher then submits another job.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
-// unsure reports whether the job may begin at any moment although the order is not to start it. The cause is a release that timed out and may still be
-// carried out. Holding the job would not help, because the batch system may carry out the release after the hold.
+// unsure reports whether the job may begin at any moment although the order is not to start it. The cause is a release that timed out and
+// may still be carried out. Holding the job would not help, because the batch system may carry out the release after the hold.
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Drop:
@@ -159,8 +159,8 @@ func (t try) unsure() bool {
 	return false
 }
 
-// waitUntilSettled returns a step that leaves the job tied to its reservation, and keeps the reservation. If the job begins after all, it begins on the
-// prepared nodes, and is then ended.
+// waitUntilSettled returns a step that leaves the job tied to its reservation, and keeps the reservation. If the job begins after all, it
+// begins on the prepared nodes, and is then ended.
 func (t try) waitUntilSettled() Step {
 	step := Step{Keep: true, Stand: mailbox.Waiting}
 	if t.o.Want == mailbox.Drop {
@@ -282,7 +282,8 @@ func (t try) start() Step {
 	return Step{Keep: true, Stand: mailbox.Starting}
 }
 
-// untie returns the step that unties a running part from its reservation, which is then deleted. If the part runs on wrong nodes, the step ends it.
+// untie returns the step that unties a running part from its reservation, which is then deleted. If the part runs on wrong nodes, the
+// step ends it.
 func (t try) untie() Step {
 	step := Step{Stand: mailbox.Running, On: t.s.Job.Nodes}
 	switch {
@@ -304,8 +305,8 @@ func (t try) run() Step {
 	return t.ended()
 }
 
-// ended returns the step for a part whose job has ended. Readings do not show jobs that have ended, so the batch system must first be asked how the job
-// ended. After that, the stand is Over.
+// ended returns the step for a part whose job has ended. Readings do not show jobs that have ended, so the batch system must first be
+// asked how the job ended. After that, the stand is Over.
 func (t try) ended() Step {
 	switch {
 	case t.m.Failed || t.m.Gone == (adapter.Key{}):

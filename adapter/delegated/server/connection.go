@@ -38,8 +38,8 @@ type connection struct {
 
 var _ Session = (*connection)(nil)
 
-// readBuffer is the size in bytes of a connection's read buffer. It is small, because there may be thousands of connections, but has room for several of a
-// launcher's usual frames.
+// readBuffer is the size in bytes of a connection's read buffer. It is small, because there may be thousands of connections, but has room
+// for several of a launcher's usual frames.
 const readBuffer = 512
 
 func newConnection(s *Server, conn net.Conn, log hclog.Logger) *connection {
@@ -63,8 +63,8 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// setCluster fills in the name of the cluster to whose sidecar a part has connected, because the part does not know that name. The welcome will also contain
-// the name.
+// setCluster fills in the name of the cluster to whose sidecar a part has connected, because the part does not know that name. The
+// welcome will also contain the name.
 func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	if hello.Part == nil {
 		return
@@ -159,8 +159,8 @@ func (l *connection) writeFirst(frame []byte) error {
 
 func (l *connection) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands all messages of the session to the loop, beginning with the hello, and finally the end of the session. It delays neither the loop if the peer is
-// slow, nor the peer's other traffic if the loop is slow.
+// serve hands all messages of the session to the loop, beginning with the hello, and finally the end of the session. It delays neither
+// the loop if the peer is slow, nor the peer's other traffic if the loop is slow.
 func (l *connection) serve(hello numbered) {
 	if l.handOver(hello) {
 		if err := l.listen(); err != nil {
@@ -301,7 +301,8 @@ func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	return m, r
 }
 
-// parse parses a frame. The parameter `sent` is the size of the frame as it was sent. parse refuses messages that launchers and parts may not send.
+// parse parses a frame. The parameter `sent` is the size of the frame as it was sent. parse refuses messages that launchers and parts may
+// not send.
 func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
 	l.server.meter.Frame(In, typeOf(m, err), sent)
@@ -333,8 +334,8 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits until all frames are written, and closes the connection. If possible, it first closes only the direction to the peer, and gives the peer a moment
-// to read. If it closed a connection with unread input, frames that the peer has not read yet would be lost.
+// end waits until all frames are written, and closes the connection. If possible, it first closes only the direction to the peer, and
+// gives the peer a moment to read. If it closed a connection with unread input, frames that the peer has not read yet would be lost.
 func (l *connection) end() {
 	<-l.wrote
 	defer l.conn.Close()

@@ -15,8 +15,8 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// After a valid hello, a peer sends arbitrary bytes, in pieces of any size. The peer and the loop must receive only valid messages, and each must see the end
-// of the session exactly once. To run the test for longer:
+// After a valid hello, a peer sends arbitrary bytes, in pieces of any size. The peer and the loop must receive only valid messages, and
+// each must see the end of the session exactly once. To run the test for longer:
 //
 //	go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/delegated/server
 func FuzzASession(f *testing.F) {
@@ -63,7 +63,8 @@ func FuzzAPackedSession(f *testing.F) {
 	})
 }
 
-// fuzzed plays a session whose peer sends the bytes `sent` in pieces of `piece` bytes (0 means all in one piece), and then waits for the end of the session.
+// fuzzed plays a session whose peer sends the bytes `sent` in pieces of `piece` bytes (0 means all in one piece), and then waits for the
+// end of the session.
 func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
 	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))
@@ -94,8 +95,8 @@ func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	}
 }
 
-// hears reads messages until the end of the session. The last message must be a refusal that ends the session, unless the session ended because the peer
-// counted as dead.
+// hears reads messages until the end of the session. The last message must be a refusal that ends the session, unless the session ended
+// because the peer counted as dead.
 func hears(t *testing.T, p *peer) {
 	over := false
 	for {

@@ -227,8 +227,9 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkBroadcast measures the time from the first Send of a view with 100 steps until the last of 200 launchers in this process has read it. It reports
-// the median of 50 measurements, in milliseconds. It also reports the processor time of both ends, which depends less on how busy the machine is.
+// BenchmarkBroadcast measures the time from the first Send of a view with 100 steps until the last of 200 launchers in this process has
+// read it. It reports the median of 50 measurements, in milliseconds. It also reports the processor time of both ends, which depends less
+// on how busy the machine is.
 func BenchmarkBroadcast(b *testing.B) {
 	const n = 200
 	needs(b, 2*n+100)

@@ -2,8 +2,8 @@ package server
 
 import "time"
 
-// A peer may send `burst` frames in quick succession, and `sustained` frames a second in the long run. That is much more than a normal launcher needs, which
-// sends one frame for each view, and answers pings.
+// A peer may send `burst` frames in quick succession, and `sustained` frames a second in the long run. That is much more than a normal
+// launcher needs, which sends one frame for each view, and answers pings.
 const (
 	sustained = 50
 	burst     = 200

@@ -41,13 +41,13 @@ func New(life context.Context, o Options) *Server {
 	return &Server{life: life, meter: o.Meter, log: o.Log, events: make(chan Event)}
 }
 
-// Events returns the channel with the messages of all sessions. Messages of the same session come in order. The reader of the channel must not wait for a
-// session. It may call Send and Close, which never block. After the reader has closed a session, a message that was already on its way may still come. The
-// channel is never closed.
+// Events returns the channel with the messages of all sessions. Messages of the same session come in order. The reader of the channel
+// must not wait for a session. It may call Send and Close, which never block. After the reader has closed a session, a message that was
+// already on its way may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 
-// Of returns the session.Launchers for the session server of one cluster. `lookup` returns the name that the cluster's batch system has for a user ID; nil
-// means session.LookupUser.
+// Of returns the session.Launchers for the session server of one cluster. `lookup` returns the name that the cluster's batch system has
+// for a user ID; nil means session.LookupUser.
 func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) session.Launchers {
 	if lookup == nil {
 		lookup = session.LookupUser
