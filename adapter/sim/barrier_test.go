@@ -98,7 +98,7 @@ func (u *user) barrier(ctx context.Context, p *conn, c int, h *embedded.Handle) 
 	}
 }
 
-// begins is called when a part begins its work. It checks that the job has the nodes in the message that let the part continue.
+// begins checks, when a part begins its work, that the job has the nodes in the message that let the part continue.
 func (u *user) begins(g *launcher.Go, c int, h *embedded.Handle) {
 	w := u.loop.clusters[c]
 	for i, on := range g.Hosts {

@@ -304,7 +304,7 @@ func (w *world) adopt(name string) {
 	}
 }
 
-// endOrphans is called when a sidecar starts. It sets the end of all orphans to a few readings later. A
+// endOrphans sets, when a sidecar starts, the end of all orphans to a few readings later. A
 // reservation that the new sidecar has not deleted by then is a part of its plan.
 func (w *world) endOrphans() {
 	w.mu.Lock()

@@ -81,7 +81,7 @@ const (
 	pauseShare = 19
 )
 
-// compose is the composer: it makes a version of each snapshot, until ctx ends.
+// compose makes a version of each snapshot, until ctx ends. The goroutine that runs it is the composer.
 func (h *Server) compose(ctx context.Context) {
 	past := newPast(h.options.Journal, h.options.Clock())
 	pause := time.NewTimer(0)

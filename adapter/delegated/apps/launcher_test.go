@@ -336,8 +336,7 @@ func (p *process) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// first is called when the user's code in a part begins. It checks that all other parts of the application have reported that they are
-// ready.
+// first checks, when the user's code in a part begins, that all other parts of the application have reported that they are ready.
 func (p *process) first() {
 	a := p.m.byID[p.fakeJob.app]
 	if a == nil {

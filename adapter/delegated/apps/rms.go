@@ -199,9 +199,9 @@ func (m *Machine) pass() bool {
 	return true
 }
 
-// showCluster is called after a pass has computed the occupation of a cluster for the first time. It removes applications without a
-// request from the RMS and adds them again, because the RMS shows an application only those clusters whose occupation it had when the
-// application was added.
+// showCluster shows a cluster to applications without a request, after a pass has computed the cluster's occupation for the first time.
+// It removes these applications from the RMS and adds them again, because the RMS shows an application only those clusters whose
+// occupation it had when the application was added.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {

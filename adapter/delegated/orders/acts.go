@@ -47,8 +47,8 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	})
 }
 
-// again is called when a step has succeeded. If the same step is repeated although it succeeded, again delays it more and more, because
-// the batch system may never show the effect of the step.
+// again delays a step that is repeated although it already succeeded. Each repetition waits longer, because the batch system may never
+// show the effect of the step.
 func (k *Keeper) again(e *entry) {
 	if e.step.Verb != e.lastVerb {
 		e.lastVerb, e.repeats = e.step.Verb, 0

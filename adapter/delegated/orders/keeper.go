@@ -183,8 +183,8 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit is called if a part's job is held and tied to its reservation when the sidecar starts. It marks the part as unsure, because a
-// sidecar that died may have been releasing the job.
+// inherit marks a part as unsure if its job is held and tied to its reservation when the sidecar starts. The previous sidecar may have
+// been releasing the job when it died.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.LateCall); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true

@@ -306,7 +306,7 @@ func (t try) run() Step {
 }
 
 // ended returns the step for a part whose job has ended. Readings do not show jobs that have ended, so the batch system must first be
-// asked how the job ended. After that, the stand is Over.
+// asked how the job ended. After that, the step has the stand Over.
 func (t try) ended() Step {
 	switch {
 	case t.m.Failed || t.m.Gone == (adapter.Key{}):
