@@ -182,7 +182,7 @@ func TestReaderThatFellBehindGetsTheWholeState(t *testing.T) {
 	}
 }
 
-// Messages are compressed once for all readers, so each compressed message must be readable after any other.
+// The server compresses a message once for all readers, so each compressed message must be readable after any other.
 func TestPackedPiecesFollowOneAnother(t *testing.T) {
 	var b bytes.Buffer
 	b.Write(packedHeader)
