@@ -137,8 +137,8 @@ type JobSubmitter interface {
 	Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (Key, error)
 }
 
-// Ager is a BatchSystem in which the age of a job that waits for the sidecar counts from the first
-// second at which the job could have run. The batch system does not store that second. Each reading
+// Ager is a BatchSystem that ranks waiting jobs by age. The age of a job that the sidecar holds must
+// count from the first second at which the job could have run. The batch system does not store that second. Each reading
 // has it in Job.CouldRun, but the implementation keeps it only in memory, until the sidecar ends.
 type Ager interface {
 	// Recall restores the first second at which a job could have run, for a job that waited already

@@ -93,8 +93,7 @@ func RequestOf(j *Job) string {
 	return ""
 }
 
-// IsRequest reports whether a word begins like a request to the sidecar: "ep=…", "mold=…",
-// "launch=…". The rest of the word may be invalid.
+// IsRequest reports whether a text begins like a request to the sidecar: "ep=…", "mold=…", "launch=…". The rest of the text may be invalid.
 func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }

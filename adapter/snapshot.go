@@ -49,8 +49,8 @@ type Reservation struct {
 	// reservation is in force again, the earliest first, as far ahead as plans need them.
 	Repeats string
 	Later   []Span
-	// Strict means that a job whose time limit ends after Start does not start on any of the nodes,
-	// even if it would release the node before Start (Slurm's MAINT).
+	// Strict means that no job may start on a node of the reservation if its time limit ends after
+	// Start. That holds even if the job would release the node before Start (Slurm's MAINT).
 	Strict bool
 }
 

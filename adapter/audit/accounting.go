@@ -210,7 +210,7 @@ func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	}
 }
 
-// within reports whether each of the nodes is one of others.
+// within reports whether `others` contains all of the nodes.
 func within(nodes, others []string) bool {
 	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
 }

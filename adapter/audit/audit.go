@@ -61,7 +61,7 @@ const (
 	Remembered   Kind = "record"         // the journal has a record of a job that has ended
 	Node         Kind = "node"           // a node is allocated, but no job has it
 	HostsFile    Kind = "hosts-file"     // a hosts file was left behind
-	Kept         Kind = "kept"           // something else was left behind
+	Kept         Kind = "kept"           // something in CurrentState.Kept was left behind
 	Unfinished   Kind = "unfinished"     // an action has no outcome
 	Missing      Kind = "books-missing"  // accounting has no row of a job that ran
 	Open         Kind = "books-open"     // accounting has no end of a job that has ended

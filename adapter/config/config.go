@@ -55,8 +55,8 @@ type Slurm struct {
 	Conf      string        // path of slurm.conf; "" means the file that Slurm's programs use by default
 	Bin       string        // folder of Slurm's client programs; "" means that they are found through PATH
 	Timeout   time.Duration // timeout of each call
-	Growth    string        // how jobs grow: auto, merge, overlap, companions
-	Manage    string        // which jobs of the partition are planned: told, all
+	Growth    string        // how jobs grow: "auto", "merge", "overlap" or "companions"
+	Manage    string        // which jobs of the partition are planned: ManageTold or ManageAll
 	Limits    string        // file from which job_submit.lua reads the limits of associations and QOS; "" if there is none
 	Clients   int           // number of client programs that may be started in any minute; 0 means no limit
 }
@@ -158,7 +158,7 @@ type Silent struct {
 	Signal string
 }
 
-// Limits limit what one user may take from others through the sidecar.
+// Limits limits how much one user can impair other users through the sidecar.
 type Limits struct {
 	Unused   time.Duration // Unused times the number of nodes in the pool is the number of node-seconds that a user's jobs may leave unused; above that, the sidecar reserves no nodes ahead for them; 0 means no limit
 	HalfLife time.Duration // time after which the counted node-seconds have decreased by half

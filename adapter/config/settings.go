@@ -21,7 +21,7 @@ type setting[C any] struct {
 	section, key string
 	want         string // completes "it must be …"
 	put          func(c *C, value any) bool
-	names        []string // the allowed names, of which an error message suggests the one nearest to a wrong name
+	names        []string // the allowed names; an error message suggests the name that is most similar to the wrong one
 }
 
 // table describes all keys of a file for values of type C.

@@ -76,7 +76,7 @@ func (w *world) reservationOf(name, user string, from, to core.Time, nodes ...st
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: w.unix(from), End: w.unix(to), User: user}
 }
 
-// shows fails the test unless a job is in the state want, such as "running n1,n2" or "pending Resources".
+// shows fails the test unless a job is in the state `want`, such as "running n1,n2" or "pending Resources".
 func (w *world) shows(key adapter.Key, want string) {
 	w.t.Helper()
 	j, err := w.Inspect(w.ctx, key)

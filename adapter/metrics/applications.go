@@ -82,8 +82,8 @@ func (a *Applications) Frame(direction, typ string, bytes int) {
 	a.bytes.WithLabelValues(typ, direction).Add(float64(bytes))
 }
 
-// refusals maps texts to labels, because a metric must have few label values. The label of a refusal
-// is that of the first entry whose text the refusal contains.
+// refusals maps texts to labels, because a metric must have few label values. A refusal gets the label of the first entry whose text the
+// refusal contains.
 var refusals = []struct{ text, reason string }{
 	{adapter.ErrBusy.Error(), "busy"},
 	{adapter.ErrLimit.Error(), "limit"},

@@ -222,8 +222,8 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 // followPause is the pause between two readings of the journal for a follower.
 const followPause = time.Second
 
-// hiddenCost is the number of bytes that is subtracted from a user's allowance for each entry that was
-// read but not sent, because the user may not see it.
+// hiddenCost is the number of bytes that is subtracted from a user's allowance for each entry that the
+// server reads but does not send, because the user may not see it.
 const hiddenCost = 200
 
 // entries writes the entries of the journal, one on each line.

@@ -110,7 +110,7 @@ func (w *world) apply(e event) {
 		w.quiet = true
 		w.mu.Unlock()
 		w.note("the batch system restarts")
-		// The batch system is never up again in the second in which it went down, so that two jobs with the same number have different
+		// The batch system is not up again in the same second in which it went down. So two jobs with the same number have different
 		// seconds of submission.
 		time.Sleep(max(w.dice.span(0, 4*time.Second, "down", e.number), time.Until(time.Now().Truncate(time.Second).Add(time.Second))))
 		w.mu.Lock()

@@ -17,7 +17,7 @@ import (
 type SizeExplanation struct {
 	view.Sizing
 	view.AllowedSizes
-	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, if the rule gives this job the same fraction of its reference size as the head; 0 if the rule computes the job's own fraction
+	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, if the rule uses the head's fraction of its reference size for this job, too; otherwise 0
 	Taken  int          `json:"taken"`          // number of nodes on which the job is planned
 	Keeps  string       `json:"keeps"`          // in words, why the job is not planned on more nodes
 	Listed []SizeOption `json:"listed"`         // in increasing order of nodes

@@ -14,8 +14,8 @@ import (
 // A waiting job has no promise, and its planned start moves as other jobs come and go. Each large move, with its reason, is recorded as
 // an event in the journal, which `accordion explain` shows.
 
-// smallestMove is a number of seconds. A first planned start is announced only if it is at least that
-// far away, and a move of a planned start only if it is at least that large.
+// smallestMove is a number of seconds. A first planned start that is nearer than that is not
+// announced, and nor is a smaller move of a planned start.
 const smallestMove core.Time = 60
 
 // announcedPerCycle is the largest number of starts that are announced in one cycle, because each costs two writes to the disk. The

@@ -55,7 +55,7 @@ type analysis struct {
 	approach core.Time    // number of seconds by which the job must end before a reservation of others begins
 }
 
-// analyze returns an analysis for the job e of the queue, or for no job if e is nil. The field others is empty.
+// analyze returns an analysis for the job e of the queue, or for no job if e is nil. Its field `others` is empty.
 func analyze(q *view.Queue, now core.Time, e *view.Entry) analysis {
 	a := analysis{queue: q, now: now}
 	if e != nil && e.Request != "" && e.Kind != "rigid" {

@@ -33,7 +33,7 @@ type hosted struct {
 
 func (h hosted) RemoteAddr() net.Addr { return h.at }
 
-// One client opens as many streams as all clients together may have open.
+// One client opens as many streams as all clients together may have. Another client can still open one.
 func TestClientWithAllStreamsBlocksNoOther(t *testing.T) {
 	h := New(Options{Any: true, Clock: func() time.Time { return time.Unix(noon, 0) }})
 	inner, err := net.Listen("tcp", "127.0.0.1:0")

@@ -59,7 +59,8 @@ func TestThePastIsReadFromTheJournal(t *testing.T) {
 	}
 }
 
-// If jobs are private, no page and no message may contain the name of a user, or a text about a job that came from a user or the site.
+// If jobs are private, no page and no message may contain the name of a user. Nor may it contain a job's name, or the reason why a job
+// waits.
 func TestPrivateJobsShowNoUser(t *testing.T) {
 	h, root := open(t, Options{Journal: recorded(t), Private: true})
 	s := clusterOf(16, 4, 6)

@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// at advances the machine to the second `now`, and records for which applications something is due. If `now` is earlier than the
+// at sets the machine's time to the second `now`, and records for which applications something is due. If `now` is earlier than the
 // machine's time, the time does not change.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
@@ -66,8 +66,8 @@ func (m *Machine) deadlines() {
 	}
 }
 
-// timeOut gives up the try of an application if `far` returns false for any part of its request, that is, if the part has not come far
-// enough.
+// timeOut gives up the try of an application if any part of its request has not come far enough, that is, if `far` returns false for the
+// part.
 func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {

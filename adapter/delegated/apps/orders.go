@@ -66,8 +66,8 @@ func (m *Machine) sendOrders(i int) {
 	}
 }
 
-// leaving is a number of seconds. If the job of an ended part still exists that long before the end of the part's ghost, the job is
-// ended, so that its nodes are free when the ghost ends.
+// leaving is a number of seconds. If the job of a part still exists when its ghost has only that long left, the job is ended. So the
+// nodes are free when the ghost ends.
 const leaving core.Time = 2
 
 // orderOf returns the order about a part. The parameter `limit` is the time limit of the part's batch job in seconds, and `estimate` is

@@ -287,8 +287,8 @@ const (
 	readWithin  core.Time = 60
 )
 
-// findJob reports whether the newest state of a cluster shows a job that a message of the application named at the second `at`. `wrong`
-// is the reason if the job cannot be used.
+// findJob reports whether the newest state of a cluster shows a job. A message of the application has named the job at the second `at`.
+// `wrong` is the reason if the job cannot be used.
 func (a *Application) findJob(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {

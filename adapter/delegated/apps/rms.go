@@ -200,8 +200,8 @@ func (m *Machine) pass() bool {
 }
 
 // showCluster shows a cluster to applications without a request, after a pass has computed the cluster's occupation for the first time.
-// It removes these applications from the RMS and adds them again, because the RMS shows an application only those clusters whose
-// occupation it had when the application was added.
+// It removes these applications from the RMS and adds them again. That is necessary, because the RMS shows an application only the clusters
+// whose occupation was known when the application was added.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {
