@@ -19,7 +19,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// A page for newcomers that names a file, a folder, a test or a target which is gone stops them.
+// A newcomer cannot follow CONTRIBUTING.md if it names a file, folder, test or target that no longer exists.
 func TestContributingNamesWhatExists(t *testing.T) {
 	page, makefile := read(t, "CONTRIBUTING.md"), read(t, "Makefile")
 	seen := 0
@@ -47,7 +47,7 @@ func TestContributingNamesWhatExists(t *testing.T) {
 	}
 }
 
-// The walks through the code are of use only while each folder and each name in them exists.
+// The walks through the code in ARCHITECTURE.md help only while every folder and every name in them exists.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	page := read(t, "ARCHITECTURE.md")
 	declared := map[string]bool{}
@@ -85,7 +85,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	}
 }
 
-// A package comment names files of its folder (resize.go), of another one (slurm/growth/way.go), or other packages (package growth).
+// Package comments refer to files of the same folder (resize.go), files of other folders (slurm/growth/way.go), and other packages
+// (package growth).
 func TestPackageCommentsNameFilesAndPackagesThatExist(t *testing.T) {
 	all := sources(t, os.DirFS("."))
 	packages, folders := map[string]bool{}, map[string]bool{}
@@ -108,7 +109,7 @@ func TestPackageCommentsNameFilesAndPackagesThatExist(t *testing.T) {
 			}
 		}
 		for _, found := range other.FindAllStringSubmatch(text, -1) {
-			if slices.Contains([]string{"the ", "this ", "a "}, strings.ToLower(found[1])) { // "the package decides"
+			if slices.Contains([]string{"the ", "this ", "a "}, strings.ToLower(found[1])) { // as in "the package decides", which names no package
 				continue
 			}
 			seen++

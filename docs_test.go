@@ -54,8 +54,8 @@ func TestTheGuidesLinkToFilesThatExist(t *testing.T) {
 	}
 }
 
-// TestTheContentsNameEachGuideOnce checks that docs/README.md has each guide once. Its order is the order in which
-// guides are read, and the order of the site.
+// TestTheContentsNameEachGuideOnce checks that docs/README.md lists each guide once. Its order is the order in which
+// guides are meant to be read, and the order of the pages on the site.
 func TestTheContentsNameEachGuideOnce(t *testing.T) {
 	all := guides(t)
 	named := map[string]int{}
@@ -79,7 +79,7 @@ func TestEveryFaultOfTheReliabilityGuideIsShownByATestThatExists(t *testing.T) {
 	checkNamedTests(t, "docs/reliability.md")
 }
 
-// Each row of a table of attacks or limits is whole, in its table and in no other.
+// Each row of the tables of attacks and limits is complete, and in only one of the tables.
 func TestEveryAttackOfTheSecurityGuideIsShownByATestThatExists(t *testing.T) {
 	width, seen := 0, map[string]bool{}
 	for line := range strings.Lines(guides(t)["docs/security.md"]) {
@@ -105,7 +105,7 @@ func TestEveryAttackOfTheSecurityGuideIsShownByATestThatExists(t *testing.T) {
 	checkNamedTests(t, "docs/security.md")
 }
 
-// checkNamedTests fails the test for each test that a guide names in a package which has no such test.
+// checkNamedTests reports an error for each test that a guide names but that does not exist in the package named with it.
 func checkNamedTests(t *testing.T, guide string) {
 	t.Helper()
 	shown := 0
@@ -114,7 +114,7 @@ func checkNamedTests(t *testing.T, guide string) {
 		if len(at) == 0 && testNames.MatchString(line) {
 			t.Errorf("tests without a room: %s", line)
 		}
-		for i, room := range at { // its tests stand between it and the next room
+		for i, room := range at { // the package's tests are listed between its name and the name of the next package
 			end := len(line)
 			if i+1 < len(at) {
 				end = at[i+1][0]

@@ -1,5 +1,5 @@
-// Package accordion_test checks who may import whom (ARCHITECTURE.md, "Imports"), and that the guides and texts in the root agree with the
-// code.
+// Package accordion_test checks which package may import which other (ARCHITECTURE.md, "Imports"). It also checks that the guides, and the
+// texts in the root folder, agree with the code.
 package accordion_test
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const module = "accordion"
 
-// mayImport lists what a top folder may import of the others: a folder, or a folder and all in it ("core/...").
+// mayImport lists what each top folder may import from other top folders: a folder, or a folder with all its subfolders ("core/...").
 var mayImport = map[string][]string{
 	"core":     {},
 	"shim":     {"core/...", "slurm/number"},
@@ -32,33 +32,33 @@ var mayImport = map[string][]string{
 	"internal": {"core/...", "traces/..."},
 }
 
-// testHelpers are the packages for tests, with what each may import of other top folders in addition.
+// testHelpers maps each package for tests to what it may import in addition to mayImport.
 var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}}
 
-// order lists the folders of a top folder: each may import those before it, never those after it.
+// order lists the subfolders of each top folder. A subfolder may import the ones listed before it, but none listed after it.
 var order = map[string][]string{
 	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "malleable", "policy", "order", "delegated"},
 	"adapter": {"", "view", "hostfile", "fair", "connlimit", "folder", "lockfile", "journal", "journald", "systemd", "release",
 		"managed", "plan", "actions", "status", "decide", "session", "readers", "audit",
 		"config", "sidecar", "web", "metrics", "embedded", "sim",
-		"delegated/mailbox", "delegated/orders", "delegated/server", "delegated/apps", "delegated/loop"}, // last: all else builds without them
+		"delegated/mailbox", "delegated/orders", "delegated/server", "delegated/apps", "delegated/loop"}, // last, because everything else must build without these folders
 }
 
-// leaves import nothing of the project, not even of their own top folder.
+// leaves are packages that import no other package of the project, not even one of their own top folder.
 var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "internal/testenv"}
 
-// pure are folders outside core that do no input or output: no files, no network, no other programs. Nor does anything in core.
+// pure are folders outside core that, like core, do no input or output: no files, no network, no other programs.
 var pure = []string{"adapter/view", "adapter/status", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/delegated/mailbox",
 	"adapter/delegated/apps", "slurm/number", "slurm/growth", "oar/planner", "traces/advise"}
 
-// impure is what would let the world into core: the clock, files, the network, other programs, logs. Pure folders outside core may have
-// a clock and a context, but none of outsideWorld.
+// impure lists what core must not import, because it gives access to the clock, files, the network, other programs or logs. Pure folders
+// outside core may use a clock and a context, but nothing in outsideWorld.
 var (
 	impure       = []string{"context", "database", "io", "log", "net", "os", "plugin", "runtime", "sync", "syscall", "testing", "time", "unsafe"}
 	outsideWorld = []string{"database", "net", "os", "plugin", "syscall"}
 )
 
-// source is a Go file that is shipped. Tests may import anything.
+// source is a Go file that is not a test. Tests may import anything.
 type source struct {
 	file   string // slash-separated, from the root
 	folder string
@@ -105,7 +105,7 @@ func (s source) imports() []string {
 	for _, i := range s.Imports {
 		p, err := strconv.Unquote(i.Path.Value)
 		if err != nil {
-			panic(err) // the parser has checked it
+			panic(err) // not reached, because the parser has checked the import path
 		}
 		all = append(all, p)
 	}
@@ -144,7 +144,8 @@ func wrong(folder, imported string) string {
 	return fmt.Sprintf("%s may import of other top folders only %s", top, strings.Join(allowed, ", "))
 }
 
-// rank returns the place of a folder in the order of its top folder. A folder without one has the place of the folder around it.
+// rank returns the position of a folder in the order of its top folder. A folder that order does not list has the position of its parent
+// folder.
 func rank(top, inside string) int {
 	for {
 		if at := slices.Index(order[top], inside); at >= 0 || inside == "" {
@@ -154,7 +155,7 @@ func rank(top, inside string) int {
 	}
 }
 
-// backwards returns why one folder of a top folder must not import another.
+// backwards returns why a folder must not import another folder of the same top folder, or "" if it may.
 func backwards(top, folder, other string) string {
 	if order[top] == nil {
 		return ""
@@ -169,7 +170,7 @@ func backwards(top, folder, other string) string {
 	return ""
 }
 
-// outside returns why core must not import a package that is not of the project.
+// outside returns why core must not import a package from outside the project, or "" if it may.
 func outside(imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	switch {
@@ -213,8 +214,8 @@ func TestPackagesImportWhatTheyMay(t *testing.T) {
 	}
 }
 
-// The globals of math/rand/v2 are seeded by the system: a plan would differ from run to run. And a package variable that
-// changes is state that no caller owns.
+// The top-level functions of math/rand/v2 use a random seed, so a plan that depended on them would differ from run to run. A package
+// variable that changes is state that no caller controls.
 func TestCoreHasNoHiddenState(t *testing.T) {
 	generators := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
 	for _, s := range sources(t, os.DirFS(".")) {
@@ -294,7 +295,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 	}
 }
 
-// Experiments of papers and searches for better orders are for researchers. A site that runs the sidecar does not load them.
+// Experiments for papers, and searches for better queue orders, are for researchers. The sidecar's program must not contain them.
 func TestTheSidecarDoesNotDependOnResearch(t *testing.T) {
 	imports := map[string][]string{}
 	for _, s := range sources(t, os.DirFS(".")) {

@@ -22,7 +22,7 @@ var wrongWords = map[string]string{
 	"may well": "may",
 }
 
-// noVerb matches a function comment that describes instead of saying what the function does.
+// noVerb matches a function comment that begins with "is", "are" or "says" instead of a verb for what the function does.
 var noVerb = regexp.MustCompile(`^\w+ (is|are|says) `)
 
 // TestCommentsAreInPlainWords checks the comments of all Go files for wrongWords. Comments of functions must begin

@@ -26,7 +26,7 @@ var shared = map[string]string{
 }
 
 // goroutines returns the files of a folder in which a goroutine is started, or a test that runs in parallel with
-// others. With tests it looks at the tests of the folder, too. It also returns the imports of all these files.
+// others. If tests is true, it also searches the folder's test files. imports has the imports of all searched files.
 func goroutines(t *testing.T, folder string, tests bool) (found []string, imports []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -68,8 +68,8 @@ func starts(file *ast.File) (does bool) {
 	return does
 }
 
-// A race needs two goroutines. The packages that scripts/test --real tests without the race detector start none, and nor do their tests, or what
-// any of them imports of the project.
+// A race needs two goroutines. The packages that scripts/test --real tests without the race detector must start none. The same holds for
+// their tests, and for every package of the project that they import.
 func TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 	script, err := os.ReadFile("scripts/lab/real.sh")
 	if err != nil {

@@ -14,18 +14,19 @@ import (
 
 var long = flag.Bool("accordion.long", false, "build the program without delegated scheduling, and run its tests")
 
-// delegatedOnly lists what delegated scheduling consists of: folders, and files with their tests. The last files register its commands,
-// and its hook in accordion serve. The rest of the project builds without them.
+// delegatedOnly lists the folders and files of delegated scheduling. The test of a listed file need not be listed. The last Go files
+// register the commands of delegated scheduling and its hook in `accordion serve`. The rest of the project builds without them.
 var delegatedOnly = []string{
 	"adapter/delegated", "core/delegated", "shim/launcher", "shim/wire/launcher", "traces/paper/delegated",
 	"shim/part.go", "cmd/accordion/job/launch.go", "cmd/accordion/job/line.go", "cmd/accordion/job/part.go",
 	"cmd/accordion/traces/delegated.go", "cmd/accordion/traces/live.go", "cmd/accordion/serve/launchers.go",
-	"cmd/accordion/far_launch_test.go", "cmd/accordion/readers_test.go", // with helpers that need the others
+	"cmd/accordion/far_launch_test.go", "cmd/accordion/readers_test.go", // their helpers need the files above
 	"cmd/accordion/testdata/script/launch.txtar", "cmd/accordion/testdata/script/launch-served.txtar", "cmd/accordion/testdata/script/fig12.txtar",
 	"cmd/accordion/testdata/logs/paper.txtar",
 }
 
-// aboutDelegated lists tests of the rest that compare it with guides, command lines or seeds of delegated scheduling, too.
+// aboutDelegated lists tests outside delegatedOnly that need delegated scheduling, because they also check its guides, command lines or
+// seeds.
 var aboutDelegated = []string{
 	"TestSeedsThatWereRedOnce", "TestTheGuidesNameTestsAndScriptsThatExist", "TestTheGuidesNameCommandsThatExist",
 	"TestTheGuidesCommandsOnFilesRun", "TestWhatIsWrongWithACommandIsSeen", "TestAWrongCommandLineIsAnsweredInOneLine",
@@ -60,8 +61,8 @@ func TestNothingImportsDelegatedScheduling(t *testing.T) {
 	}
 }
 
-// A copy without delegated scheduling, and without the tests that import it, builds. Its tests of the first level are green. Those in the
-// root and in scripts are about the whole tree.
+// A copy of the project without delegated scheduling, and without the tests that import it, builds, and its tests pass. The tests in the
+// root folder and in scripts are left out, because they check the whole project.
 func TestTheRestBuildsWithoutDelegatedScheduling(t *testing.T) {
 	if !*long {
 		t.Skip("builds a copy of the project, and runs its tests for minutes: -accordion.long")
@@ -80,11 +81,11 @@ func TestTheRestBuildsWithoutDelegatedScheduling(t *testing.T) {
 	}
 }
 
-// copyWithoutDelegated copies all files under version control but those of delegated scheduling, and returns the folder.
+// copyWithoutDelegated copies all files under version control except those of delegated scheduling, and returns the folder of the copy.
 func copyWithoutDelegated(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
-	imports := map[string]bool{} // test files that import what is left out
+	imports := map[string]bool{} // whether a test file imports a package that is left out
 	for _, s := range goFiles(t, os.DirFS("."), func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {
 		imports[s.file] = slices.ContainsFunc(s.imports(), func(i string) bool {
 			rest, ours := strings.CutPrefix(i, module+"/")

@@ -11,16 +11,16 @@ import (
 type Auditor interface {
 	// CurrentState reads what exists now.
 	CurrentState(ctx context.Context) (*CurrentState, error)
-	// Accounting reads what accounting recorded of all jobs that held nodes at or after a Unix second.
+	// Accounting reads what accounting recorded about all jobs that held nodes at or after the Unix second `since`.
 	Accounting(ctx context.Context, since core.Time) (*Accounting, error)
 }
 
 // CurrentState is what exists in a batch system at one instant.
 type CurrentState struct {
 	At           time.Time
-	Jobs         []Job         // all jobs that have not ended; a job made for another job has Expands set
-	Companions   []core.JobID  // the companions among Jobs, which are never merged into their job
-	Exclusive    []string      // partitions that share no node between jobs
+	Jobs         []Job         // all jobs that have not ended; Expands is set in a job that was made for another job
+	Companions   []core.JobID  // the jobs in Jobs that are companions, which are never merged into the job that they were made for
+	Exclusive    []string      // partitions in which jobs do not share nodes
 	Nodes        []Node        // the pool, and no other node
 	Reservations []Reservation // all reservations, whether Accordion or others made them
 	Kept         []Leftover    // other things that Accordion keeps for single jobs
@@ -30,9 +30,9 @@ type CurrentState struct {
 type Leftover struct {
 	What string    // "hosts file", "place", "cpuset"
 	Name string    // a path or a host
-	Job  Key       // Submitted is 0 if it is not known
-	Age  core.Time // seconds since it was last written; 0 if not known
-	Fix  string    // the command that removes it
+	Job  Key       // `Submitted` is 0 if the time of submission is not known
+	Age  core.Time // seconds since the leftover was last written; 0 if not known
+	Fix  string    // the command that removes the leftover
 }
 
 // Accounting is what a batch system's accounting recorded.
@@ -42,27 +42,28 @@ type Accounting struct {
 	Unread int       // rows that could not be read
 	Why    string    // why the first unread row could not be read; "" if all were read
 
-	// Hours are the sums that accounting itself keeps for each user in full hours (sreport). It is empty if accounting keeps none, or the
-	// time asked for contains no full hour.
+	// Hours has the sums that accounting itself computes for each user and each full hour (sreport),
+	// added up from HoursFrom to HoursTo. Hours is empty if accounting computes no such sums, or if
+	// there was no full hour since the second passed to Auditor.Accounting.
 	Hours              map[string]float64 // node-seconds by user
 	HoursFrom, HoursTo core.Time
 }
 
 // AccountedRun is one run of a job as accounting recorded it.
 type AccountedRun struct {
-	Key        // Submitted is from the first row of the run
+	Key        // `Submitted` is from the first row of the run
 	Name, User string
 	Partition  string
-	Expands    core.JobID // the job for which it was allocated; 0 if there is none
+	Expands    core.JobID // the job for which this expander or companion was made; 0 for other jobs
 	Stays      bool       // a companion, which is never merged
 	Starts     bool       // a companion that was made for the job's start
-	Alone      bool       // no other job may be on its nodes
-	Suspended  bool       // the job was suspended for a while, in which other jobs may have used its nodes
+	Alone      bool       // no other job may use its nodes at the same time
+	Suspended  bool       // the job was suspended for some time, and other jobs may have used its nodes meanwhile
 	State      string     // the state in the run's last row
 	Open       bool       // accounting has no end time for the run
 	Merged     bool       // an expander whose nodes were merged into its job
-	Dangling   bool       // a merged expander has a row without nodes and without an end
-	Holds      []Hold     // ordered by time; while the job runs, the last one ends at the time of the reading
+	Dangling   bool       // the run is of a merged expander, and has a row without nodes and without an end
+	Holds      []Hold     // ordered by time; while the job runs, the last Hold ends at the time of the reading
 	Sum        float64    // node-seconds that accounting itself computed for the run
 	Rows       int        // rows in accounting: one more than the number of resizes
 	Lost       int        // sizes missing in accounting, because the size changed twice in one second
@@ -75,7 +76,7 @@ type Hold struct {
 	From, To core.Time
 }
 
-// NodeSeconds returns how long the nodes were held, summed over the nodes.
+// NodeSeconds returns the sum, over all nodes, of the seconds for which the job held the node.
 func (b AccountedRun) NodeSeconds() (sum core.Time) {
 	for _, h := range b.Holds {
 		sum += core.Time(len(h.Nodes)) * (h.To - h.From)

@@ -7,16 +7,16 @@ import (
 	"accordion/core"
 )
 
-// Clock is the time of the sidecar and the embedded batch system: the wall clock, or a faster one for a demonstration. Tests use the wall
-// clock inside testing/synctest, where it is virtual.
+// Clock is the clock that the sidecar and the embedded batch system use: the wall clock, or a faster clock for a demonstration. Tests use
+// the wall clock inside testing/synctest, where time is virtual.
 type Clock interface {
 	Now() time.Time
 	After(d time.Duration) <-chan time.Time
 }
 
-// SettableClock is a Clock that can be set forward and back, and still knows how much time passed
-// between two of its readings. For other clocks the time passed is the difference of the readings,
-// which is monotonic for the wall clock.
+// SettableClock is a Clock for tests that can be set forward and back. Its method Passed returns how
+// much time really passed between two of its readings. For any other clock the time passed is the
+// difference of the readings, because readings of the wall clock include a monotonic time.
 type SettableClock interface {
 	Clock
 	Passed(from, to time.Time) time.Duration
@@ -71,7 +71,7 @@ func Elapsed(c Clock, from, to time.Time) time.Duration {
 	return to.Sub(from)
 }
 
-// jump is the smallest difference by which a clock counts as set. Smaller differences are delays of the reader.
+// jump is the smallest change of a clock that ClockJump reports. Smaller differences may come from a delay between two calls of the clock.
 const jump = 2 * time.Second
 
 // ClockJump returns by how much a clock was set between two readings of the clock, and 0 if the

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Severity is how much a finding matters.
+// Severity is how serious a finding is.
 type Severity string
 
 // The severities, the most serious first.
 const (
 	Fatal   Severity = "fatal"   // the sidecar must not run on this cluster
-	Warning Severity = "warning" // the sidecar may run, but some feature works less well than it could
-	Note    Severity = "note"    // worth knowing
+	Warning Severity = "warning" // the sidecar may run, but a feature is limited
+	Note    Severity = "note"    // no limitation, only information
 
 	// Unanswered is as serious as Fatal. The batch system did not answer, so nothing is known about
 	// it, but it may answer later.
@@ -34,7 +34,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s. %s", f.Severity, f.What, f.Fix)
 }
 
-// Failures returns how many of the findings forbid to run the sidecar on the cluster.
+// Failures returns how many of the findings are reasons not to run the sidecar on the cluster.
 func Failures(found []Finding) int {
 	n := 0
 	for _, f := range found {

@@ -8,20 +8,20 @@ import (
 	"accordion/core"
 )
 
-// Leaser is a BatchSystem that stores a lease. Only the sidecar that holds the lease acts on the
-// batch system, whichever host the sidecar runs on. The lease expires by the batch system's clock,
-// or by a clock that agrees with the batch system's. So a dead sidecar does not block its successor
-// for long. If another sidecar has the lease, methods return a *LeaseHeldError and change nothing.
+// Leaser is a BatchSystem that stores a lease, so that only one sidecar acts on the batch system at
+// a time, even if sidecars run on several hosts. The lease expires by the batch system's clock, or
+// by a clock that agrees with the batch system's. So a dead sidecar does not block its successor for
+// long. If another sidecar has the lease, methods return a *LeaseHeldError and change nothing.
 type Leaser interface {
-	// TakeLease takes the lease if it is free, has expired, or was held by an earlier process of the same sidecar, which must be dead. With
-	// c.Over it takes the lease from any holder.
+	// TakeLease takes the lease if it is free or has expired. It also takes the lease from an earlier process of the same sidecar, because
+	// that process must have ended. If c.Over is set, TakeLease takes the lease from any holder.
 	TakeLease(ctx context.Context, c Claim) error
 	// RenewLease extends the lease to its full length from now on. If the lease has expired and no
 	// other sidecar has taken it, RenewLease takes it again.
 	RenewLease(ctx context.Context, c Claim) error
-	// LeaveLease ends the lease. It returns nil if another sidecar holds the lease, or no sidecar
-	// does. The reservations of the holder stay for the time keep, so that a restarted sidecar
-	// finds what was promised. A program that deletes them must check KeptUntil first.
+	// LeaveLease releases the lease. It returns nil if another sidecar holds the lease, or no sidecar
+	// does. The reservations of the sidecar h must stay for the duration `keep`, so that the sidecar
+	// finds them when it is restarted. A program that deletes them must check KeptUntil first.
 	LeaveLease(ctx context.Context, h Holder, keep time.Duration) error
 }
 
@@ -29,16 +29,17 @@ type Leaser interface {
 type LeaseReader interface {
 	// Holder returns the holder of the lease, even if the lease has expired; nil if there is none.
 	Holder(ctx context.Context) (*Holder, error)
-	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the lease stay; 0 if no sidecar left it recently.
+	// KeptUntil returns the Unix second until which the reservations of a sidecar that released its lease must stay. It returns 0 if no
+	// sidecar released the lease recently.
 	KeptUntil(ctx context.Context) (core.Time, error)
-	// Now returns the Unix second by the clock that wrote Until and KeptUntil. That clock may
-	// differ from the clock of this host by minutes.
+	// Now returns the current Unix second of the clock to which Holder.Until and KeptUntil refer. That
+	// clock may differ from this host's clock by minutes.
 	Now(ctx context.Context) (core.Time, error)
 }
 
-// Holder is a sidecar that holds a lease.
+// Holder describes the sidecar that holds a lease.
 type Holder struct {
-	ID      string // the same for each process of a sidecar with the same journal on the same host, different for all other sidecars
+	ID      string // identifies the host and the journal, so that it stays the same when the sidecar is restarted
 	Host    string // host on which the sidecar runs
 	PID     int    // the sidecar's process ID on the host; 0 if not known
 	Journal string // path of the sidecar's journal on the host
@@ -62,10 +63,10 @@ func (h Holder) String() string {
 type Claim struct {
 	Holder               // the sidecar itself; Since and Until are ignored
 	Length time.Duration // length of the lease, in whole seconds
-	Over   bool          // take the lease even from another sidecar, which the caller knows to be dead
+	Over   bool          // take the lease even if another sidecar holds it; the caller must know that the other sidecar is dead
 }
 
-// LeaseHeldError is the error that another sidecar has the lease.
+// LeaseHeldError is returned if another sidecar has the lease.
 type LeaseHeldError struct{ Holder }
 
 func (l *LeaseHeldError) Error() string {
@@ -74,6 +75,6 @@ func (l *LeaseHeldError) Error() string {
 		"or, where it is known to be dead, start with `accordion serve --take-over`", l.Holder, since, until, until)
 }
 
-// Ended reports whether the lease has expired by the caller's clock. The lease can be taken as soon
-// as it has also expired by the batch system's clock.
+// Ended reports whether the lease has expired by the caller's clock. It can be taken only when it has
+// also expired by the batch system's clock.
 func (l *LeaseHeldError) Ended(now time.Time) bool { return now.After(Instant(l.Until)) }

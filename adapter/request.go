@@ -9,7 +9,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// ParseRequest parses the request of a job: "ep=…" or "mold=…". It also accepts the result of RequestOfRigid for a job without a request.
+// ParseRequest parses the request of a job: "ep=…" or "mold=…". It also parses what RequestOfRigid returns for a job without a request.
 func ParseRequest(text string) ([]core.EP, error) {
 	if size, ok := strings.CutPrefix(text, rigidWord); ok {
 		return moldable.Parse(size)
@@ -26,15 +26,15 @@ func ParseRequest(text string) ([]core.EP, error) {
 	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
 }
 
-// rigidWord begins the request that the sidecar itself makes for a job without a request, if it
-// decides the start of that job, too.
+// rigidWord begins the request that the sidecar makes for a job without a request, if the sidecar
+// also decides when that job starts.
 const rigidWord = "rigid="
 
 // IsRigidRequest reports whether text has the form of a result of RequestOfRigid.
 func IsRigidRequest(text string) bool { return strings.HasPrefix(text, rigidWord) }
 
-// RequestOfRigid returns the request that stands for a job without one: its size and time limit, such as "rigid=4x1h". For a job without a
-// limit it uses the longest.
+// RequestOfRigid returns a request with the size and time limit of a job that has no request, such as "rigid=4x1h". If the job has no time
+// limit, RequestOfRigid uses the longest possible one.
 func RequestOfRigid(j *Job) string {
 	size := core.Step{Nodes: max(j.Want, 1), Duration: min(max(j.Limit, 1), core.MaxTotal)}
 	return rigidWord + moldable.Format([]core.EP{{size}})
@@ -43,7 +43,8 @@ func RequestOfRigid(j *Job) string {
 // launchWord begins the request of a delegated job: a part of an application, whose number follows.
 const launchWord = "launch="
 
-// mostDigits limits the application's number, far below the largest int64. The plug-ins of the batch systems have the same limit.
+// mostDigits is the largest number of digits of an application's number. Such a number is below the largest int64. The plug-ins of the batch
+// systems have the same limit.
 const mostDigits = 18
 
 // ParseLaunch parses the request of a delegated job, such as "launch=7". It returns the number of the application, at least 1.
@@ -58,8 +59,8 @@ func ParseLaunch(text string) (application int64, err error) {
 	return strconv.ParseInt(digits, 10, 64)
 }
 
-// LaunchOf returns the application that a delegated job is a part of. It returns false if the job is not delegated, or its request cannot
-// be read. Delegated jobs are not managed: their launcher chooses size and time limit, and they hold all of their nodes to the end.
+// LaunchOf returns the number of the application that a delegated job is a part of. ok is false if the job is not delegated, or its request
+// cannot be read. A delegated job is not managed: its launcher chooses its size and time limit, and it holds all of its nodes to the end.
 func LaunchOf(j *Job) (application int64, ok bool) {
 	request := RequestOf(j)
 	if !strings.HasPrefix(request, launchWord) { // checked before parsing, because a parse error would cost an allocation for each ordinary job
@@ -69,19 +70,18 @@ func LaunchOf(j *Job) (application int64, ok bool) {
 	return application, err == nil
 }
 
-// Delegated reports whether a job has the request of a delegated job, even if the application's number cannot be read.
+// Delegated reports whether a job's request begins like that of a delegated job, even if the application's number cannot be read.
 func Delegated(j *Job) bool { return strings.HasPrefix(RequestOf(j), launchWord) }
 
-// IsPart reports whether a job must be treated as a part of an application: it is delegated, and
-// either marked, or pending and held. In any other job, launch=… is only a part of the user's
-// comment.
+// IsPart reports whether a job must be treated as a part of an application. Such a job is delegated,
+// and either has a mark, or is pending and held. In any other job, launch=… is only a text in the
+// user's comment.
 func IsPart(j *Job) bool {
 	return Delegated(j) && (strings.HasPrefix(j.Mark, MarkPrefix) || j.State == Pending && j.Held)
 }
 
-// RequestOf returns the request of a job: from the mark, which only root can write, or else from
-// the job's comment, of which the request must be the first word. RequestOf returns "" for an
-// ordinary job.
+// RequestOf returns the request of a job. It uses the job's mark, which only root can write. If the
+// job has no mark, it uses the first word of the job's comment. It returns "" for an ordinary job.
 func RequestOf(j *Job) string {
 	if request, ok := strings.CutPrefix(j.Mark, MarkPrefix); ok {
 		return request
@@ -93,19 +93,18 @@ func RequestOf(j *Job) string {
 	return ""
 }
 
-// IsRequest reports whether a word begins like a request to the sidecar: "ep=…", "mold=…",
-// "launch=…". The rest of the word may be invalid.
+// IsRequest reports whether a text begins like a request to the sidecar: "ep=…", "mold=…", "launch=…". The rest of the text may be invalid.
 func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }
 
-// MadeByBatchSystem reports whether the batch system itself submitted the job for a part of an application (JobSubmitter).
+// MadeByBatchSystem reports whether the job is a part of an application, and was submitted by the batch system itself (JobSubmitter).
 func MadeByBatchSystem(j *Job) bool {
 	_, ok := LaunchOf(j)
 	return ok && j.Comment == ""
 }
 
-// LaunchMark returns the mark of a job that is a part of the application.
+// LaunchMark returns the mark of a job that is a part of the application with the given number.
 func LaunchMark(application int64) string {
 	return MarkPrefix + launchWord + strconv.FormatInt(application, 10)
 }

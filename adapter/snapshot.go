@@ -13,17 +13,18 @@ type Node struct {
 	Lost   bool // down or not responding; a node whose state is only unknown for a moment is not Lost
 	Away   bool // drained, failed or out of service, until an administrator returns it to service
 	Idle   bool // no job holds it now (a node planned for a job is idle)
-	// Yielded: the job that holds the node is preemptible, so that the node counts as idle. Plans prefer other nodes.
+	// Yielded means that a preemptible job holds the node, so that the node counts as idle. Plans use such a node only if there are too few
+	// others.
 	Yielded bool
-	Asleep  bool   // powered down or booting, so that a job has to wait for the node
-	Why     string // the batch system's name of its state
-	Kind    string // jobs that ask for a kind of node cannot distinguish nodes of the same kind
-	Build   string // all nodes of a managed job have the same build; nodes of the same kind always have the same build
+	Asleep  bool   // powered down or booting, so that a job on the node has to wait before it starts
+	Why     string // the state of the node, as the batch system names it
+	Kind    string // the kind of the node: a job's request fits all nodes of a kind, or none of them
+	Build   string // the hardware of the node: a managed job uses only nodes of one build, and all nodes of a kind have the same build
 
-	HostResources // plans do not depend on it
+	HostResources // for launchers only; plans do not depend on these fields
 }
 
-// HostResources is what launchers learn about hosts.
+// HostResources describes the hardware of a host for launchers.
 type HostResources struct {
 	Cores   int    // number of processors for jobs; 0 if not known
 	Memory  int64  // MiB for jobs; 0 if not known
@@ -36,20 +37,20 @@ type Reservation struct {
 	Name       string
 	Nodes      []string
 	Start, End core.Time // Unix seconds
-	User       string    // who may use it
-	// OverManaged means that Nodes contains nodes that managed jobs will have released by Start.
-	// Reserve does not fail because managed jobs hold nodes.
+	User       string    // the user whose jobs may use the nodes
+	// OverManaged means that Nodes contains nodes that managed jobs hold now, but will have released
+	// by Start. Reserve then succeeds even if managed jobs still hold nodes.
 	OverManaged bool
-	// Idle, if not 0, is how many seconds from Start on the reservation must last without a job of its own. After that the batch system may
-	// delete it.
+	// Idle, if not 0, is the number of seconds after Start for which the reservation must exist even if no job runs in it. After that time
+	// the batch system may delete an unused reservation.
 	Idle core.Time
-	// Repeats is how a reservation of others repeats, in the batch system's words, such as DAILY;
-	// "" if it does not. Later lists when the reservation is in force again after End, the soonest
-	// first, as far as plans look ahead.
+	// Repeats is the batch system's name for how a reservation of others repeats, such as DAILY. It
+	// is "" if the reservation does not repeat. Later lists the times after End at which the
+	// reservation is in force again, the earliest first, as far ahead as plans need them.
 	Repeats string
 	Later   []Span
-	// Strict means that no job starts on one of the nodes if the job's time limit reaches into the
-	// reservation, even if the job would release the node before (Slurm's MAINT).
+	// Strict means that no job may start on a node of the reservation if its time limit ends after
+	// Start. That holds even if the job would release the node before Start (Slurm's MAINT).
 	Strict bool
 }
 
@@ -68,19 +69,19 @@ func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:l
 // Shape is the size and time limit that a pending job receives before it starts.
 type Shape struct {
 	Nodes int       // exact number of nodes
-	On    []string  // the nodes on which it must start
-	Limit core.Time // seconds; a batch system may round it up to whole minutes
-	Least core.Time // seconds to which the limit may be cut so that the job ends by its deadline
+	On    []string  // the nodes on which the job must start
+	Limit core.Time // time limit in seconds, which a batch system may round up to whole minutes
+	Least core.Time // the smallest limit, in seconds, to which Limit may be reduced so that the job ends by its deadline
 }
 
-// Snapshot is the batch system at one instant.
+// Snapshot is the state of the batch system at one instant.
 type Snapshot struct {
 	At           time.Time // when the reading began
 	Nodes        []Node    // the pool, in natural order
 	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
 	OwnSizing    OwnSizing
-	Soft         string // which jobs may take promised nodes, in words; "" if none may
+	Soft         string // in words, which jobs may take nodes that are promised to other jobs; "" if none may
 	Remarks      []Remark
 	Hidden       Hidden
 	Booted       core.Time // Unix second in which the batch system's controller started; 0 if not known
@@ -94,30 +95,30 @@ type Hidden struct {
 	Accounts     bool // limits and usage of accounts
 }
 
-// OwnSizing describes how a batch system chooses sizes itself (Job.Choices).
+// OwnSizing describes how a batch system itself chooses the sizes of moldable jobs (Job.Choices).
 type OwnSizing struct {
-	Pause    core.Time       // seconds at the end of each size in which the job no longer runs and no other job may start
+	Pause    core.Time       // seconds at the end of each duration in Job.Choices, in which the job no longer runs and no other job may start
 	Eligible []EligibleNodes // the nodes that the batch system's jobs may use; nil if each job may use any node
-	Outside  []OutsideJob    // jobs that the batch system plans and that are not in the sidecar's queue, ordered by number
+	Outside  []OutsideJob    // jobs that the batch system plans and that are not in the sidecar's queue, ordered by ID
 }
 
-// EligibleNodes is a set of nodes on which some jobs may run. Nodes in no such set do not belong to the machine that the batch system divides.
+// EligibleNodes is a set of nodes, with the jobs that may run on them. A node that is in no set is not used by the batch system's sizing.
 type EligibleNodes struct {
 	Nodes []string
 	Jobs  []core.JobID
 }
 
-// OutsideJob is a waiting job as the batch system itself plans it, outside the sidecar's plan.
+// OutsideJob is a waiting job that only the batch system plans, outside the sidecar's plan.
 type OutsideJob struct {
 	core.Job
 	After     bool // the job begins after the end of another job, later than now
-	Uncounted bool // the job is preemptible, so that its share of the machine does not count
+	Uncounted bool // the job is preemptible, so that sizing does not count its share of the machine
 }
 
-// Remark is something that a reading could not determine about a job, for the log. A repeated
-// remark is logged once.
+// Remark is a text for the log about something that a reading could not determine about a job. A
+// repeated remark is logged once.
 type Remark struct {
 	Job  Key
 	Text string
-	Once string // name under which the remark is logged only once, even if its text changes; "" if there is none
+	Once string // of all remarks with the same value, only the first is logged, even if their texts differ; "" means that the text decides
 }

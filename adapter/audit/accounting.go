@@ -49,19 +49,19 @@ func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
 	return count
 }
 
-// seeAccounting returns the command that shows what accounting has of a job.
+// seeAccounting returns the command that shows what accounting recorded about a job.
 func seeAccounting(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
 
-// settling is for how many seconds after an event accounting may not yet have recorded it.
+// settling is the number of seconds that accounting may take to record an event.
 const settling = 10
 
-// lingers is for how many seconds a companion may hold nodes after the end of its job. The sidecar ends the companion after the next
-// reading.
+// lingers is the number of seconds for which a companion may hold nodes after the end of its job. The sidecar ends the companion after its
+// next reading.
 const lingers = 60
 
-// began returns the first second in which accounting has nodes for a job, and 0 if accounting has
+// began returns the first second at which a job held nodes according to accounting, and 0 if it held
 // none.
 func began(b adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
@@ -82,7 +82,7 @@ func (j *judge) unclosed() {
 	for _, b := range j.Accounting.Jobs {
 		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
 		case live[b.ID]:
-		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander; it counts no node-seconds
+		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander; the row adds no node-seconds
 			j.report.Dangling++
 		case b.Open:
 			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it has ended", b.State)
@@ -115,7 +115,7 @@ func (j *judge) endedAtOnce(r *run) bool {
 	})
 }
 
-// compare compares one run of the journal with its rows.
+// compare compares one run of the journal with its rows in accounting.
 func (j *judge) compare(r *run) {
 	if r.rigid || r.began < j.From || len(r.changes) == 0 {
 		return
@@ -123,7 +123,7 @@ func (j *judge) compare(r *run) {
 	b := j.booked(r)
 	switch {
 	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.endedAtOnce(r) || j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not have the run yet, the run ended immediately, or the batch system forgot that it began
+		return // accounting does not have the run yet, the run ended immediately, or the batch system forgot the run after a crash
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -147,8 +147,8 @@ func (j *judge) compare(r *run) {
 	j.sum(r, b, end)
 }
 
-// all returns which nodes a job, and the allocations made for it, held when. The result is sorted
-// by time.
+// all returns which nodes were held at which times, sorted by time, by a job and by the allocations
+// made for the job.
 func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	held := slices.Clone(b.Holds)
 	for _, other := range j.index.made[b] {
@@ -160,15 +160,15 @@ func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	return held
 }
 
-// unannounced finds the first second in which the nodes of a job changed without explanation. An explanation is an action of the sidecar
-// around that second, or an event that others changed the nodes.
+// unannounced finds the first second at which the nodes of a job changed without an explanation in the journal. An explanation is an
+// action of the sidecar at about that second, or an event that someone else changed the nodes.
 func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold, end core.Time) bool {
 	var seconds []core.Time
 	for _, h := range held {
 		seconds = append(seconds, h.From, h.To)
 	}
 	slices.Sort(seconds)
-	stated := 0 // changes in the journal that accounting has, too
+	stated := 0 // number of changes in the journal that were already matched with accounting
 	for _, at := range slices.Compact(seconds) {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
@@ -186,16 +186,16 @@ func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold
 	return false
 }
 
-// starts reports whether an allocation made for the job's start began at a second. In OAR a job may start as several allocations, some
-// seconds apart.
+// starts reports whether an allocation that was made for the job's start began at the second `at`. In OAR a job may start as several
+// allocations, which begin some seconds apart.
 func (j *judge) starts(b *adapter.AccountedRun, at core.Time) bool {
 	return slices.ContainsFunc(j.index.made[b], func(other *adapter.AccountedRun) bool {
 		return other.Starts && len(other.Holds) > 0 && other.Holds[0].From == at
 	})
 }
 
-// unbooked finds a change that accounting never recorded and after which the sidecar did not check the nodes. The job's owner may have
-// shrunk the job within the same second.
+// unbooked sets r.unseen if accounting never recorded a change in the journal, and the sidecar did not check the nodes after that change.
+// The job's owner may have shrunk the job within the same second.
 func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	for _, c := range r.changes {
 		about := c.slack + float64(j.Accounting.Grain)
@@ -210,19 +210,19 @@ func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	}
 }
 
-// within reports whether each of the nodes is one of others.
+// within reports whether `others` contains all of the nodes.
 func within(nodes, others []string) bool {
 	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
 }
 
-// around reports whether accounting may have recorded the change c for the second `at`.
+// around reports whether the second `at` may be the time that accounting recorded for the change c.
 func (j *judge) around(c change, at core.Time) bool {
 	slack := c.slack + float64(j.Accounting.Grain)
 	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Accounting.Grain))
 }
 
-// nodesAround returns all nodes that a job had after those changes that accounting may have
-// recorded for the second `at`.
+// nodesAround returns all nodes that a job had after any of the changes for which accounting may have
+// recorded the second `at`.
 func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 	for _, c := range r.changes {
 		if j.around(c, at) {
@@ -233,9 +233,9 @@ func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 }
 
 // states reports whether a change in the journal explains that a job had only the nodes `left` from
-// the second `at` on. Such a change is a change to these nodes, a shrink to fewer nodes in
-// progress, or a change that the sidecar found later. Changes before *first have already explained
-// earlier changes in accounting.
+// the second `at` on. Such a change is a change to exactly these nodes, a shrink in progress that
+// ends with fewer nodes, or a change that the sidecar found later. Changes before index *first
+// already explain earlier changes in accounting.
 func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	for i, c := range r.changes[*first:] {
 		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Accounting.Grain
@@ -252,9 +252,9 @@ func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	return false
 }
 
-// lookedAfter reports whether the sidecar must have seen the nodes that a job had after the second
-// `at`. That is the case if the job kept these nodes for some time in which sidecar and batch
-// system worked.
+// lookedAfter reports whether the sidecar must have noticed which nodes a job had after the second
+// `at`. It must have noticed if the job kept these nodes for some time while both the sidecar and
+// the batch system worked.
 func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
 	known, over, next := at, end, r.ended.Unix()
 	for _, c := range r.changes {
@@ -268,7 +268,7 @@ func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
 	return over > known+settling && !j.troubled(at, next)
 }
 
-// intended reports whether the journal explains that a job's nodes changed at a second.
+// intended reports whether the journal explains that a job's nodes changed at the second `at`.
 func (j *judge) intended(r *run, at core.Time) bool {
 	about := grain + j.Accounting.Grain
 	for _, c := range r.changes {
@@ -282,7 +282,7 @@ func (j *judge) intended(r *run, at core.Time) bool {
 	})
 }
 
-// nodesAt returns the nodes held at a second, sorted.
+// nodesAt returns the nodes that were held at the second `at`, sorted.
 func nodesAt(held []adapter.Hold, at core.Time) []string {
 	has := map[string]bool{}
 	for _, h := range held {
@@ -297,22 +297,22 @@ func nodesAt(held []adapter.Hold, at core.Time) []string {
 	return nodes
 }
 
-// sizes compares, in the middle of each span with the same size, the nodes in the journal with
-// those in accounting.
+// sizes compares the nodes in the journal with the nodes in accounting. It compares them once between
+// each two changes of the job's nodes, in the middle of that time.
 func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 	if r.unseen {
 		return
 	}
 	for i, c := range r.changes {
 		from, to := c.at+c.slack+float64(j.Accounting.Grain), float64(end)-grain
-		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar checked whether the nodes changed again
+		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // the sidecar may not have noticed that the nodes changed again
 			continue
 		} else if !c.sure {
 			from = max(from, seconds(c.entry.At))
 		}
 		if i+1 < len(r.changes) {
 			next := r.changes[i+1]
-			if !next.sure { // the nodes changed at some instant before the sidecar saw the change
+			if !next.sure { // it is not known how long before this the nodes changed
 				continue
 			}
 			to = next.at - next.slack - float64(j.Accounting.Grain)
@@ -325,7 +325,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		middle := second((from + to) / 2)
 		booked := nodesAt(held, middle)
 		has := len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes)
-		lost := has && (c.verb == "changed" || r.failed()) // OAR still counts lost nodes, and a failed growth may have been half done
+		lost := has && (c.verb == "changed" || r.failed()) // OAR's accounting still counts lost nodes, and a failed growth may have been half done
 		if !slices.Equal(booked, c.nodes) && !lost {
 			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeAccounting(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
@@ -340,8 +340,8 @@ func shown(nodes []string) string {
 	return hostlist.Compact(nodes)
 }
 
-// sum compares the node-seconds in journal and accounting. They may differ by 1 %, or by 2 s for
-// each change of size if that is more.
+// sum compares the node-seconds in the journal with the node-seconds in accounting. The two may
+// differ by 1 %, or by 2 s for each change of size if that is more.
 func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	held, slack := 0.0, 0.0
 	_, unreported := r.unreported()
@@ -368,8 +368,8 @@ func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	}
 }
 
-// sumOfAll returns the node-seconds that accounting has for a job and the allocations made for it. Node-seconds of a companion after the
-// end of its job do not count.
+// sumOfAll returns the node-seconds in accounting of a job and of the allocations made for the job. It leaves out node-seconds of companions
+// after the end of the job.
 func (j *judge) sumOfAll(b *adapter.AccountedRun, end core.Time) (sum float64) {
 	sum = sumOf(b)
 	for _, other := range j.index.made[b] {
@@ -396,7 +396,7 @@ func tail(b *adapter.AccountedRun, from core.Time) (sum core.Time) {
 	return sum
 }
 
-// outlives finds companions that held nodes for long after the end of their job.
+// outlives finds companions that held nodes for too long after the end of their job.
 func (j *judge) outlives(b *adapter.AccountedRun, end core.Time) {
 	for _, other := range j.index.made[b] {
 		if len(other.Holds) == 0 || other.Open {
@@ -409,7 +409,7 @@ func (j *judge) outlives(b *adapter.AccountedRun, end core.Time) {
 	}
 }
 
-// hours compares the sums that accounting keeps in full hours, for the users of managed jobs, with its rows.
+// hours compares accounting's own hourly sums with the sums of accounting's rows, for the users of managed jobs.
 func (j *judge) hours() {
 	from, to := j.Accounting.HoursFrom, j.Accounting.HoursTo
 	if from >= to {
@@ -440,7 +440,7 @@ func (j *judge) hours() {
 // hour formats a second as sacctmgr accepts it, in UTC.
 func hour(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }
 
-// apart formats a difference in time.
+// apart formats a difference in time. by is negative if the second time is earlier.
 func apart(by core.Time) string {
 	if by < 0 {
 		return lasted(-by) + " before"

@@ -1,13 +1,13 @@
-// Package audit checks that the sidecar's journal, the batch system's accounting and what exists in
-// the batch system agree. Judge is a pure function: its caller collects the data, and Judge returns
-// inconsistencies as plain data.
+// Package audit checks that three things agree: the sidecar's journal, the batch system's accounting,
+// and what exists in the batch system now. Judge is a pure function: its caller collects the data,
+// and Judge returns inconsistencies as plain data.
 //
 //	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Accounting: accounting, Current: current, Alive: true})
 //	for _, f := range report.Findings {
 //		fmt.Println(f)
 //	}
 //
-// Audit collects the data of a real cluster and judges it. `accordion audit` and the tests on real batch systems call it.
+// Audit collects the data of a real cluster and calls Judge. `accordion audit` and the tests on real batch systems call Audit.
 package audit
 
 import (
@@ -22,26 +22,26 @@ import (
 	"accordion/core"
 )
 
-// Input is the data that Judge compares. Data that is nil or empty is not judged.
+// Input is the data that Judge compares. Judge does not check data that is nil or empty.
 type Input struct {
-	From, Now  core.Time // Unix seconds between which events are judged
+	From, Now  core.Time // Unix seconds: Judge checks what happened between them
 	Entries    []journal.Entry
 	Records    []journal.Record
 	Current    *adapter.CurrentState
 	Accounting *adapter.Accounting
-	Watch      []adapter.CurrentState // states at several instants
+	Watch      []adapter.CurrentState // states at several instants, for the check that no node is in two jobs
 	Alive      bool                   // a sidecar runs
-	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0 if no sidecar stopped
+	KeptUntil  core.Time              // Unix second until which the reservations of a stopped sidecar may exist; 0 if no sidecar stopped
 	Prompt     float64                // seconds within which a resize is on time; 0 means DefaultPrompt
 	Unread     int                    // rows of the journal that could not be read
 }
 
-// DefaultPrompt is how many seconds late a resize may be without a cause. The sidecar plans once a
-// second, and Slurm takes up to three seconds for a resize.
+// DefaultPrompt is the number of seconds by which a resize may be late without a cause. The sidecar
+// plans once a second, and Slurm takes up to three seconds for a resize.
 const DefaultPrompt = 5
 
-// grain is by how many seconds times from different programs may differ, because accounting has
-// whole seconds.
+// grain is the number of seconds by which two programs' times of the same event may differ, because
+// accounting records whole seconds.
 const grain = 2
 
 // Kind is the kind of a finding. docs/audit.md has a row for each kind.
@@ -61,7 +61,7 @@ const (
 	Remembered   Kind = "record"         // the journal has a record of a job that has ended
 	Node         Kind = "node"           // a node is allocated, but no job has it
 	HostsFile    Kind = "hosts-file"     // a hosts file was left behind
-	Kept         Kind = "kept"           // something else was left behind
+	Kept         Kind = "kept"           // something in CurrentState.Kept was left behind
 	Unfinished   Kind = "unfinished"     // an action has no outcome
 	Missing      Kind = "books-missing"  // accounting has no row of a job that ran
 	Open         Kind = "books-open"     // accounting has no end of a job that has ended
@@ -71,20 +71,20 @@ const (
 	Lost         Kind = "books-lost"     // accounting lost a size, because another followed within a second
 	Hours        Kind = "books-hours"    // accounting's sum for a user differs from its rows
 	Twice        Kind = "books-twice"    // accounting has a step twice
-	NoIntent     Kind = "no-intent"      // an action without an intent
-	EarlyOutcome Kind = "early-outcome"  // an outcome is older than its intent
-	NoLease      Kind = "no-lease"       // an action without the lease
+	NoIntent     Kind = "no-intent"      // the sidecar acted, and the journal has no intent for the action
+	EarlyOutcome Kind = "early-outcome"  // an outcome has an earlier time than its intent
+	NoLease      Kind = "no-lease"       // the sidecar acted without holding the lease
 	Order        Kind = "order"          // the journal's times run backwards
 )
 
 // Finding is one inconsistency.
 type Finding struct {
 	Kind Kind      `json:"kind"`
-	Job  int64     `json:"job,omitempty"`  // 0 if it is not about one job
-	Node string    `json:"node,omitempty"` // "" if it is not about one node
+	Job  int64     `json:"job,omitempty"`  // 0 if the finding is not about one job
+	Node string    `json:"node,omitempty"` // "" if the finding is not about one node
 	At   core.Time `json:"at,omitempty"`   // Unix second; 0 means now
 	Text string    `json:"text"`
-	Do   string    `json:"do"` // what to do about it
+	Do   string    `json:"do"` // what an administrator should do about the finding
 }
 
 // Line formats the finding on one line, with times in the given time zone.
@@ -107,24 +107,24 @@ func (f Finding) Line(zone *time.Location) string {
 	return core.Printable(b.String())
 }
 
-// Settles reports whether the finding may disappear by itself within seconds, because the batch system or its accounting may not have
-// finished with a job that has just ended.
+// Settles reports whether the finding may disappear by itself within seconds. Such a finding may only show that the batch system, or its
+// accounting, has not finished its work on a job that has just ended.
 func (f Finding) Settles() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, Unfinished, Missing, Open, End, Size, Sum}, f.Kind)
 }
 
-// Report has counts of what was checked, and the findings.
+// Report is the result of Judge: the findings, and how much was checked.
 type Report struct {
 	Findings    []Finding
 	Jobs        int       // number of jobs in accounting and in the journal
 	Managed     int       // number of runs of managed jobs
 	Actions     int       // number of intents
-	Seconds     core.Time // length of the judged time
+	Seconds     core.Time // length of the time that was checked
 	NodeSeconds core.Time // number of node-seconds that were compared with accounting
-	Unjudged    int       // runs of managed jobs whose sums cannot be judged, because the journal does not know exactly when their sizes changed
+	Unjudged    int       // runs of managed jobs whose node-seconds were not compared, because the journal does not have the exact times of their resizes
 	Unread      int       // rows of the journal or of accounting that could not be read
 	Sightings   int
-	Dangling    int // rows of merged expanders without an end
+	Dangling    int // rows without an end that belong to merged expanders, and so are no findings
 }
 
 // Judge checks the data. The findings are sorted by kind, then by time.
@@ -154,7 +154,7 @@ func Judge(in Input) Report {
 // rank returns the position of a kind in Kinds.
 func rank(k Kind) int { return slices.Index(Kinds, k) }
 
-// Kinds are all kinds, the most serious first.
+// Kinds lists all kinds of findings, the most serious first.
 var Kinds = []Kind{TwoJobs, NoIntent, NoLease, EarlyOutcome, Order, Broken, Late, Missed, Unexplained, Node, Reservation, Companion, Expander, Mark,
 	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Hours, Lost, Twice}
 
@@ -166,8 +166,8 @@ type judge struct {
 	report  Report
 }
 
-// find adds a finding, unless it concerns a time before Input.From. Findings about what exists now
-// are always added.
+// find adds a finding to the report. It leaves out findings about events before Input.From, but adds
+// every finding about what exists now.
 func (j *judge) find(f Finding) {
 	if f.At != 0 && f.At < j.From && !f.Kind.present() {
 		return
@@ -180,7 +180,7 @@ func (k Kind) present() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, HostsFile, Unfinished, Open}, k)
 }
 
-// count counts what was checked.
+// count fills in the counts of the report.
 func (j *judge) count() {
 	jobs := map[core.JobID]bool{}
 	for _, r := range j.history.runs {

@@ -19,8 +19,8 @@ const zero core.Time = 1_800_000_000
 // journalWriter writes entries of a journal.
 type journalWriter struct{ entries []journal.Entry }
 
-// args returns the fields of an entry in the form in which the journal reads them. It takes pairs
-// of key and value.
+// args returns the fields of an entry as the journal's reader returns them. Its arguments are keys,
+// each followed by its value.
 func args(pairs ...any) map[string]any {
 	if len(pairs) == 0 {
 		return nil
@@ -50,12 +50,12 @@ func (d *journalWriter) event(at float64, job core.JobID, verb, text string, fie
 	d.add(journal.Entry{Kind: journal.KindEvent, Verb: verb, Text: text, Args: args(fields...)}, at, job)
 }
 
-// act adds an intent that took the given number of seconds and succeeded.
+// act adds an intent whose action succeeded after `took` seconds.
 func (d *journalWriter) act(at float64, job core.JobID, verb string, took float64, fields ...any) {
 	d.add(journal.Entry{Kind: journal.KindIntent, Verb: verb, Args: args(fields...), Outcome: journal.Done, Took: time.Duration(took * float64(time.Second))}, at, job)
 }
 
-// key returns the key of a job of the tests.
+// key returns the key of the tests' job with the given ID.
 func key(id core.JobID) adapter.Key { return adapter.Key{ID: id, Submitted: zero + core.Time(id)} }
 
 func list(t testing.TB, nodes string) []string {
@@ -75,7 +75,7 @@ func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 	return adapter.Hold{Nodes: list(t, nodes), From: zero + from, To: zero + to}
 }
 
-// clean returns a small cluster at second 2000, without anything wrong.
+// clean returns the data of a small cluster at second 2000, in which Judge must find nothing wrong.
 //
 //	17  alice, evolving, over: n[1-2] from 1000, n[1-5] from 1100 by expander 24, n[1-3] from 1200 until 1300
 //	18  bob, ordinary, over: n8 from 1000 until 1150
@@ -170,7 +170,7 @@ func watched(jobs []adapter.Job) (all []adapter.CurrentState) {
 	return all
 }
 
-// entry returns the entry to change in a test.
+// entry returns the journal entry with the given job and verb, so that a test can change it.
 func (in *Input) entry(t testing.TB, job int64, verb string) *journal.Entry {
 	t.Helper()
 	i := slices.IndexFunc(in.Entries, func(e journal.Entry) bool { return e.Job == job && e.Verb == verb })

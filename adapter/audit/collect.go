@@ -18,28 +18,28 @@ type Journal interface {
 	Records() ([]journal.Record, error)
 }
 
-// Source is where Audit reads the data.
+// Source describes where and how Audit reads the data.
 type Source struct {
 	Journal Journal
 	System  adapter.Auditor
-	Lease   adapter.LeaseReader    // nil if there is no lease, and a sidecar is assumed to run
+	Lease   adapter.LeaseReader    // nil if there is no lease; Audit then assumes that a sidecar runs
 	Clock   adapter.Clock          // nil means the wall clock
-	Watch   time.Duration          // for how long to watch, before the readings, which job holds which node
-	Settle  time.Duration          // for how long to read again while there are findings that may disappear by themselves
-	Seen    []adapter.CurrentState // states of an earlier watch
+	Watch   time.Duration          // how long Audit watches, before the readings, which jobs hold which nodes
+	Settle  time.Duration          // how long Audit repeats the readings while there are findings that may disappear by themselves
+	Seen    []adapter.CurrentState // states that were already recorded by an earlier watch
 	Prompt  float64                // used as Input.Prompt
 }
 
-// The pauses between two readings.
+// Pauses between readings: watchPause during the watch, settlePause after it.
 const (
 	watchPause  = time.Second
 	settlePause = 2 * time.Second
 )
 
-// Audit reads the data of a batch system and of its accounting, and judges what happened since a
-// Unix second. A finding that may disappear by itself counts only if it is in all readings. The
-// readings end when no such finding is left, or after Settle. Audit also returns why rows could not
-// be read, or "".
+// Audit reads the data of a batch system and of its accounting, and judges what happened since the
+// Unix second `since`. It reports a finding that may disappear by itself only if all readings show
+// the finding. The readings end when no such finding is left, or after Settle. The string says why
+// rows of the journal or of accounting could not be read. It is "" if all rows were read.
 func Audit(ctx context.Context, s Source, since core.Time) (Report, string, error) {
 	if s.Clock == nil {
 		s.Clock = adapter.Wall{}
@@ -69,7 +69,7 @@ func Audit(ctx context.Context, s Source, since core.Time) (Report, string, erro
 	}
 }
 
-// watch records which job holds which node.
+// watch records, until Watch has passed, which jobs hold which nodes.
 func (s *Source) watch(ctx context.Context) error {
 	for end := s.Clock.Now().Add(s.Watch); s.Clock.Now().Before(end); {
 		seen, err := s.System.CurrentState(ctx)
@@ -93,8 +93,8 @@ func (s *Source) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads all data once. It reads the journal last, so that the journal contains what the batch
-// system shows. why is the reason why rows could not be read.
+// read reads all data once. It reads the journal last, so that the journal already contains every
+// action whose effect the batch system showed. The result `why` says why rows could not be read.
 func (s *Source) read(ctx context.Context, since core.Time) (in Input, why string, err error) {
 	in = Input{From: since, Alive: true, Prompt: s.Prompt}
 	if in.Current, err = s.System.CurrentState(ctx); err != nil {
@@ -128,8 +128,8 @@ func (s *Source) read(ctx context.Context, since core.Time) (in Input, why strin
 	return in, why, nil
 }
 
-// lives reports whether the lease shows a running sidecar. kept is the second until which the
-// reservations of a stopped sidecar stay.
+// lives reports whether a running sidecar holds the lease. The result `kept` is the Unix second until
+// which the reservations of a stopped sidecar may exist.
 func lives(ctx context.Context, l adapter.LeaseReader) (alive bool, kept core.Time, err error) {
 	now, err := l.Now(ctx)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"accordion/core"
 )
 
-// cluster is a batch system that has different leftovers at each reading.
+// cluster is a batch system that shows different reservations at each reading.
 type cluster struct {
-	looks []string // names of the reservations at each reading, one letter each; the last one stays
+	looks []string // for each reading, the names of the reservations, one letter each; later readings repeat the last element
 	calls int
 }
 
@@ -48,14 +48,14 @@ func (journalOf) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (journalOf) Records() ([]journal.Record, error) { return nil, nil }
 
-// A leftover is a finding if it is in every reading until Settle has passed. A leftover that
-// appears and disappears belongs to an action in progress.
+// A leftover is a finding only if every reading shows it until Settle has passed. A leftover that
+// disappears was part of an action in progress.
 func TestOnlyLeftoversThatStayAreFound(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		settle time.Duration
 		looks  []string
-		want   string // the jobs in the findings
+		want   string // the jobs that findings are about
 		calls  int
 	}{
 		{"nothing", time.Minute, []string{""}, "", 1},

@@ -8,7 +8,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change of the clean cluster looks wrong, but has an explanation.
+// Each case changes the clean cluster so that something looks wrong, but the journal explains it.
 func TestExplainedChangesAreNoFindings(t *testing.T) {
 	for _, test := range right {
 		t.Run(test.name, func(t *testing.T) {

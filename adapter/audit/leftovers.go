@@ -11,11 +11,11 @@ import (
 	"accordion/core"
 )
 
-// hostsFilesStay is for how many seconds a hosts file may stay after the end of its job. The next job of the same user on the host removes
-// files that are a month old (adapter/hostfile).
+// hostsFilesStay is the number of seconds for which a hosts file may exist after the end of its job. Files that are a month old are
+// removed by the next job of the same user on the host (adapter/hostfile).
 const hostsFilesStay core.Time = 31 * 24 * 3600
 
-// left finds what jobs left behind after their end.
+// left finds what still exists of jobs that have ended.
 func (j *judge) left() {
 	live := map[core.JobID]*adapter.Job{}
 	for i := range j.Current.Jobs {
@@ -56,7 +56,7 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	}
 }
 
-// deletes returns the command that deletes a reservation.
+// deletes returns advice on how to delete a reservation.
 func (j *judge) deletes(name string) string {
 	if j.Alive {
 		return "look in the sidecar's log for why it does not delete it; `scontrol delete ReservationName=" + name + "` does"
@@ -129,7 +129,7 @@ func unfinishedDo(alive bool) string {
 	return "start the sidecar: it reads what became of it"
 }
 
-// leftKept finds other things that are kept for jobs that have ended.
+// leftKept finds things in CurrentState.Kept whose jobs have ended.
 func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
 	for _, k := range j.Current.Kept {
 		job := live[k.Job.ID]
@@ -151,7 +151,7 @@ func (j *judge) acts() {
 	leased, lost := true, journal.Entry{}
 	var last journal.Entry
 	for _, e := range j.history.entries {
-		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // an "ended" event has the time at which the job was first missing in a reading
+		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // an "ended" event may be written late: its time is that of the first reading without the job
 			!j.history.clockSet(e.At) {
 			j.find(Finding{Kind: Order, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back (chronyc tracking)",
 				Text: fmt.Sprintf("entry %d of the journal (%s) is %s older than the one before it", e.ID, e.Verb, core.FormatDuration(core.Time(last.At.Sub(e.At).Seconds())))})
@@ -173,7 +173,7 @@ func (j *judge) acts() {
 	}
 }
 
-// act checks one intent.
+// act checks the action of one intent. leased is false if the sidecar had lost the lease, as the entry `lost` reports.
 func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	if e.Took < 0 && !j.history.clockSet(e.At) {
 		j.find(Finding{Kind: EarlyOutcome, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back",
@@ -185,8 +185,8 @@ func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	}
 }
 
-// anyResize are the verbs that change a job's nodes. If the user has shrunk a job, growing it to the size of the next step may be recorded
-// as a shrink.
+// anyResize lists the verbs of all actions that change a job's nodes. Any of them may precede any event of a resize. For example, if the
+// user has shrunk the job before, a growth may be recorded as a shrink.
 var anyResize = []string{"expand", "merge", "shrink"}
 
 // announced finds starts and resizes of a run without a preceding intent.
@@ -201,8 +201,8 @@ func (j *judge) announced(r *run) {
 		switch verbs := needs[c.verb]; {
 		case verbs == nil || intended || r.unannounced:
 		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && (r.has("changed", "forgotten") || within(c.nodes, before)):
-			// A sidecar found this change when it started. The job's owner may have shrunk the job
-			// before.
+			// The sidecar found this change when it started. The job's owner may have shrunk the job
+			// earlier.
 		default:
 			j.find(Finding{Kind: NoIntent, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "send the journal to the authors",
 				Text: fmt.Sprintf("it %s, and the journal has no intent to do so before that", c.verb)})

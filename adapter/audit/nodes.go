@@ -10,23 +10,23 @@ import (
 	"accordion/core"
 )
 
-// runKey identifies a run of a job in accounting. Allocations made for a job count as the job's.
+// runKey identifies a run of a job in accounting. An allocation that was made for a job has the key of the job's run.
 type runKey = adapter.Key
 
 // holding is the use of one node by one run, from one second until just before another.
 type holding struct {
 	runKey
 	from, to core.Time
-	alone    bool // no other job may be on the node
-	away     bool // the job was suspended, so that others may use the node
+	alone    bool // no other job may use the node meanwhile
+	away     bool // the job was suspended, so that other jobs may use the node
 }
 
-// lookAtBoth returns what to do about two jobs on a node.
+// lookAtBoth returns advice for a finding that a node was in two jobs.
 func lookAtBoth(a, b core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` and `--job %d` with what accounting has of both", a, b)
 }
 
-// holdings returns which runs held each node, by accounting.
+// holdings returns, for each node, which runs held it according to accounting.
 func (j *judge) holdings() map[string][]holding {
 	byNode := map[string][]holding{}
 	for i := range j.Accounting.Jobs {
@@ -46,7 +46,7 @@ func (j *judge) holdings() map[string][]holding {
 	return byNode
 }
 
-// hold appends a holding. It extends the last one if that has the same run and ends when the new one begins.
+// hold appends a holding. If the last holding has the same run and ends when the new one begins, hold extends the last one instead.
 func hold(held []holding, next holding) []holding {
 	if n := len(held) - 1; n >= 0 && held[n].runKey == next.runKey && held[n].to == next.from && held[n].alone == next.alone {
 		held[n].to = next.to
@@ -55,7 +55,7 @@ func hold(held []holding, next holding) []holding {
 	return append(held, next)
 }
 
-// index finds runs in accounting.
+// index finds runs in accounting by job number, and connects allocations with the jobs for which they were made.
 type index struct {
 	byID   map[core.JobID][]*adapter.AccountedRun            // jobs and the allocations made for them, by number
 	made   map[*adapter.AccountedRun][]*adapter.AccountedRun // the allocations made for a job
@@ -78,10 +78,10 @@ func indexOf(books *adapter.Accounting) index {
 	return x
 }
 
-// parentOf returns the run for which an allocation was made. It is the newest run with its job's
-// number and the same user at that time, because any user may give a job the name of an expander or
-// companion. If that run had already ended, it is the following run: accounting may lack the first
-// seconds of a requeued job.
+// parentOf returns the run for which an allocation was made. It is the newest run at that time with
+// the right job number and the same user. The user must be the same, because any user may give a job
+// the name of an expander or companion. If that run had already ended, parentOf returns the next
+// run, because accounting may lack the first seconds of a requeued job.
 func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *adapter.AccountedRun) {
 	var next *adapter.AccountedRun
 	for _, p := range runs {
@@ -99,7 +99,7 @@ func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *ad
 	return parent
 }
 
-// endOf returns the second until which accounting has nodes of a run, and 0 if it has none.
+// endOf returns the second at which a run released its last nodes according to accounting, and 0 if the run held none.
 func endOf(b *adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
@@ -128,7 +128,7 @@ func (j *judge) twoJobs() {
 	}
 }
 
-// watch finds nodes that two jobs had at the same time in the states of a watch.
+// watch finds nodes that two jobs had at the same time, in the states that were recorded by watching the batch system.
 func (j *judge) watch() {
 	seen := map[[2]core.JobID]map[string]bool{}
 	for _, s := range j.Watch {

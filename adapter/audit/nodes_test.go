@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// The sweep over sorted holdings is compared with a check of every pair.
+// twoJobs sorts the holdings of a node and goes through them once. The test compares its result with a check of every pair of jobs.
 func TestSweepFindsTheSameAsCheckingEveryPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) adapter.AccountedRun {

@@ -9,8 +9,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// Each change plants one inconsistency in the clean cluster. The only finding must be the kind that
-// is written with the change.
+// Each case plants one inconsistency in the clean cluster. Judge must return only the finding that the
+// case expects.
 func TestEachPlantedInconsistencyIsFound(t *testing.T) {
 	for _, test := range planted {
 		t.Run(test.name, func(t *testing.T) {
@@ -172,7 +172,7 @@ var planted = []struct {
 	{"a growth that accounting has not", func(t *testing.T, in *Input) {
 		b := in.row(t, 17)
 		b.Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1200), held(t, "n[1-3]", 1200, 1300)}
-		b.Sum = 997 // equal by chance
+		b.Sum = 997 // close to the sum in the journal, so that only the nodes differ
 	}, `books-size job=17 at=2027-01-15T08:19:10: accounting has it on n[1-2], and the journal on n[1-5]`},
 	{"a sum that is too large", func(t *testing.T, in *Input) {
 		in.row(t, 17).Sum += 60

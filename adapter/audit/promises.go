@@ -10,7 +10,8 @@ import (
 	"accordion/core"
 )
 
-// promises finds steps that began late or never, and ends of jobs, that no event explains.
+// promises finds unexplained delays: steps that began late or never without a cause in the journal, broken promises without a cause, and
+// jobs that were ended without a reason.
 func (j *judge) promises() {
 	for _, r := range j.history.runs {
 		j.late(r)
@@ -20,8 +21,8 @@ func (j *judge) promises() {
 	}
 }
 
-// late finds resizes that came later than planned without a cause. If a step began a little late,
-// it may end late by the same time.
+// late finds resizes that came later than planned without a cause. If a step began a little late, its
+// end may be late by the same number of seconds.
 func (j *judge) late(r *run) {
 	carried := 0.0
 	for _, c := range r.changes {
@@ -44,11 +45,11 @@ func (j *judge) late(r *run) {
 	}
 }
 
-// troubles are events that explain a delay of every job.
+// troubles lists the events that explain a delay of any job.
 var troubles = []string{"ready", "unreadable", "readable", "slow", "prompt", "outage", "unleased", "leased", "clock"}
 
-// excused reports whether the journal explains a delay: by trouble of the sidecar or the batch system around the planned second, or by what
-// happened to the job since its last resize.
+// excused reports whether the journal explains a delay. The cause may be trouble of the sidecar or the batch system at about the planned
+// second. It may also be something that happened to the job after its previous resize.
 func (j *judge) excused(r *run, late journal.Entry, planned float64) bool {
 	from := adapter.Instant(second(planned)).Add(-20 * 1e9)
 	why := false
@@ -81,14 +82,13 @@ func (j *judge) broken(r *run) {
 	}
 }
 
-// patience is how many seconds after its planned start a step counts as missed.
+// patience is the number of seconds after its planned start after which a step counts as missed.
 const patience = 120
 
-// explains are the kinds of events of a job after which its next step may begin late or never.
+// explains lists the events of a job after which the job's next step may begin late or never.
 var explains = []string{"warned", "promise broken", "changed", "forgotten", "shortened", "capped", "restored", "requeued", "escaped", "ending", "damaged", "excused", "suspended"}
 
-// missed finds a step that a job was promised and that never began, although the job continued to
-// run for minutes.
+// missed finds a promised step that never began although the job continued to run for minutes.
 func (j *judge) missed(r *run) {
 	if r.rigid || len(r.profile) == 0 || len(r.changes) == 0 || r.has(explains...) {
 		return
@@ -114,15 +114,15 @@ func (j *judge) missed(r *run) {
 		Text: fmt.Sprintf("step %d of %d was due, it ran on for %s, and nothing says why it stayed on %s", step+2, len(r.profile), core.FormatDuration(until-due), counted(len(r.changes[len(r.changes)-1].nodes), "node"))})
 }
 
-// troubled reports whether the sidecar or the batch system had trouble in a span of time.
+// troubled reports whether the sidecar or the batch system had trouble between two Unix seconds.
 func (j *judge) troubled(from, to core.Time) bool {
 	return slices.ContainsFunc(j.history.entries, func(e journal.Entry) bool {
 		return e.Kind == journal.KindEvent && slices.Contains(troubles, e.Verb) && e.At.Unix() >= from && e.At.Unix() <= to
 	})
 }
 
-// unexplained finds jobs that were ended by the sidecar or by their time limit, but that have no
-// event with the reason.
+// unexplained finds jobs that the sidecar or the batch system's time limit ended, but for which the
+// journal has no reason.
 func (j *judge) unexplained(r *run) {
 	do := seeJournal(r)
 	for _, e := range r.entries {

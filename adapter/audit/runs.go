@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// history has what the journal contains about all jobs.
+// history is the content of the journal, sorted into runs of jobs.
 type history struct {
 	entries  []journal.Entry
 	runs     []*run
@@ -28,7 +28,7 @@ type run struct {
 	key     adapter.Key
 	user    string
 	planned bool      // the sidecar chose the start of the run
-	ends    core.Time // promised end; 0 if not known
+	ends    core.Time // promised end, Unix second; 0 if not known
 	profile core.EP   // the profile with which the run was started; nil if not known
 	chosen  []string  // the nodes on which the run was started
 	began   core.Time // Unix second
@@ -44,20 +44,20 @@ type run struct {
 	unseen      bool // accounting has a change that the sidecar did not see in time
 }
 
-// change is a size that a job had from an instant on.
+// change is a change of a job's nodes, at the job's start or later.
 type change struct {
 	entry journal.Entry
 	verb  string
-	at    float64 // Unix seconds at which the nodes changed
-	slack float64 // by how many seconds `at` may be wrong
-	sure  bool    // the sidecar changed the nodes itself, and knows when
-	nodes []string
+	at    float64  // Unix seconds at which the nodes changed
+	slack float64  // number of seconds by which `at` may be wrong
+	sure  bool     // the sidecar itself changed the nodes, so that `at` is known
+	nodes []string // the job's nodes after the change
 }
 
 // readRuns sorts the journal's entries into runs of jobs.
 func readRuns(entries []journal.Entry) *history {
 	t := &history{entries: entries, accepted: map[adapter.Key]bool{}, ids: map[core.JobID]bool{}}
-	waiting := map[adapter.Key]*run{} // jobs that have not begun
+	waiting := map[adapter.Key]*run{} // runs that have not begun
 	running := map[adapter.Key]*run{}
 	user := map[adapter.Key]string{}
 	for _, e := range entries {
@@ -130,21 +130,23 @@ func readRuns(entries []journal.Entry) *history {
 	return t
 }
 
-// start records a job's start, and reports whether the job is a managed one.
+// start records the start of a run. It returns false for a part of an application, which is not recorded.
 func (r *run) start(e journal.Entry) bool {
 	began, ok := number(e, "began")
 	ends, promised := number(e, "ends")
 	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
 	has := nodes(e, "nodes")
-	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // otherwise the user changed the job before the sidecar saw it running
+	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // otherwise the user may have changed the job before the sidecar saw it running
 	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
 	return ok
 }
 
-// resizes maps events of a resize to the actions at whose end the job has the event's nodes.
+// resizes maps each event of a resize to the verbs of the actions that may have caused it. When the last of these actions ends, the job
+// has the nodes in the event.
 var resizes = map[string][]string{"grew": {"expand"}, "shrank": {"shrink"}, "resized": {"expand", "shrink"}}
 
-// resize records a growth or shrink by the sidecar. Nodes are held from the end of the expansion, and until the end of the shrink.
+// resize records a growth or shrink by the sidecar. The job holds added nodes from the end of the action "expand", and removed nodes
+// until the end of the action "shrink".
 func (r *run) resize(e journal.Entry) {
 	c := change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: nodes(e, "nodes")}
 	for _, a := range slices.Backward(r.entries) {
@@ -159,15 +161,15 @@ func (r *run) resize(e journal.Entry) {
 	r.changes = append(r.changes, c)
 }
 
-// found records nodes that the sidecar found changed.
+// found records that the sidecar found a job with other nodes than before, without having changed them.
 func (r *run) found(e journal.Entry) {
 	if n := nodes(e, "nodes"); len(n) > 0 && len(r.changes) > 0 {
 		r.changes = append(r.changes, change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: n})
 	}
 }
 
-// failed reports whether nodes were allocated for a growth that failed. These nodes were held for a
-// time that the journal does not know.
+// failed reports whether nodes were allocated for a growth that then failed. The journal does not show
+// for how long these nodes were held.
 func (r *run) failed() bool {
 	open := false
 	for _, e := range r.entries {
@@ -184,9 +186,9 @@ func (r *run) failed() bool {
 	return open
 }
 
-// unreported returns when the sidecar began a resize that no event reports, because the sidecar
-// died and the job had ended before the next sidecar started. From that second on the journal does
-// not have the job's nodes. ok is false if there is no such resize.
+// unreported returns when the sidecar began a resize whose result no event reports. The cause is that
+// the sidecar died, and the job ended before the next sidecar started. From that second on, the
+// journal does not show which nodes the job had. ok is false if there is no such resize.
 func (r *run) unreported() (from float64, ok bool) {
 	last := int64(0)
 	if n := len(r.changes); n > 0 {
@@ -200,7 +202,7 @@ func (r *run) unreported() (from float64, ok bool) {
 	return 0, false
 }
 
-// next returns the second of the run's next change after `at`, or of the run's end.
+// next returns the second of the run's next change after the second `at`. If there is none, it returns the run's end.
 func (r *run) next(at core.Time) core.Time {
 	for _, c := range r.changes {
 		if c.entry.At.Unix() > at {
@@ -210,12 +212,12 @@ func (r *run) next(at core.Time) core.Time {
 	return r.ended.Unix()
 }
 
-// has reports whether the run has an event of one of the kinds.
+// has reports whether the journal has an event of one of the kinds for the run.
 func (r *run) has(kinds ...string) bool {
 	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool { return e.Kind == journal.KindEvent && slices.Contains(kinds, e.Verb) })
 }
 
-// clockSet reports whether the clock was set near an instant. Times around it cannot be compared.
+// clockSet reports whether the clock was set within an hour of an instant, so that times in the journal cannot be compared.
 func (t *history) clockSet(at time.Time) bool {
 	return slices.ContainsFunc(t.clocks, func(c time.Time) bool { return c.Sub(at).Abs() < time.Hour })
 }
@@ -224,13 +226,13 @@ func keyOf(e journal.Entry) adapter.Key {
 	return adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 }
 
-// text returns a field of an entry, or "".
+// text returns a field of an entry, or "" if there is no such text.
 func text(e journal.Entry, field string) string {
 	s, _ := e.Args[field].(string)
 	return s
 }
 
-// number returns a field of an entry as a number, from JSON or from Go.
+// number returns a field of an entry as a number, whether the entry was read from JSON or made in Go.
 func number(e journal.Entry, field string) (float64, bool) {
 	switch v := e.Args[field].(type) {
 	case json.Number:
@@ -246,7 +248,7 @@ func number(e journal.Entry, field string) (float64, bool) {
 	return 0, false
 }
 
-// nodes returns a field of an entry as node names, sorted.
+// nodes returns the node names of the host list in a field of an entry, sorted.
 func nodes(e journal.Entry, field string) []string {
 	all, err := hostlist.Expand(text(e, field))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"accordion/core/sched"
 )
 
-// Config is the configuration of the sidecar for one cluster. Load and Default return only values within their ranges.
+// Config is the configuration of the sidecar for one cluster. All values that Load and Default return are within their permitted ranges.
 type Config struct {
 	Cluster  string // name of the cluster in the journal; "" means the batch system's own name
 	System   string // one of SystemSlurm, SystemOAR, SystemEmbedded
@@ -42,26 +42,26 @@ type Config struct {
 	Delegate *Delegate // nil if launchers are not served
 }
 
-// The batch systems that System may name.
+// The values of Config.System.
 const (
 	SystemSlurm    = "slurm"
 	SystemOAR      = "oar"
 	SystemEmbedded = "embedded"
 )
 
-// Slurm configures access to Slurm, and which of its partitions is the managed pool.
+// Slurm configures access to Slurm, and which partition is the managed pool.
 type Slurm struct {
 	Partition string
-	Conf      string        // path of slurm.conf; "" means the file that Slurm itself uses
-	Bin       string        // folder of the client programs; "" means that they are found through PATH
+	Conf      string        // path of slurm.conf; "" means the file that Slurm's programs use by default
+	Bin       string        // folder of Slurm's client programs; "" means that they are found through PATH
 	Timeout   time.Duration // timeout of each call
-	Growth    string        // how jobs grow: auto, merge, overlap, companions
-	Manage    string        // which jobs of the partition are planned: told, all
+	Growth    string        // how jobs grow: "auto", "merge", "overlap" or "companions"
+	Manage    string        // which jobs of the partition are planned: ManageTold or ManageAll
 	Limits    string        // file from which job_submit.lua reads the limits of associations and QOS; "" if there is none
-	Clients   int           // programs that may begin in any minute; 0 means no limit
+	Clients   int           // number of client programs that may be started in any minute; 0 means no limit
 }
 
-// The values of [slurm] manage: jobs with a request, or every job of the partition.
+// The values of [slurm] manage: plan only jobs with a request ("told"), or every job of the partition.
 const (
 	ManageTold = "told"
 	ManageAll  = "all"
@@ -70,18 +70,19 @@ const (
 // OAR configures access to OAR, and which of its queues has the managed jobs. The managed pool is all resources of type default.
 type OAR struct {
 	Queue   string
-	Conf    string        // path of oar.conf; "" means the file that OAR itself uses
-	Bin     string        // folder of the client programs; "" means that they are found through PATH
+	Conf    string        // path of oar.conf; "" means the file that OAR's programs use by default
+	Bin     string        // folder of OAR's client programs; "" means that they are found through PATH
 	Timeout time.Duration // timeout of each call
 }
 
-// Embedded configures the batch system in the process.
+// Embedded configures the batch system that runs inside the sidecar's process.
 type Embedded struct {
 	Nodes int
-	Pace  int // seconds of its clock, and of the sidecar's, in one second
+	Pace  int // number of seconds by which the clock of the batch system and the sidecar advances in one real second
 }
 
-// Pace returns how many seconds of the cluster's clock pass in a second. It is 1 for every batch system except the embedded one.
+// Pace returns the number of seconds by which the cluster's clock advances in one real second. It is 1 for every batch system except the
+// embedded one.
 func (c Config) Pace() int {
 	if c.System == SystemEmbedded {
 		return max(1, c.Embedded.Pace)
@@ -91,20 +92,20 @@ func (c Config) Pace() int {
 
 // Plan configures planning.
 type Plan struct {
-	Interval    time.Duration // the rescheduling timer
-	Rest        time.Duration // pause between two readings while nothing is due
-	Policy      string        // by name, one of policy.LiveNames
-	Sizes       string        // rule for the sizes of moldable jobs (sizing.Names); for OAR it is in oar.conf instead
-	Statistics  string        // file with statistics of arrivals, for the rule load; "" if there is none
-	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
-	ExpandLimit ep.Limit      // how many times its duration a step may last; 0 means the algorithm's default
-	StartLead   time.Duration // how long before the planned start its preparation begins
-	Protect     int           // number of waiting managed jobs for which nodes are reserved ahead
-	Guard       time.Duration // how long an ordinary job may continue past its limit; 0 means the time in the batch system's own configuration
+	Interval    time.Duration // the rescheduling timer, which is the time between two readings while something is due
+	Rest        time.Duration // longer time between two readings while nothing is due
+	Policy      string        // name of the policy, one of policy.LiveNames
+	Sizes       string        // name of the rule for the sizes of moldable jobs, one of sizing.Names; for OAR the rule is set in oar.conf instead
+	Statistics  string        // path of a file with statistics about job arrivals, for the rule "load"; "" if there is none
+	Algorithm   string        // name of the algorithm as ep.ParseAlgorithm accepts it, except "rigid"
+	ExpandLimit ep.Limit      // largest factor by which the algorithm may lengthen a step; 0 means the algorithm's default
+	StartLead   time.Duration // time before a job's planned start at which the sidecar begins to prepare the start
+	Protect     int           // number of waiting managed jobs for which the sidecar reserves nodes ahead
+	Guard       time.Duration // time for which an ordinary job may run past its limit; 0 means the time in the batch system's own configuration
 }
 
-// withoutLaunchers returns why launchers are not served under the configured policy, or "" if they
-// are.
+// withoutLaunchers returns why launchers cannot be served under the configured policy, or "" if they
+// can.
 func (p Plan) withoutLaunchers() string {
 	planner, err := policy.Live(p.Policy, p.Fit())
 	if err != nil {
@@ -113,8 +114,9 @@ func (p Plan) withoutLaunchers() string {
 	return NoLaunchers(planner)
 }
 
-// NoLaunchers returns why launchers are not served on a cluster with that policy, or "" if they
-// are. Launchers need planned starts of jobs, and under some policies hardly any job has one.
+// NoLaunchers returns why launchers cannot be served on a cluster with the policy `planner`, or "" if
+// they can. Launchers need jobs with planned starts, and under some policies hardly any job has a
+// planned start.
 func NoLaunchers(planner sched.Policy) string {
 	if _, few := policy.Patient(planner); few {
 		return fmt.Sprintf("[delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by %s", policy.Default)
@@ -134,44 +136,45 @@ func (p Plan) Fit() ep.Algorithm {
 	return a
 }
 
-// Overrun is how much longer than planned a managed job may run: Share of its total time, and at
-// least Least. The job receives the signal Signal when only Grace is left of its overrun, or when
-// another job waits for its nodes. The other job waits no longer than Grace.
+// Overrun configures how much longer than planned a managed job may run. This time is the fraction
+// Share of the job's planned time, but at least Least. The job receives a signal when only Grace is
+// left of this time, or when another job waits for its nodes. The other job waits at most for Grace.
 type Overrun struct {
 	Share  float64
 	Least  time.Duration
 	Grace  time.Duration
-	Signal string // "" means no signal
+	Signal string // name of the signal; "" means no signal
 }
 
-// Early configures whether an application that ends its step early may continue early if that
-// delays no other job.
+// Early configures what happens when an application ends a step early. If Advance is true, the
+// application may begin its next step early, provided that this delays no other job.
 type Early struct {
 	Advance bool
 }
 
-// Silent configures how the sidecar informs jobs that never call `accordion step`.
+// Silent configures how the sidecar announces a shrink to a job that never calls `accordion step`.
 type Silent struct {
-	Notice time.Duration // how long before a shrink the job is informed
+	Notice time.Duration // time between the signal and the shrink
 	Signal string
 }
 
-// Limits limit what one user may take from others through the sidecar.
+// Limits limits how much one user can impair other users through the sidecar.
 type Limits struct {
-	Unused   time.Duration // how long the whole pool needs for the node-seconds that a user's jobs may leave unused; above that, nothing is reserved ahead for them; 0 means no limit
-	HalfLife time.Duration // time in which the counts for Unused halve
+	Unused   time.Duration // Unused times the number of nodes in the pool is the number of node-seconds that a user's jobs may leave unused; above that, the sidecar reserves no nodes ahead for them; 0 means no limit
+	HalfLife time.Duration // time after which the counted node-seconds have decreased by half
 
-	ShortestStep   time.Duration // shortest step of a job with several steps; 0 means no limit. Use Config.ShortestStep
-	ResizesPerHour int           // resizes of one job per hour; 0 means no limit
+	ShortestStep   time.Duration // shortest permitted step of a job with several steps; 0 means no limit; callers use Config.ShortestStep instead
+	ResizesPerHour int           // largest number of resizes of one job in an hour; 0 means no limit
 }
 
-// Journal is the journal's path, and how long its entries are kept.
+// Journal configures the path of the journal, and how long its entries are kept.
 type Journal struct {
 	Path string
 	Keep time.Duration
 }
 
-// ShortestStep returns the shortest duration of each step of a job. The embedded batch system, for demonstrations, has no such limit.
+// ShortestStep returns the shortest permitted step of a job. There is no such limit with the embedded batch system, which is for
+// demonstrations.
 func (c Config) ShortestStep() time.Duration {
 	if c.System == SystemEmbedded {
 		return 0
@@ -179,7 +182,7 @@ func (c Config) ShortestStep() time.Duration {
 	return c.Limits.ShortestStep
 }
 
-// Lease is how long a sidecar that died keeps sidecars on other hosts waiting.
+// Lease configures the length of the lease. After a sidecar has died, a sidecar on another host waits for at most this time.
 type Lease struct {
 	Length time.Duration
 }
@@ -194,24 +197,24 @@ type Session struct {
 
 // Log configures logging.
 type Log struct {
-	Level  string // trace, debug, info, warn, error
-	Format string // text, json
+	Level  string // "trace", "debug", "info", "warn" or "error"
+	Format string // "text" or "json"
 	Events string // file for events, one JSON object per line; "" if there is none
 }
 
 // Metrics configures where Prometheus can read the metrics.
 type Metrics struct {
-	Listen string // HOST:PORT; "" means nowhere
+	Listen string // HOST:PORT; "" means that the metrics are not served
 }
 
 // Web configures the server that shows the cluster to browsers.
 type Web struct {
-	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "" means nowhere
+	Listen  string // HOST:PORT, or the absolute path of a Unix socket; "" means that there is no such server
 	Names   string // host names by which browsers may address the server, separated by commas; "" means the names of this host
 	Private bool   // users and names of jobs are hidden
 }
 
-// Example is the commented example: every key with its default.
+// Example is an example of a configuration file, with comments: every key with its default.
 //
 //go:embed example.toml
 var Example string
@@ -241,7 +244,7 @@ func Default() Config {
 // Error is one mistake in a configuration.
 type Error struct {
 	File string
-	Line int    // line of the mistake, from 1; 0 means the file as a whole
+	Line int    // line of the mistake, from 1; 0 if the mistake concerns the whole file
 	What string // what is wrong, and what would be right
 	Hint string // what to do; may be empty
 	More int    // number of further mistakes in the file

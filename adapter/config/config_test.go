@@ -305,8 +305,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// Accepted values must be within their ranges, so that the sidecar can safely run with
-		// them.
+		// Whatever Parse accepts must be within the permitted ranges, so that the sidecar can run
+		// with it.
 		if c.Plan.Interval <= 0 || c.Slurm.Timeout <= 0 || c.Journal.Keep <= 0 || c.Plan.Guard < 0 || c.Session.MaxSessions < 1 ||
 			!(c.Overrun.Share >= 0) || c.Plan.ExpandLimit < 0 || c.Journal.Path == "" {
 			t.Errorf("taken: %+v", c)

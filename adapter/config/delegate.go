@@ -9,9 +9,9 @@ import (
 // Delegate configures how launchers are served (delegated scheduling).
 type Delegate struct {
 	Journal      string
-	FairStart    time.Duration // how long hosts that an application no longer uses stay free for applications that were not asked yet
+	FairStart    time.Duration // time for which hosts that an application released stay free for applications that could not request them yet
 	Timer        time.Duration // time between two passes of the algorithm
-	Applications int           // applications considered in a pass, by rank
+	Applications int           // number of applications, by rank, that a pass considers
 	Answer       time.Duration // how long a launcher may take to answer a change
 	Grace        time.Duration // how long a launcher may be disconnected
 	BringUp      time.Duration // how long the parts of an application may take to start

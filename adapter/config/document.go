@@ -9,10 +9,10 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// document is a TOML file, or a piece of one: its top-level keys and their positions.
+// document is a parsed TOML file, or a parsed piece of one, with the positions of its keys.
 type document struct {
 	file     string
-	above    int // lines of the file before the piece
+	above    int // number of lines in the file before the piece
 	md       toml.MetaData
 	sections map[string]toml.Primitive
 }
@@ -30,7 +30,7 @@ func decode(file, text string, above int) (*document, error) {
 // mistakes are the mistakes in a file.
 type mistakes []*Error
 
-// first returns the topmost mistake, with the number of the others, and nil if there is no mistake.
+// first returns the topmost mistake, in which More is the number of the other mistakes. It returns nil if there is no mistake.
 func (m mistakes) first() error {
 	if len(m) == 0 {
 		return nil
@@ -40,13 +40,13 @@ func (m mistakes) first() error {
 	return first
 }
 
-// section decodes a top-level key: one setting, or a TOML table of settings that t describes.
+// section decodes the value of a top-level key into *into. The value is one setting, or a TOML table of settings. t describes all settings.
 func section[C any](d *document, into *C, t table[C], name string, content toml.Primitive) mistakes {
 	isSection := slices.ContainsFunc(t, func(s setting[C]) bool { return s.section == name && name != "" })
 	if !isSection {
 		return take(d, into, t, "", name, content)
 	}
-	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // the kind is "" for a table that exists only because of "a.b" or [a.b]
+	if kind := d.md.Type(name); kind != "Hash" && kind != "" { // the kind is "" for a table `a` that the file defines only by a key "a.b" or a header [a.b]
 		return mistakes{d.refuse(content, fmt.Errorf("%s must be a table: write [%s] on a line of its own", name, name))}
 	}
 	return keys(d, into, t, name, content)
@@ -61,7 +61,7 @@ func keys[C any](d *document, into *C, t table[C], name string, content toml.Pri
 	return values(d, into, t, name, all)
 }
 
-// entry decodes the only [[name]] of a piece.
+// entry decodes the only [[name]] table of a piece.
 func entry[C any](d *document, into *C, t table[C], name string, content toml.Primitive) (wrong mistakes) {
 	if d.md.Type(name) != "ArrayHash" {
 		return mistakes{d.refuse(content, fmt.Errorf("write [[%s]] on a line of its own", name))}
@@ -103,10 +103,10 @@ func (d *document) refuse(content toml.Primitive, why error) *Error {
 // at returns a mistake at the position of a top-level key.
 func (d *document) at(key, why string) *Error { return d.refuse(d.sections[key], errors.New(why)) }
 
-// leaf receives a value from the TOML library. The library adds the key's position to its error.
+// leaf receives a value from the TOML library. If the function returns an error, the library adds the position of the key to the error.
 type leaf func(any) error
 
-// UnmarshalTOML passes the value to the function.
+// UnmarshalTOML calls the function with the value. The TOML library calls UnmarshalTOML.
 func (l leaf) UnmarshalTOML(value any) error { return l(value) }
 
 // mistake converts an error of the TOML library.
@@ -115,10 +115,10 @@ func (d *document) mistake(err error) *Error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
 		e.Line, e.What = parse.Position.Line, parse.Message
-		if d.above > 0 { // a piece begins with its [[key]] line
+		if d.above > 0 { // the first line of a piece is its [[key]] line, to which the library may give the line number 0
 			e.Line = d.above + max(e.Line, 1)
 		}
-		if e.What == "" { // syntax errors of the library have their text in another field
+		if e.What == "" { // for syntax errors the library leaves this field empty
 			_, e.What, _ = strings.Cut(parse.Error(), ": ")
 		}
 	}

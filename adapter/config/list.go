@@ -21,11 +21,11 @@ type Clusters struct {
 
 // Member is one of the clusters.
 type Member struct {
-	Config Config            // from the cluster's file; Config.Cluster is the name in the list, or else in the file; "" means the batch system's own name
-	File   string            // path of that file
-	Speed  float64           // relative to the other clusters, for the models of launchers
-	Site   string            // "" if there is none
-	Attrs  map[string]string // attributes that launchers may ask for
+	Config Config            // from the cluster's file; Config.Cluster is the name in the list, or the name in the file if the list has none; "" means the batch system's own name
+	File   string            // path of the cluster's file
+	Speed  float64           // speed relative to the other clusters, for launchers that predict run times
+	Site   string            // name of the site; "" if there is none
+	Attrs  map[string]string // attributes by which launchers may select clusters
 
 	line int // line in the list
 }
@@ -39,7 +39,7 @@ type Link struct {
 	line int // line in the list
 }
 
-// ExampleList is the commented example of a list: every key with its default, except keys without one.
+// ExampleList is an example of a list of clusters, with comments: every key, with its default if the key has one.
 //
 //go:embed list.toml
 var ExampleList string
@@ -118,9 +118,10 @@ func (l *list) refuse(line int, format string, args ...any) {
 	l.wrong = append(l.wrong, &Error{File: l.file, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
-// piece is a part of a list with at most one [[…]], because the TOML library reports only the last position of a repeated key.
+// piece is a part of the text of a list, with at most one [[…]] table. The text is split, because the TOML library reports only the last
+// position of a repeated key.
 type piece struct {
-	above int // lines before the piece
+	above int // number of lines before the piece
 	text  string
 }
 
@@ -140,10 +141,10 @@ func pieces(text string) []piece {
 // firstEntry returns the line of a list's first [[…]].
 func firstEntry(text string) int {
 	all := pieces(text)
-	return all[min(1, len(all)-1)].above + 1 // the piece before it may contain only a byte order mark
+	return all[min(1, len(all)-1)].above + 1 // the first piece is the text before the first [[…]], even if it is empty
 }
 
-// mostPieces limits the length of a list.
+// mostPieces is the largest number of pieces in a list.
 const mostPieces = 1000
 
 // parse parses the list itself.
@@ -194,7 +195,7 @@ func (l *list) load(load func(path string) (Config, error)) error {
 	for i := range l.All {
 		m := &l.All[i]
 		c, err := load(m.File)
-		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file cannot be read, and the list may name the wrong file
+		if e := (*Error)(nil); errors.As(err, &e) && e.Line == 0 && e.File == m.File { // the file cannot be read: report the line of the list, which may name the wrong file
 			return &Error{File: l.file, Line: m.line, What: fmt.Sprintf("[[cluster]] config = %q is wrong: %s", m.File, e.What)}
 		}
 		if err != nil {
@@ -211,10 +212,10 @@ func (l *list) load(load func(path string) (Config, error)) error {
 	return nil
 }
 
-// own lists the settings that two clusters cannot share.
+// own lists the settings that must differ between clusters.
 var own = []struct {
 	what string
-	of   func(m *Member) string // the value that must not be shared; "" if the member has none
+	of   func(m *Member) string // returns the value that must differ; "" if the member has none
 }{
 	{"config", func(m *Member) string { return m.File }},
 	{"[journal] path", func(m *Member) string { return m.Config.Journal.Path }},
@@ -248,7 +249,7 @@ func (l *list) compare() {
 	}
 }
 
-// compareWithLaunchers reports settings that launchers need and that a cluster lacks.
+// compareWithLaunchers reports settings of a cluster that prevent it from serving launchers.
 func (l *list) compareWithLaunchers(m *Member) {
 	switch {
 	case l.Delegate == nil:
@@ -263,7 +264,7 @@ func (l *list) compareWithLaunchers(m *Member) {
 
 // checkLinks reports links to unknown clusters or sites, and pairs with two links.
 func (l *list) checkLinks() {
-	names := map[string]string{} // cluster or site, for each name
+	names := map[string]string{} // for each name, whether it is the name of a cluster or of a site
 	for i := range l.All {
 		if site := l.All[i].Site; site != "" {
 			names[site] = "site"
@@ -296,7 +297,7 @@ func (l *list) checkLinks() {
 	}
 }
 
-// putAttrs sets attributes from a table of strings.
+// putAttrs sets the attributes of m from a table of strings. It returns false if the value is invalid.
 func putAttrs(m *Member, value any) bool {
 	all, ok := value.(map[string]any)
 	attrs := make(map[string]string, len(all))
@@ -311,7 +312,7 @@ func putAttrs(m *Member, value any) bool {
 	return ok
 }
 
-// putBetween sets the two ends of a link.
+// putBetween sets the two ends of a link from a list of two names. It returns false if the value is invalid.
 func putBetween(l *Link, value any) bool {
 	all, ok := value.([]any)
 	if !ok || len(all) != len(l.Between) {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// apart loads configurations that share no setting that clusters must not share. The cluster's name
-// in a file is the file's name.
+// apart returns a configuration that differs from those for other paths in every setting that must
+// differ between clusters. For a path such as "/named/a", the cluster's name is "a".
 func apart(path string) (Config, error) {
 	c := Default()
 	c.Journal.Path, c.Session.Socket = path+".db", path+".sock"

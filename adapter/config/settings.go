@@ -15,18 +15,19 @@ import (
 	"accordion/core/sizing"
 )
 
-// setting is one key of a file that describes a C: its position, its allowed values, and how to set it.
+// setting describes one key of a file for values of type C: where the key is in the file, which values are allowed, and how a value is
+// stored in a C.
 type setting[C any] struct {
 	section, key string
 	want         string // completes "it must be …"
 	put          func(c *C, value any) bool
-	names        []string // the allowed names, to suggest the one nearest to a wrong name
+	names        []string // the allowed names; an error message suggests the name that is most similar to the wrong one
 }
 
-// table describes the keys of a C.
+// table describes all keys of a file for values of type C.
 type table[C any] []setting[C]
 
-// settings are all keys of the configuration of one cluster, in the order of the example.
+// settings lists all keys of the configuration of one cluster, in the order of the example file.
 var settings = table[Config]{
 	text("", "cluster", "a name without spaces, such as \"slurm\"", plain, func(c *Config) *string { return &c.Cluster }),
 	choice("", "system", func(c *Config) *string { return &c.System }, SystemSlurm, SystemOAR, SystemEmbedded),
@@ -96,7 +97,7 @@ var settings = table[Config]{
 
 	duration("lease", "length", 20*time.Second, 10*time.Minute, "1m", func(c *Config) *time.Duration { return &c.Lease.Length }),
 
-	// A socket address has 108 bytes on Linux, including the final zero.
+	// On Linux, the path of a Unix socket has at most 108 bytes, including the final zero.
 	text("session", "socket", "an absolute path of at most 107 bytes, such as \"/run/accordion/accordion.sock\"",
 		func(s string) bool { return filepath.IsAbs(s) && len(s) <= 107 },
 		func(c *Config) *string { return &c.Session.Socket }),
@@ -122,7 +123,7 @@ var settings = table[Config]{
 	truth("web", "private", func(c *Config) *bool { return &c.Web.Private }),
 }
 
-// take sets the value in the configuration, or returns why it is wrong.
+// take stores the value in the configuration, or returns an error that says why the value is wrong.
 func (s setting[C]) take(c *C, value any) error {
 	if s.put(c, value) {
 		return nil
@@ -169,7 +170,7 @@ func where(section, key string) string {
 	return "[" + section + "] " + key
 }
 
-// show formats a value as in the file, shortened.
+// show formats a value as it would be written in a file, and shortens it.
 func show(value any) string {
 	var s string
 	switch v := value.(type) {
@@ -200,13 +201,13 @@ func choice[C any](section, key string, into func(*C) *string, names ...string) 
 	return hinted(text(section, key, oneOf(names), func(s string) bool { return slices.Contains(names, s) }, into), names)
 }
 
-// hinted returns the setting with names to suggest.
+// hinted returns the setting with the names that error messages may suggest.
 func hinted[C any](s setting[C], names []string) setting[C] {
 	s.names = names
 	return s
 }
 
-// oneOf lists names: "a", "b" or "c".
+// oneOf joins names for a sentence: "a", "b" or "c".
 func oneOf(names []string) string {
 	want := fmt.Sprintf("%q or %q", strings.Join(names[:len(names)-1], `", "`), names[len(names)-1])
 	return strings.ReplaceAll(want, `\"`, `"`)
@@ -247,7 +248,7 @@ func number[C any](section, key, want string, valid func(float64) bool, into fun
 	}}
 }
 
-// putLimit accepts 0, a number or "inf".
+// putLimit sets Plan.ExpandLimit. It accepts 0, a number or "inf".
 func putLimit(c *Config, value any) bool {
 	var text string
 	switch v := value.(type) {
@@ -275,7 +276,7 @@ func algorithm(name string) bool {
 	return err == nil && !a.Rigid
 }
 
-// putClients accepts 0, or a number with which the longest action is possible (slurm.LeastClients).
+// putClients sets Slurm.Clients. It accepts 0, or a number that allows at least the action with the most calls (slurm.LeastClients).
 func putClients(c *Config, value any) bool {
 	n, ok := value.(int64)
 	if ok = ok && (n == 0 || n >= 20 && n <= 100_000); ok {
@@ -307,8 +308,8 @@ func truth[C any](section, key string, into func(*C) *bool) setting[C] {
 
 const signalForm = "a signal's name, such as \"USR1\" for all of the job or \"B:URG\" for its batch script"
 
-// signal reports whether s is a signal that `scancel --signal` accepts, optionally with the prefix
-// B:.
+// signal reports whether s may be the name of a signal for `scancel --signal`, optionally with the
+// prefix "B:".
 func signal(s string) bool {
 	s = strings.TrimPrefix(s, "B:")
 	return s != "" && len(s) <= 12 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
@@ -321,7 +322,7 @@ func queueName(s string) bool {
 
 func plain(s string) bool { return !strings.ContainsAny(s, " \t\r\n\"'") && len(s) <= 255 }
 
-// addressOrEmpty reports whether s is "" or an address to listen at. An empty host means all addresses.
+// addressOrEmpty reports whether s is "", or an address HOST:PORT to listen at. HOST may be empty, which means all addresses.
 func addressOrEmpty(s string) bool {
 	if s == "" {
 		return true

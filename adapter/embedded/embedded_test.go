@@ -57,7 +57,7 @@ func TestAReservationKeepsItsNodesFree(t *testing.T) {
 		short := w.submit(JobSpec{Nodes: 2, Limit: 100, Runs: 100})
 		other := w.submit(JobSpec{Nodes: 1, Limit: 500, Runs: 500})
 		w.at(1)
-		w.shows(long, "pending Resources") // n1 and n2 are free for it only after the reservation
+		w.shows(long, "pending Resources") // the job can use n1 and n2 only after the reservation
 		w.shows(short, "running n1,n2")    // this job ends when the reservation begins
 		w.shows(other, "running n3")       // n3 is never in the reservation
 		w.at(199)
@@ -238,7 +238,7 @@ func TestReservationsDoNotOverlapAndCanBeChanged(t *testing.T) {
 		w.mustBe(w.Reserve(w.ctx, w.reservationOf("b", "bob", 99, 200, "n2", "n3")), adapter.ErrBusy)
 		w.reserve("b", "bob", 100, 200, "n2", "n3") // this reservation begins when the other ends
 		w.at(10)
-		w.reserve("a", "ada", 50, 90, "n1") // an active reservation keeps its start
+		w.reserve("a", "ada", 50, 90, "n1") // the reservation is active, so this changes its end but not its start
 		snap, err := w.Observe(w.ctx)
 		w.must(err)
 		a := snap.Reservations[0]

@@ -18,38 +18,39 @@ type JobSpec struct {
 	Name     string
 	User     string // required
 	UID, GID uint32
-	Nodes    int       // required; the nodes of an evolving job's first step
+	Nodes    int       // required; for an evolving job, the number of nodes of its first step
 	Tasks    int       // number of tasks in total; 0 means one per node
-	Limit    core.Time // seconds, required; core.Forever: unlimited
-	Begin    core.Time // Unix second before which it does not start; 0 if there is none
-	Comment  string    // "ep=2x20s,5x20s", "mold=4x2h|8x70m"
-	Priority int64     // higher first; equal priorities in the order of submission
-	Hold     bool      // held by its user, as with sbatch -H
-	// Managed submits as the submission plug-in does: the accepted comment becomes the mark, and root holds the job.
+	Limit    core.Time // required; in seconds, or core.Forever for no limit
+	Begin    core.Time // Unix second before which the job does not start; 0 if there is none
+	Comment  string    // for example "ep=2x20s,5x20s" or "mold=4x2h|8x70m"
+	Priority int64     // jobs with a higher priority come first; jobs with equal priority are in the order of submission
+	Hold     bool      // the user holds the job, as with sbatch -H
+	// Managed means that Submit does what the submission plug-in does: it makes the comment the job's mark, and holds the job as root.
 	Managed bool
-	// Unfit tells why the job cannot be resized, for example because it is an array job in Slurm.
-	// It is "" if the job can be resized.
+	// Unfit is the reason why the job cannot be resized, for example that it is an array job in
+	// Slurm. It is "" if the job can be resized.
 	Unfit string
-	// Base is how many of its first nodes the job can never release, as in OAR; 0 means only the
-	// first node.
+	// Base means that the job can never release its first Base nodes, as in OAR. 0 means that it can
+	// never release its first node.
 	Base int
-	// Requeue puts the job back into the queue when it loses a node, instead of ending it.
+	// Requeue means that a job that loses a node returns to the queue, instead of ending.
 	Requeue bool
-	// NoKill lets the job continue without a lost node, unless its script runs there (sbatch --no-kill).
+	// NoKill means that a job that loses a node continues without the node, unless its script runs on that node (sbatch --no-kill).
 	NoKill bool
 
 	// Runs is how many seconds the job runs; 0 means that it runs until it is ended. Runs is
 	// ignored if there is a Script.
 	Runs core.Time
-	// Script runs when the job starts. The job ends when it returns.
+	// Script is called when the job starts. The job ends when the script returns.
 	Script Script
 	// Silent means that the script never calls `accordion step`, so that Speaks returns false.
 	Silent bool
-	// Elsewhere is the path of the job's hosts file, if another user owns the usual folder of the job's user in /tmp.
+	// Elsewhere is the path of the job's hosts file if the file cannot be in the usual folder in /tmp, because another user owns that
+	// folder. Otherwise it is "".
 	Elsewhere string
 }
 
-// job is one job, from its submission to its end.
+// job is one job, with the state that changes between its submission and its end.
 type job struct {
 	key       adapter.Key
 	spec      JobSpec
@@ -69,7 +70,7 @@ type job struct {
 	reservation   string
 	expands       *job
 	mergedInto    *job
-	stale         bool // an expander that a restart restored, and that therefore cannot be merged
+	stale         bool // the job is an expander that a restart restored, so that it cannot be merged
 
 	nodes    []int // ascending
 	host     int   // the batch host, which a shrink always keeps
@@ -80,7 +81,7 @@ type job struct {
 	over     time.Time // when the job stopped running
 	freeAt   time.Time // when the job's epilog ends
 	kill     context.CancelFunc
-	run      int // how often the job was started
+	run      int // number of times that the job was started
 	spans    []Span
 	output   []string
 	hosts    string      // the job's hosts file
@@ -94,9 +95,9 @@ func (j *job) managed() bool {
 	return strings.HasPrefix(j.mark, adapter.MarkPrefix)
 }
 
-// limitEnd returns when the job's time limit ends. The limit counts from the whole second in which
-// the job started, as in Slurm and adapter.Job.Started. limitEnd returns the zero time if the job
-// has no limit or does not run.
+// limitEnd returns when the job's time limit ends. As in Slurm, the limit counts from the job's start,
+// rounded down to a whole second. limitEnd returns the zero time if the job has no limit or does not
+// run.
 func (j *job) limitEnd() time.Time {
 	if j.started.IsZero() || j.limit >= core.Forever {
 		return time.Time{}
@@ -138,7 +139,7 @@ func (s *System) add(spec JobSpec) *job {
 	return j
 }
 
-// longest limits durations, in seconds, so that sums with points in time do not overflow.
+// longest is the longest permitted duration in seconds, so that a time plus a duration does not overflow.
 const longest core.Time = 100 * 366 * 86400
 
 func (spec JobSpec) check(nodes int) error {
@@ -157,7 +158,7 @@ func (spec JobSpec) check(nodes int) error {
 	return nil
 }
 
-// Cancel ends a job as its user does. It returns adapter.ErrGone if the job has ended.
+// Cancel ends a job as if its user canceled it. It returns adapter.ErrGone if the job has already ended.
 func (s *System) Cancel(key adapter.Key) error {
 	s.enter()
 	defer s.leave()
@@ -169,7 +170,7 @@ func (s *System) Cancel(key adapter.Key) error {
 	return nil
 }
 
-// find returns a job that has not ended.
+// find returns the job with the key, or adapter.ErrGone if there is no such job or it has ended.
 func (s *System) find(key adapter.Key) (*job, error) {
 	for _, j := range s.jobs {
 		if j.key == key {
@@ -219,7 +220,7 @@ func (s *System) finish(j *job, why string) {
 	}
 }
 
-// remove frees the nodes of a job that has ended and removes it from the list.
+// remove frees the nodes of a job that has ended, and moves the job from s.jobs to s.over.
 func (s *System) remove(j *job) {
 	for _, i := range slices.Clone(j.nodes) {
 		s.free(j, i)
@@ -260,7 +261,7 @@ func (s *System) queue() []*job {
 	return queue
 }
 
-// hostFirst returns the job's nodes: the batch host, then the rest of its base, then the others.
+// hostFirst returns the job's nodes: first the batch host, then the rest of the nodes that the job can never release, then the others.
 func (j *job) hostFirst() []int {
 	if j.state == adapter.Pending {
 		return j.nodes
@@ -306,7 +307,7 @@ func (s *System) show(j *job) adapter.Job {
 	return out
 }
 
-// waitsFor returns why a pending job waits, as Slurm names the reason.
+// waitsFor returns the reason why a pending job waits, in Slurm's words.
 func (s *System) waitsFor(j *job) string {
 	switch {
 	case j.held && j.byUser:

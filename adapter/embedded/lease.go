@@ -9,7 +9,8 @@ import (
 
 var _ adapter.Leaser = (*System)(nil)
 
-// lease is a holder and the end of its lease by the batch system's clock. The zero value means that there is no holder.
+// lease is the holder of the lease, and the end of the lease by the batch system's clock. The zero value means that no sidecar holds the
+// lease.
 type lease struct {
 	adapter.Holder
 	until time.Time
@@ -33,7 +34,7 @@ func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 		if s.lease.ID != c.ID && s.now.Before(s.lease.until) {
 			return s.leased()
 		}
-		if s.lease.ID != c.ID { // another sidecar took and left the lease in the meantime
+		if s.lease.ID != c.ID { // another sidecar has taken and released the lease meanwhile
 			s.lease.Since = s.now.Unix()
 		}
 		since := s.lease.Since

@@ -26,7 +26,7 @@ func TestLeaseHasOneHolderUntilItExpiresIsLeftOrTakenOver(t *testing.T) {
 		w.must(w.RenewLease(w.ctx, claim("a")))
 		w.at(99)
 		refused(w.TakeLease(w.ctx, claim("b")), "a", 100)
-		w.must(w.TakeLease(w.ctx, claim("a"))) // the same sidecar was started again
+		w.must(w.TakeLease(w.ctx, claim("a"))) // as if the same sidecar was started again
 		w.at(158)
 		if got := w.LeaseOf(); got != "a" {
 			t.Errorf("at second 158 the lease is %q's, want a's", got)
@@ -37,7 +37,7 @@ func TestLeaseHasOneHolderUntilItExpiresIsLeftOrTakenOver(t *testing.T) {
 		}
 		w.must(w.TakeLease(w.ctx, claim("b")))
 		refused(w.RenewLease(w.ctx, claim("a")), "b", 219)
-		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0)) // changes nothing, because it no longer has the lease
+		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0)) // changes nothing, because sidecar a no longer has the lease
 		over := claim("a")
 		over.Over = true
 		w.must(w.TakeLease(w.ctx, over))

@@ -30,8 +30,8 @@ func (s *System) Tell(ctx context.Context, key adapter.Key, text string) error {
 	return s.runs(ctx, "Tell", key, func(j *job) { j.output = append(j.output, "accordion: "+text) })
 }
 
-// Publish implements adapter.BatchSystem. The text must list the same nodes as the call, because
-// OAR writes its node file from the nodes in the call.
+// Publish implements adapter.BatchSystem. It returns an error unless the text lists exactly the nodes
+// in of.Nodes. The implementation for OAR needs that, because it writes OAR's node file from of.Nodes.
 func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) (elsewhere string, err error) {
 	if !strings.Contains(text, fmt.Sprintf(" nodes=%d ", len(of.Nodes))) || !strings.HasSuffix(text, "\n"+strings.Join(of.Nodes, "\n")+"\n") {
 		return "", fmt.Errorf("publish hosts file of job %d: the job has %s, but the text has %q", of.ID, strings.Join(of.Nodes, ","), text)
@@ -40,7 +40,7 @@ func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) (els
 	return elsewhere, err
 }
 
-// runs calls act with a running job.
+// runs calls act with the job if it runs, and otherwise returns adapter.ErrGone.
 func (s *System) runs(ctx context.Context, verb string, key adapter.Key, act func(*job)) error {
 	return s.do(ctx, Call{Verb: verb, Job: key.ID}, func() error {
 		for _, j := range s.jobs {

@@ -28,7 +28,8 @@ func (n *node) why() string {
 	return "allocated"
 }
 
-// KillNode makes a node fail. The job on it ends with NODE_FAIL, returns to the queue if it may be requeued, or continues without the node.
+// KillNode makes a node fail. The job on the node ends with the reason NODE_FAIL, unless JobSpec.Requeue or JobSpec.NoKill lets it return
+// to the queue or continue without the node.
 func (s *System) KillNode(name string) error {
 	return s.change(name, func(n *node) {
 		n.down = true
@@ -45,7 +46,7 @@ func (s *System) KillNode(name string) error {
 	})
 }
 
-// DrainNode lets the job on a node continue, and lets no other job start there.
+// DrainNode drains a node: the job on the node continues, but no other job can start there.
 func (s *System) DrainNode(name string) error {
 	return s.change(name, func(n *node) { n.drained = true })
 }
@@ -55,7 +56,7 @@ func (s *System) ReviveNode(name string) error {
 	return s.change(name, func(n *node) { n.down, n.drained = false, false })
 }
 
-// Stop holds a waiting job as an operator does (scontrol hold).
+// Stop holds a waiting job as if an operator held it (scontrol hold).
 func (s *System) Stop(key adapter.Key) error { return s.setStopped(key, true) }
 
 // Unstop removes an operator's hold.
@@ -76,7 +77,7 @@ func (s *System) setStopped(key adapter.Key, stopped bool) error {
 	return nil
 }
 
-// SetLimit changes a job's time limit, in seconds. An administrator may do that, and its owner may shorten it.
+// SetLimit changes a job's time limit, in seconds. It simulates an administrator, or an owner who shortens the limit of a job.
 func (s *System) SetLimit(key adapter.Key, limit core.Time) error {
 	s.enter()
 	defer s.leave()
@@ -101,7 +102,7 @@ func (s *System) change(name string, act func(*node)) error {
 	return nil
 }
 
-// requeue puts a running job back into the queue without a hold, as Slurm does.
+// requeue puts a running job back into the queue. As in Slurm, the job is not held.
 func (s *System) requeue(j *job) {
 	if j.kill != nil {
 		j.kill()
@@ -113,7 +114,7 @@ func (s *System) requeue(j *job) {
 	j.started, j.endsAt, j.reservation = time.Time{}, time.Time{}, ""
 }
 
-// Quiet waits until no job is pending, running or ending, or ctx ends. Held jobs count as pending.
+// Quiet waits until no job is pending, running or ending. Held jobs count as pending. Quiet returns the error of ctx if ctx ends first.
 func (s *System) Quiet(ctx context.Context) error {
 	for {
 		s.enter()

@@ -18,7 +18,7 @@ import (
 type command struct {
 	What       string
 	Wait       int // seconds before the action
-	Job, Other int // indices into the jobs so far
+	Job, Other int // indices into the list of jobs that were submitted so far
 	Nodes      int
 	From, For  int
 	Flag       bool
@@ -47,8 +47,8 @@ func subset(mask int) (nodes []string) {
 	return nodes
 }
 
-// play carries out random commands, most of which fail as they should, and checks the state after
-// each command.
+// play carries out random commands, and checks the state after each command. Most commands are
+// invalid and return errors, which play ignores.
 func play(s *System, todo []command) error {
 	ctx := context.Background()
 	var keys []adapter.Key
@@ -119,8 +119,8 @@ func play(s *System, todo []command) error {
 	return judge(s)
 }
 
-// judge reads the system as the sidecar does, and checks that each held node is held by exactly one
-// job, and that this job lists the node.
+// judge reads the system as the sidecar does. It checks that each node that is not idle is in the list
+// of nodes of exactly one job.
 func judge(s *System) error {
 	snap, err := s.Observe(context.Background())
 	if err != nil {
@@ -178,9 +178,9 @@ func TestNodeIsNeverInTwoJobs(t *testing.T) {
 	})
 }
 
-// TestFirstInQueueNeverStartsLaterThanItCould compares EASY with a simple computation from its
-// records. For each job that is the first in the queue, the test computes when the time limits of
-// enough running jobs will have ended. The job must start by then.
+// TestFirstInQueueNeverStartsLaterThanItCould checks that EASY never delays the first job in the
+// queue. From the records, the test computes when enough running jobs have reached their time limits
+// for the first job to start. The first job must start by then.
 func TestFirstInQueueNeverStartsLaterThanItCould(t *testing.T) {
 	specs := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) JobSpec {
 		limit := rapid.Int64Range(1, 50).Draw(rt, "limit")

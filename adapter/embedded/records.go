@@ -17,8 +17,8 @@ type Span struct {
 
 // Record is one job's history, for audits and charts.
 type Record struct {
-	adapter.Job             // the job as it is now; it has Nodes only while it holds some
-	Kind        string      // rigid, moldable, evolving; expander
+	adapter.Job             // the job as it is now; Nodes is empty if it holds no nodes now
+	Kind        string      // rigid, moldable, evolving or expander
 	Submit      time.Time   // when the job was submitted
 	Start, End  time.Time   // zero if the job has not started or not ended
 	Spans       []Span      // the nodes that the job has held until now, ordered by time, then by node
@@ -26,7 +26,7 @@ type Record struct {
 	Output      []string    // lines of the job's output
 }
 
-// Jobs returns the records of all jobs in the order of submission. The span of a node that is still held ends now.
+// Jobs returns the records of all jobs in the order of submission. If a job still holds a node, the Span of that node ends now.
 func (s *System) Jobs() []Record {
 	s.enter()
 	defer s.leave()

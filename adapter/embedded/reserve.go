@@ -29,8 +29,8 @@ func (s *System) reservation(name string) *reservation {
 	return nil
 }
 
-// reservedWithin reports whether a reservation contains the node at some time within `span` seconds
-// after `from`.
+// reservedWithin reports whether any reservation contains the node at any time from `from` until
+// `span` seconds later.
 func (s *System) reservedWithin(node int, from time.Time, span core.Time) bool {
 	for _, r := range s.reservations {
 		if !r.end.After(from) {
@@ -90,10 +90,10 @@ func (s *System) readReservation(want adapter.Reservation) (*reservation, error)
 	return r, err
 }
 
-// busy returns an error if the nodes of r are not free: another reservation has a node, and not
-// both reservations are the sidecar's, or a running job may still hold a node at the start. Jobs in
-// the reservation do not count, nor do managed jobs if r.OverManaged is set. old is the reservation
-// that r replaces.
+// busy returns an error if the nodes of r are not free. A node is not free if another reservation
+// contains it, unless both reservations are the sidecar's. Nor is it free if a running job may still
+// hold it when r begins. Jobs in the reservation itself do not count, and managed jobs do not count
+// if r.OverManaged is set. `old` is the reservation that r replaces.
 func (s *System) busy(r, old *reservation) error {
 	for _, other := range s.reservations {
 		if other == old || other.Ours() && r.Ours() || !other.end.After(r.start) || !r.end.After(other.start) {
@@ -117,7 +117,7 @@ func (s *System) busy(r, old *reservation) error {
 	return nil
 }
 
-// turnReservations begins reservations whose start has passed, and ends those whose end has passed.
+// turnReservations begins reservations whose start has passed, and ends reservations whose end has passed.
 func (s *System) turnReservations() {
 	for _, r := range slices.Clone(s.reservations) {
 		if !r.begun && !r.start.After(s.now) {
@@ -130,7 +130,7 @@ func (s *System) turnReservations() {
 	}
 }
 
-// drop removes a reservation. Jobs that wait for it are held; jobs that run in it end at the next sweep.
+// drop removes a reservation. It holds the jobs that wait for the reservation. Jobs that run in the reservation end at the next sweep.
 func (s *System) drop(r *reservation) {
 	s.reservations = slices.DeleteFunc(s.reservations, func(other *reservation) bool { return other == r })
 	for _, j := range s.jobs {
@@ -162,7 +162,7 @@ func (s *System) unreserve(name string) error {
 	return nil
 }
 
-// indices parses node names into ascending indices.
+// indices returns the indices of the nodes with the given names, in ascending order.
 func (s *System) indices(names []string) ([]int, error) {
 	if len(names) == 0 {
 		return nil, errors.New("no nodes are named")

@@ -11,7 +11,8 @@ import (
 	"accordion/core"
 )
 
-// Expand implements adapter.BatchSystem. Without a reservation, the nodes must be free of reservations until the end of the parent's limit.
+// Expand implements adapter.BatchSystem. If `name` is "", no reservation may contain any of the nodes before the end of the parent's time
+// limit.
 func (s *System) Expand(ctx context.Context, parent *adapter.Job, nodes []string, name string) (adapter.Key, error) {
 	var key adapter.Key
 	c := Call{Verb: "Expand", Job: parent.ID, Reservation: name, Nodes: nodes}
@@ -37,7 +38,7 @@ func (s *System) Expand(ctx context.Context, parent *adapter.Job, nodes []string
 	return key, nil
 }
 
-// remaining returns how many seconds of a running job's limit are left.
+// remaining returns how many seconds of a running job's time limit are left.
 func (s *System) remaining(j *job) core.Time {
 	end := j.limitEnd()
 	if end.IsZero() {
@@ -73,7 +74,7 @@ func (s *System) expandable(j *job, nodes []int, name string) error {
 	return nil
 }
 
-// expander starts the job that holds the nodes until it is merged. It runs nothing.
+// expander starts a job that holds the nodes until it is merged into its parent. The job runs no program.
 func (s *System) expander(parent *job, nodes []int, reservation string) adapter.Key {
 	s.last++
 	e := &job{
@@ -118,8 +119,8 @@ func (s *System) Merge(ctx context.Context, parent, expander adapter.Key) error 
 	})
 }
 
-// Shrink implements adapter.BatchSystem. The batch host, which is the first node that the job had
-// at its start, cannot be released.
+// Shrink implements adapter.BatchSystem. A job cannot release its batch host, which is the first node
+// that it received at its start.
 func (s *System) Shrink(ctx context.Context, key adapter.Key, keep []string) error {
 	return s.do(ctx, Call{Verb: "Shrink", Job: key.ID, Nodes: keep}, func() error {
 		return s.with(key, adapter.Running, func(j *job) error {

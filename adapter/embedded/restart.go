@@ -7,20 +7,20 @@ import (
 	"accordion/core"
 )
 
-// Saved is the state that a batch system has on disk at one instant (System.Save).
+// Saved is a copy of the state of a batch system, as a real one writes it to disk (System.Save).
 type Saved struct {
 	last         core.JobID
 	jobs         []savedJob
 	reservations []reservation
 }
 
-// savedJob is the state on disk of one job that has not ended.
+// savedJob is the copied state of one job that has not ended.
 type savedJob struct {
 	job   *job
 	state job // a copy of the job's fields at the instant of Save
 }
 
-// Save returns the present state, for Restart.
+// Save returns a copy of the present state, for Restart.
 func (s *System) Save() *Saved {
 	s.enter()
 	defer s.leave()
@@ -36,12 +36,12 @@ func (s *System) Save() *Saved {
 	return saved
 }
 
-// Restart simulates that the batch system is killed and started again with the state of some
-// seconds ago, as after kill -9 of slurmctld. It loses every change since: submissions (their IDs
-// are used again), holds, releases, reservations, resizes. The lost state is corrected by the nodes
-// in three points. A job that ended since stays ended. A job that started since is stopped on its
-// nodes, and waits again as in the saved state. A node that is down stays down. An expander that
-// returns cannot be merged any more.
+// Restart simulates that the batch system is killed and started again with the state that Save
+// returned earlier, as after kill -9 of slurmctld. It loses all changes that were made in between:
+// submissions (their IDs are used again), holds, releases, reservations and resizes. The nodes still
+// know some of these changes. A job that ended in between stays ended. A job that started in between
+// is stopped on its nodes, and waits again. A node that is down stays down. If an expander that was
+// already merged is in the saved state, it exists again and cannot be merged any more.
 func (s *System) Restart(saved *Saved) {
 	s.enter()
 	defer s.leave()
@@ -77,7 +77,7 @@ func (s *System) Restart(saved *Saved) {
 	s.callForPass()
 }
 
-// vacate takes every node from its holder, and records the holding so far.
+// vacate takes every node from the job that holds it, and records until when the job held the node.
 func (s *System) vacate() {
 	for i := range s.nodes {
 		if h := s.nodes[i].holder; h != nil {
@@ -86,20 +86,20 @@ func (s *System) vacate() {
 	}
 }
 
-// ended reports whether the job has ended, as far as its nodes know. They do not know the end of a
-// merged expander, which is only in the lost state.
+// ended reports whether the job's nodes know that the job has ended. They do not know it for an
+// expander that was merged, because only the lost state had the merge.
 func (j *job) ended() bool {
 	return j.state == adapter.Ending || j.state == adapter.Done && j.mergedInto == nil
 }
 
-// restore gives a job its saved fields. The job's records stay. The count of its runs stays too,
-// because it distinguishes the runs.
+// restore gives a job its saved fields. It does not change the job's output and spans. It does not
+// change the number of the job's runs either, because that number distinguishes one run from another.
 func (s *System) restore(j, old *job) {
 	running := j.state == adapter.Running && j.run == old.run
 	if old.state != adapter.Running || !running {
 		j.halt()
 	}
-	s.over = slices.DeleteFunc(s.over, func(other *job) bool { return other == j }) // removes a merged expander, which exists again
+	s.over = slices.DeleteFunc(s.over, func(other *job) bool { return other == j }) // the job may be a merged expander, which exists again
 	spans, output, run, kill := j.spans, j.output, j.run, j.kill
 	*j = *old
 	j.spans, j.output, j.run, j.kill = spans, output, run, kill
@@ -113,7 +113,7 @@ func (s *System) restore(j, old *job) {
 	}
 }
 
-// halt ends the job's processes on its nodes, without the knowledge of the batch system.
+// halt ends the job's processes on its nodes. It does not change the job's state in the batch system.
 func (j *job) halt() {
 	if j.kill != nil {
 		j.kill()

@@ -8,8 +8,8 @@ import (
 	"accordion/adapter"
 )
 
-// losing saves the state, waits five seconds in which it calls `changes`, and restarts the batch
-// system with the saved state.
+// losing saves the state, calls `changes`, and restarts the batch system with the saved state five
+// seconds after the saving.
 func (w *world) losing(changes func()) {
 	saved := w.Save()
 	begin := time.Now()

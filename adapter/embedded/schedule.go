@@ -8,17 +8,17 @@ import (
 	"accordion/core"
 )
 
-// promise has the nodes and the instant of the earliest start of the first job that cannot start
-// now.
+// promise is the earliest start, with its nodes, of the first job in the queue that cannot start now.
 type promise struct {
 	at    time.Time
 	nodes []int
 }
 
-// pass starts the jobs that can start now, by EASY back-filling (Lifka 1995) on individual nodes.
-// In order of rank, a job starts if nodes are free for the whole of its limit. The first job that
-// cannot start is promised its earliest start, and later ones may not delay it. A job attached to a
-// reservation starts inside it and delays no other job.
+// pass starts the jobs that can start now, by EASY back-filling (Lifka 1995) on individual nodes. It
+// goes through the jobs in order of rank. A job starts if enough nodes are free until the end of its
+// time limit. The first job that cannot start receives a promise of its earliest start, which later
+// jobs must not delay. A job that is attached to a reservation starts inside the reservation, and so
+// delays no other job.
 func (s *System) pass() {
 	var head *promise
 	for _, j := range s.queue() {
@@ -60,7 +60,8 @@ func (s *System) startReserved(j *job) {
 	}
 }
 
-// fits returns the idle nodes on which the job may start now without touching a reservation or the head's promise.
+// fits returns the idle nodes on which the job may start now. The job must end before any reservation of these nodes begins, and must not
+// delay the promise `head`.
 func (s *System) fits(j *job, head *promise) []int {
 	var free []int
 	for i := range s.nodes {
@@ -77,10 +78,10 @@ func (s *System) fits(j *job, head *promise) []int {
 }
 
 // promiseTo returns the earliest start of the job, assuming that running jobs end at their time
-// limits. It returns nil if the job never fits.
+// limits. It returns nil if there are never enough nodes for the job.
 func (s *System) promiseTo(j *job) *promise {
 	times := []time.Time{s.now}
-	freeAt := make([]time.Time, len(s.nodes)) // zero means never
+	freeAt := make([]time.Time, len(s.nodes)) // when each node becomes free; zero means never
 	for i := range s.nodes {
 		if n := &s.nodes[i]; n.usable() {
 			freeAt[i] = s.freeAt(n.holder)
@@ -108,8 +109,8 @@ func (s *System) promiseTo(j *job) *promise {
 	return nil
 }
 
-// freeAt returns when a holder's nodes become free, assuming that the holder ends at its time
-// limit. It returns the zero time if that is not known.
+// freeAt returns when the nodes of the job `holder` become free, assuming that the job ends at its
+// time limit. It returns the present time for nil, and the zero time if the end is not known.
 func (s *System) freeAt(holder *job) time.Time {
 	if holder == nil {
 		return s.now
@@ -121,6 +122,6 @@ func (s *System) freeAt(holder *job) time.Time {
 	if end.IsZero() {
 		return end
 	}
-	// A job past its limit still runs until the next sweep, but may end at any moment.
+	// A job past its limit runs until the next sweep. Assume that it ends a second from now.
 	return latest(end, s.now.Add(time.Second))
 }

@@ -10,11 +10,11 @@ import (
 	"accordion/shim/wire"
 )
 
-// Script is what a job does. It must return soon after ctx ends, because then the job was ended. If
-// it returns an error, the job fails.
+// Script is the program of a job. When the job is ended, ctx ends, and the script must return soon. If
+// the script returns an error, the job fails.
 type Script func(ctx context.Context, h *Handle) error
 
-// StepFunc answers a job's request for the nodes of its next step. The uid is the job owner's.
+// StepFunc answers a job's request for the nodes of its next step. uid is the user ID of the job's owner.
 type StepFunc func(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error)
 
 // ErrNoSidecar is returned by Handle.Step if there is no StepFunc.
@@ -23,7 +23,7 @@ var ErrNoSidecar = errors.New("no sidecar answers")
 // Handle is a running job as its script sees it.
 type Handle struct {
 	system *System
-	job    *job // protected by the system's lock, because a restart replaces all fields of the job
+	job    *job // accessed only under the system's lock, because a restart replaces all fields of the job
 
 	// These do not change while the script runs.
 	key     adapter.Key
@@ -48,23 +48,23 @@ func (h *Handle) Print(line string) {
 	h.job.output = append(h.job.output, line)
 }
 
-// Hosts returns the job's hosts file as last published.
+// Hosts returns the content of the job's hosts file, as Publish last wrote it.
 func (h *Handle) Hosts() string {
 	h.system.mu.Lock()
 	defer h.system.mu.Unlock()
 	return h.job.hosts
 }
 
-// Signals returns the channel of signals to the job's script. It holds 16 unread ones; later ones are dropped.
+// Signals returns the channel of signals to the job's script. It buffers 16 signals. Further signals are lost.
 func (h *Handle) Signals() <-chan string { return h.signals }
 
-// Work waits until d has passed on the batch system's clock. If the job is ended first, it returns the context's error.
+// Work waits until d has passed on the batch system's clock. If the job is ended before that, Work returns the context's error.
 func (h *Handle) Work(ctx context.Context, d time.Duration) error {
 	return adapter.Wait(ctx, h.system.clock, d)
 }
 
-// Step ends the current step and waits for the nodes of the next one, as `accordion step` does.
-// Step fills in Version and Job of the request.
+// Step ends the current step and waits for the nodes of the next one, as `accordion step` does. The
+// caller need not set Version and Job in the request.
 func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	h.system.mu.Lock()
 	ask := h.system.step
@@ -76,8 +76,9 @@ func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	return ask(ctx, h.uid, r)
 }
 
-// Phases returns the script of an application that works for the given time in each step. Between
-// steps the application asks for the next step, and continues whatever the answer is.
+// Phases returns the script of an application that works for the given time in each step. Between two
+// steps, the application asks for the nodes of the next step. It continues even if it does not get
+// them.
 func Phases(work ...time.Duration) Script {
 	return func(ctx context.Context, h *Handle) error {
 		for i, d := range work {

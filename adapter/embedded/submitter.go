@@ -10,7 +10,7 @@ import (
 
 var _ adapter.JobSubmitter = (*System)(nil)
 
-// Make implements adapter.JobSubmitter. The job works until its limit, or until it is ended.
+// Make implements adapter.JobSubmitter. The job runs until it reaches its time limit or is ended.
 func (s *System) Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (key adapter.Key, err error) {
 	err = s.do(ctx, Call{Verb: "Make"}, func() error {
 		mark := adapter.LaunchMark(application)

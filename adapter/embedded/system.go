@@ -23,18 +23,19 @@ type Options struct {
 	// Sweep is the interval, counted from New, at which limits and ends of reservations are
 	// enforced. Slurm's is 30 s. 0 means that they are enforced exactly on time.
 	Sweep time.Duration
-	// Epilog is how long a job that has ended still holds its nodes (adapter.Ending). 0 means that
-	// it holds its nodes no longer.
+	// Epilog is how long a job still holds its nodes after it has ended (adapter.Ending). 0 means that
+	// its nodes become free when it ends.
 	Epilog time.Duration
 	// PassDelay is the time between an event and the scheduling pass that it causes. Slurm's default is about 3 s.
 	PassDelay time.Duration
-	// MinJobAge is how long Inspect still knows a job that has ended; 0 means 5 minutes, Slurm's default of MinJobAge.
+	// MinJobAge is how long Inspect still returns a job after the job has ended. 0 means 5 minutes, which is Slurm's default of MinJobAge.
 	MinJobAge time.Duration
 
-	// Step answers a job's request for the nodes of its next step. It stands for everything between `accordion step` and the sidecar. nil:
-	// there is no sidecar. SetStep changes it.
+	// Step answers a job's request for the nodes of its next step. It replaces the connection between `accordion step` and the sidecar. nil
+	// means that there is no sidecar. SetStep changes the function.
 	Step StepFunc
-	// Faults is called before each call of an adapter.BatchSystem method and returns the fault to simulate; nil if there is none.
+	// Faults is called before each call of a method of adapter.BatchSystem, and returns the fault to simulate in that call. nil means no
+	// faults.
 	Faults func(Call) Fault
 }
 
@@ -49,7 +50,7 @@ type System struct {
 	workers sync.WaitGroup
 
 	mu           sync.Mutex
-	now          time.Time // the instant of the state below; never goes back
+	now          time.Time // the time to which the state below was advanced; it never goes back
 	closed       bool
 	step         StepFunc
 	nodes        []node
@@ -60,7 +61,7 @@ type System struct {
 	reservations []*reservation
 	lease        lease
 	last         core.JobID
-	passAt       time.Time // when the next scheduling pass is; zero if none is due
+	passAt       time.Time // time of the next scheduling pass; zero if none is scheduled
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -70,7 +71,7 @@ type node struct {
 	down    bool
 	drained bool
 	holder  *job
-	since   time.Time // since when the holder has held the node, if there is a holder
+	since   time.Time // when the holder received the node, if there is a holder
 }
 
 func (n *node) usable() bool { return !n.down && !n.drained }
@@ -105,7 +106,7 @@ func New(o Options) (*System, error) {
 	return s, nil
 }
 
-// Close ends the batch system and waits until every script has returned. The records remain readable.
+// Close ends the batch system and waits until every script has returned. Jobs can still be called afterwards.
 func (s *System) Close() {
 	s.mu.Lock()
 	s.closed = true // no more scripts are started
@@ -122,7 +123,7 @@ func (s *System) SetStep(f StepFunc) {
 	s.step = f
 }
 
-// run carries out events when they are due, until Close.
+// run carries out events when they are due, until Close is called.
 func (s *System) run() {
 	for {
 		s.mu.Lock()
@@ -149,18 +150,18 @@ func (s *System) enter() {
 	s.advance(s.clock.Now())
 }
 
-// leave carries out the events that a change made due at this instant, unlocks the state, and wakes
-// run.
+// leave carries out the events that are due now because the caller changed the state. Then it unlocks
+// the state, and wakes run.
 func (s *System) leave() {
 	s.advance(s.now)
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // run has not taken the last wake-up yet
+	default: // run has not received the previous wake-up yet, so that it needs no other one
 	}
 }
 
-// advance carries out, in order, everything that is due until now.
+// advance carries out all events that are due by `now`, in the order of their times.
 func (s *System) advance(now time.Time) {
 	for at := s.next(); !at.IsZero() && !at.After(now); at = s.next() {
 		s.now = latest(s.now, at)
@@ -169,8 +170,8 @@ func (s *System) advance(now time.Time) {
 	s.now = latest(s.now, now)
 }
 
-// next returns the instant of the next event; zero if there is none. It is computed from the state each time, because a queue of events
-// could contradict the state.
+// next returns the time of the next event, or the zero time if there is none. It computes this from the state each time, because a stored
+// queue of events could differ from the state.
 func (s *System) next() time.Time {
 	next := s.passAt
 	add := func(t time.Time) {
@@ -241,9 +242,9 @@ func (s *System) sweepAfter(t time.Time) time.Time {
 	return t
 }
 
-// killAt returns when a running job is ended by force: at the first sweep after its limit, or after
-// the end of the reservation to which the job is still attached. It returns the zero time if neither
-// happens.
+// killAt returns when a running job is ended by force. That is at the first sweep after the end of its
+// time limit, or after the end of the reservation to which the job is still attached. killAt returns
+// the zero time if there is neither.
 func (s *System) killAt(j *job) time.Time {
 	at := j.limitEnd()
 	if r := s.reservation(j.reservation); r != nil && (at.IsZero() || r.end.Before(at)) {

@@ -14,7 +14,7 @@ import (
 
 // Call is one call of an adapter.BatchSystem method, as passed to Options.Faults.
 type Call struct {
-	Verb        string // the method's name: "Reserve", "Merge"
+	Verb        string // name of the method, such as "Reserve" or "Merge"
 	Job         core.JobID
 	Reservation string
 	Nodes       []string
@@ -31,14 +31,14 @@ func (c Call) String() string {
 	return out
 }
 
-// Fault is what goes wrong with one call. The zero value is a call without a fault.
+// Fault is what goes wrong with one call. The zero value means that nothing goes wrong.
 type Fault struct {
-	Delay  time.Duration // wait before the batch system acts
-	Refuse error         // do not act, and return this error
-	Lose   error         // act, but return this error instead of the result
+	Delay  time.Duration // time to wait before the batch system carries out the call
+	Refuse error         // if not nil, the call is not carried out, and returns this error
+	Lose   error         // if not nil, the call is carried out, but returns this error instead of its result
 }
 
-// do carries out one call: it applies the fault, advances the state to now, and acts.
+// do carries out one call: it simulates the fault, advances the state to now, and calls act.
 func (s *System) do(ctx context.Context, c Call, act func() error) error {
 	var fault Fault
 	if s.options.Faults != nil {
@@ -68,7 +68,7 @@ func (s *System) do(ctx context.Context, c Call, act func() error) error {
 	return nil
 }
 
-// pending carries out one call on a job that has not started.
+// pending carries out one call on a pending job.
 func (s *System) pending(ctx context.Context, verb string, key adapter.Key, act func(*job) error) error {
 	return s.do(ctx, Call{Verb: verb, Job: key.ID}, func() error { return s.with(key, adapter.Pending, act) })
 }
@@ -114,7 +114,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snap, nil
 }
 
-// Inspect implements adapter.BatchSystem. It still knows a job for Options.MinJobAge after its end.
+// Inspect implements adapter.BatchSystem. It returns a job until Options.MinJobAge after the job's end.
 func (s *System) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
 	var out adapter.Job
 	err := s.do(ctx, Call{Verb: "Inspect", Job: key.ID}, func() error {
@@ -154,7 +154,7 @@ func (s *System) Refuse(ctx context.Context, key adapter.Key, why string) error 
 	})
 }
 
-// Reserve implements adapter.BatchSystem. Jobs whose limits end by the start are not in the way, nor are managed jobs if r.OverManaged.
+// Reserve implements adapter.BatchSystem. It ignores jobs whose time limits end before r.Start and, if r.OverManaged is set, managed jobs.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return s.do(ctx, Call{Verb: "Reserve", Reservation: r.Name, Nodes: r.Nodes}, func() error { return s.reserve(r) })
 }
@@ -238,7 +238,7 @@ func (s *System) End(ctx context.Context, key adapter.Key, why string) error {
 	})
 }
 
-// Repair implements adapter.BatchSystem. It does nothing, because this batch system has no wrong beliefs about nodes.
+// Repair implements adapter.BatchSystem. It does nothing, because this batch system never shows a node in a wrong state.
 func (s *System) Repair(ctx context.Context, nodes []string) error {
 	return s.do(ctx, Call{Verb: "Nudge", Nodes: nodes}, func() error { return nil })
 }

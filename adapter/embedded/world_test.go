@@ -76,7 +76,7 @@ func (w *world) reservationOf(name, user string, from, to core.Time, nodes ...st
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: w.unix(from), End: w.unix(to), User: user}
 }
 
-// shows fails the test unless a job is in the state want, such as "running n1,n2" or "pending Resources".
+// shows fails the test unless a job is in the state `want`, such as "running n1,n2" or "pending Resources".
 func (w *world) shows(key adapter.Key, want string) {
 	w.t.Helper()
 	j, err := w.Inspect(w.ctx, key)
@@ -90,7 +90,7 @@ func (w *world) shows(key adapter.Key, want string) {
 	}
 }
 
-// history returns which job held which node when: "1: n1 0-20 n2 0-20".
+// history returns which jobs held which nodes and when, in seconds: "1: n1 0-20 n2 0-20".
 func (w *world) history() string {
 	var b strings.Builder
 	for _, r := range w.Jobs() {
@@ -106,7 +106,7 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit returns an error if a node is in two jobs at one instant.
+// audit returns an error if two jobs held the same node at the same time.
 func audit(records []Record) error {
 	type owned struct {
 		Span

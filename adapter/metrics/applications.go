@@ -10,12 +10,12 @@ import (
 	"accordion/adapter"
 )
 
-// states are all states of an application, as launchers see them. A state without applications is exported as 0.
+// states lists the states of applications, as launchers see them. A state is exported even if no application is in it.
 var states = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost"}
 
-// Applications counts what the loop of applications and the sessions of launchers do: it implements
-// the Meters of adapter/delegated/loop and adapter/delegated/server. There is one Applications for
-// all clusters of a process. The Metrics of one cluster serve it (Serves).
+// Applications has the metrics of the loop of applications and of launchers' sessions. It implements
+// the interfaces loop.Meter and server.Meter of adapter/delegated. A process has one Applications for
+// all its clusters, and the Metrics of one cluster serve it (Metrics.Serves).
 type Applications struct {
 	pass     prometheus.Histogram
 	messages *prometheus.CounterVec
@@ -24,13 +24,13 @@ type Applications struct {
 	failures *prometheus.CounterVec
 }
 
-// NewApplications returns metrics with all counts 0. clusters are the names that are already known.
+// NewApplications returns metrics in which all counts are 0. For the given clusters, the counts are exported from the start.
 func NewApplications(clusters ...string) *Applications {
 	a := &Applications{
 		pass: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "accordion_pass_seconds",
 			Help:    "How long one pass over the requests of all applications takes.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13), // up to 2 s; a pass must take at most 50 ms until the last launcher has its view
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13), // up to 2 s; the goal is that the last launcher has its view after 50 ms
 		}),
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "accordion_launcher_messages_total",
@@ -68,12 +68,12 @@ func (a *Applications) Applications(byState map[string]int) {
 	}
 }
 
-// FailedPreparation counts a try that a cluster refused.
+// FailedPreparation counts a try to start an application that a cluster refused.
 func (a *Applications) FailedPreparation(cluster, why string) {
 	a.failures.WithLabelValues(cluster, reasonIn(why)).Inc()
 }
 
-// Frame counts a frame of a launcher, "in" or "out".
+// Frame counts a frame from (direction "in") or to ("out") a launcher or a part.
 func (a *Applications) Frame(direction, typ string, bytes int) {
 	if typ == "" {
 		typ = "none"
@@ -82,8 +82,8 @@ func (a *Applications) Frame(direction, typ string, bytes int) {
 	a.bytes.WithLabelValues(typ, direction).Add(float64(bytes))
 }
 
-// refusals maps a part of a refusal's text to a label, because labels must be few. The first entry
-// that matches is used.
+// refusals maps texts to labels, because a metric must have few label values. A refusal gets the label of the first entry whose text the
+// refusal contains.
 var refusals = []struct{ text, reason string }{
 	{adapter.ErrBusy.Error(), "busy"},
 	{adapter.ErrLimit.Error(), "limit"},
@@ -95,7 +95,7 @@ var refusals = []struct{ text, reason string }{
 	{context.DeadlineExceeded.Error(), "timeout"},
 }
 
-// reasonsOfRefusal returns all possible results of reasonIn, some of them twice.
+// reasonsOfRefusal returns all possible results of reasonIn. It may contain a label twice.
 func reasonsOfRefusal() []string {
 	all := []string{"other"}
 	for _, r := range refusals {
@@ -104,7 +104,7 @@ func reasonsOfRefusal() []string {
 	return all
 }
 
-// reasonIn returns a label for why a cluster refused.
+// reasonIn returns the label for the reason why a cluster refused.
 func reasonIn(why string) string {
 	for _, r := range refusals {
 		if strings.Contains(why, r.text) {
@@ -114,7 +114,7 @@ func reasonIn(why string) string {
 	return "other"
 }
 
-// Serves adds the metrics of applications to those that m serves.
+// Serves makes m also serve the metrics of applications.
 func (m *Metrics) Serves(a *Applications) {
 	m.registry.MustRegister(a.pass, a.messages, a.bytes, a.states, a.failures)
 }

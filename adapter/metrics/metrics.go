@@ -1,7 +1,7 @@
 // Package metrics counts what the sidecar does, for Prometheus. Only this package depends on
 // Prometheus. A cluster's loop uses it through the interfaces actions.Meter and
 // status.PromiseMeter, and the loop of applications through loop.Meter and server.Meter. Counts
-// start from 0 when the process starts, and the journal has the history.
+// start from 0 when the process starts; earlier events are in the journal.
 //
 //	m := metrics.New(time.Now)
 //	loop := sidecar.New(sidecar.Options{Meter: m, …})
@@ -29,11 +29,11 @@ import (
 	"accordion/core"
 )
 
-// phases are all phases of a managed job (view.Job). A phase without jobs is exported as 0.
+// phases lists all phases of a managed job (view.Job). A phase is exported even if no job is in it.
 var phases = []string{"waiting", "starting", "running", "growing", "shrinking", "late", "ending"}
 
-// The label values for which a 0 is exported from the start. Otherwise rate() would miss the first
-// event with such a value.
+// Label values for which a count of 0 is exported from the start. Otherwise Prometheus' function
+// rate() would miss the first event with such a value.
 var (
 	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
 		managed.LateApplication, managed.Standstill, managed.Outaged, managed.Turn}
@@ -67,7 +67,7 @@ func New(now func() time.Time) *Metrics {
 	m.cycle = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "accordion_cycle_seconds",
 		Help:    "How long one look, plan and act of the sidecar takes, without the batch system's own answers.",
-		Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // up to 2 s; a cycle must take at most 0.25 s, and never 1 s
+		Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // up to 2 s; the goal is 0.25 s, and a cycle must never take 1 s
 	})
 	m.call = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "accordion_call_seconds",
@@ -81,7 +81,7 @@ func New(now func() time.Time) *Metrics {
 	m.lateness = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "accordion_growth_lateness_seconds",
 		Help: "How long after its planned second a growth's nodes are usable in the job, by what it waited for.",
-		// Fine-grained near the bounds for a punctual growth: 1 s in the median, 2 s in 95 of 100.
+		// There are more buckets near the goals for growths, which are a median of 1 s and a 95th percentile of 2 s.
 		Buckets: []float64{0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 120, 300, 900, 3600},
 	}, []string{"cause"})
 	m.broken = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -134,8 +134,8 @@ func New(now func() time.Time) *Metrics {
 	return m
 }
 
-// WatchJournal exports the size of a journal's write-ahead log, which the function `bytes` returns.
-// journal is "sidecar" or "applications".
+// WatchJournal exports the size of a journal's write-ahead log. The parameter `journal` is "sidecar"
+// or "applications", and the function `bytes` returns the size.
 func (m *Metrics) WatchJournal(journal string, bytes func() int64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "accordion_journal_wal_bytes",
@@ -162,7 +162,7 @@ func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int,
 	m.waiting.Set(float64(waiting))
 }
 
-// knows exports 0 failures for a verb.
+// knows makes the failures of a verb exported, even while there are none.
 func (m *Metrics) knows(verb string) {
 	for _, reason := range reasons {
 		m.failures.WithLabelValues(verb, reason)
@@ -178,7 +178,7 @@ func (m *Metrics) Call(verb string, took time.Duration, err error) {
 	}
 }
 
-// reason returns a label for why a call failed, because labels must be few.
+// reason returns the label for the reason why a call failed. A metric must have few label values.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, adapter.ErrBusy):
@@ -233,8 +233,8 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// connections limits the open connections. A site has a few scrapers, which connect again if a
-// connection was closed in favor of another one.
+// connections limits the open connections. If there are too many, a new connection replaces an older
+// one. That does no harm, because a site has only a few scrapers, and they connect again.
 var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
 
 // Listen listens at the address HOST:PORT.
@@ -246,7 +246,7 @@ func Listen(address string) (net.Listener, error) {
 	return connlimit.Listen(l, connections), nil
 }
 
-// Serve answers on the listener until ctx ends. It closes the listener and returns nil.
+// Serve answers requests on the listener until ctx ends. Then it closes the listener and returns nil.
 func (m *Metrics) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: m.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,

@@ -25,7 +25,7 @@ var write = flag.Bool("accordion.write", false, "write what is seen as what is w
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// page returns what Prometheus reads.
+// page returns the text that Prometheus reads from /metrics.
 func page(t *testing.T, address string) string {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
@@ -151,7 +151,7 @@ func TestAddressInUseIsAnErrorWithAHint(t *testing.T) {
 	}
 }
 
-// Programs that hold connections and send nothing use up neither file descriptors nor the place of a scraper.
+// Programs that open connections and send nothing must not use up the file descriptors, and must not keep a scraper from connecting.
 func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	address := serving(t, metrics.New(time.Now))
 	var idle []net.Conn
@@ -182,7 +182,7 @@ func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	}
 }
 
-// Every program that reaches the port can read the metrics, whatever PrivateData hides.
+// Metrics must not name users or jobs, because every program that can connect to the port can read them. PrivateData does not apply there.
 func TestNoMetricNamesAUserOrAJob(t *testing.T) {
 	text, err := os.ReadFile("testdata/metrics.golden")
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 
 type entries = iter.Seq2[journal.Entry, error]
 
-// pieceSize is the maximum size of a piece of an answer, in bytes. It is less than the maximum of a frame.
+// pieceSize is the maximum size of a piece of an answer, in bytes. It is less than the maximum size of a frame.
 const pieceSize = 48 << 10
 
-// answer writes an answer in pieces, each within a deadline, and as fast as the user's allowance
-// permits.
+// answer is a writer that sends an answer in pieces, no faster than the user's allowance permits. The
+// reader must receive each piece within a time limit.
 type answer struct {
 	ctx   context.Context
 	conn  net.Conn
-	piece time.Duration // time limit for the reader to take each piece
+	piece time.Duration // time limit for sending a piece
 	spend func(bytes int) time.Duration
-	first wire.Piece // fields of the first piece
+	first wire.Piece // values of Path and PID for all pieces
 	held  []byte
 }
 
@@ -54,7 +54,7 @@ func (a *answer) flush(p wire.Piece) error {
 	return nil
 }
 
-// close sends the buffered bytes, and the answer's end.
+// close sends the buffered bytes and the end of the answer, in one piece.
 func (a *answer) close(end wire.Piece) error {
 	end.Data, end.Path, end.PID = a.held, a.first.Path, a.first.PID
 	a.conn.SetWriteDeadline(time.Now().Add(a.piece))

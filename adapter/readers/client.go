@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// client is a journal that the sidecar reads on behalf of the caller.
+// client is a journal.Reader that sends queries to the sidecar, because the caller may not open the journal.
 type client struct {
 	socket, path string
 	applications bool
@@ -26,11 +26,11 @@ type client struct {
 
 var _ journal.Reader = (*client)(nil)
 
-// Remote returns the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which the caller may not open.
-// Remote sends no query. Its methods return an *AwayError if no sidecar answers.
+// Remote returns a reader of the journal of the cluster whose sidecar listens on the socket. path is the journal's file, which the caller
+// may not open. Remote itself sends no query. Methods of the result return an *AwayError if no sidecar answers.
 func Remote(socket, path string) journal.Reader { return &client{socket: socket, path: path} }
 
-// RemoteApplications returns the journal of applications of the process that listens on the socket.
+// RemoteApplications does the same as Remote for the journal of applications of the process that listens on the socket.
 func RemoteApplications(socket, path string) journal.Reader {
 	return &client{socket: socket, path: path, applications: true}
 }
@@ -39,7 +39,7 @@ func (c *client) Path() string { return c.path }
 
 func (c *client) Close() error { return nil }
 
-// Writer implements journal.Reader. The process that answers is the sidecar, and so the writer.
+// Writer implements journal.Reader. The sidecar that answers is the process that writes the journal.
 func (c *client) Writer() (pid int, running bool, err error) {
 	if c.pid == 0 {
 		if _, err := c.View(); err != nil {
@@ -80,14 +80,14 @@ func (c *client) JobEntries(job, since int64) iter.Seq2[journal.Entry, error] {
 	return c.entries(context.Background(), wire.Query{Job: job, Since: since})
 }
 
-// Follow implements journal.Reader. The sidecar decides on the pause. A sidecar that is started
-// again receives the query again.
+// Follow implements journal.Reader. It ignores the pause, because the sidecar uses its own. If the
+// sidecar is restarted, Follow sends the query again.
 func (c *client) Follow(ctx context.Context, since, job int64, _ time.Duration) iter.Seq2[journal.Entry, error] {
 	return c.entries(ctx, wire.Query{Since: since, Job: job, Follow: true})
 }
 
-// Reset asks the sidecar that listens on the socket to remove the counts of what a user's jobs left unused. It reports whether there were
-// any.
+// Reset asks the sidecar that listens on the socket to remove the counts of what a user's jobs used and left unused. It reports whether
+// there were such counts.
 func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 	r, err := (&client{socket: socket}).ask(ctx, wire.Query{What: wire.QueryReset, User: user})
 	if err != nil {
@@ -99,17 +99,17 @@ func Reset(ctx context.Context, socket, user string) (had bool, err error) {
 
 const (
 	dialPatience  = 5 * time.Second
-	piecePatience = time.Minute // an answer may be slow because of its user's allowance
+	piecePatience = time.Minute // long, because an answer is slow if the user's allowance is used up
 	busyPatience  = 30 * time.Second
 	againPause    = 2 * time.Second
-	againPatience = 5 * time.Minute // a follower waits this long for a sidecar to be restarted
+	againPatience = 5 * time.Minute // how long Follow waits for the sidecar to be restarted
 )
 
-// entries asks for entries. If an answer ends early, it asks again for those after the last entry.
+// entries asks for entries. If an answer ends too early, it asks again for the entries after the last one that it received.
 func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		q.What = wire.QueryEntries
-		last := time.Now() // time of the last entry, or of the last answer
+		last := time.Now() // when the last entry arrived, or an answer ended
 		for answered := false; ; {
 			before := q.Since
 			whole, err := c.answered(ctx, &q, func(e journal.Entry) bool { last = time.Now(); return yield(e, nil) })
@@ -134,11 +134,11 @@ func (c *client) entries(ctx context.Context, q wire.Query) iter.Seq2[journal.En
 	}
 }
 
-// errEnough stops the reading of entries when the caller wants no more entries.
+// errEnough is returned by answered if the caller wants no more entries.
 var errEnough = errors.New("enough")
 
-// answered asks once, and passes each entry that arrives to `take`. whole tells whether the answer
-// was complete.
+// answered sends the query once, and passes each entry of the answer to `take`. The result `whole` is
+// true if the answer was complete.
 func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.Entry) bool) (whole bool, err error) {
 	r, err := c.ask(ctx, *q)
 	if err != nil {
@@ -154,14 +154,14 @@ func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.
 		case err != nil:
 			return false, err
 		}
-		q.Since = max(q.Since, e.ID) // an intent arrives again, with the same id, when it has its outcome
+		q.Since = max(q.Since, e.ID) // the maximum, because an intent arrives again with the same ID when it has an outcome
 		if !take(e) {
 			return false, errEnough
 		}
 	}
 }
 
-// ask sends a query and waits for the first piece of its answer. It repeats the query for a while if the sidecar is busy.
+// ask sends a query and waits for the first piece of the answer. If the sidecar is busy, ask repeats the query for some time.
 func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	q.Applications = c.applications
 	return backoff.Retry(ctx, func() (*pieces, error) {
@@ -173,7 +173,7 @@ func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	}, backoff.WithMaxElapsedTime(busyPatience))
 }
 
-// busyError is the error that the sidecar is too busy to answer now.
+// busyError is the error that the sidecar did not answer because it was too busy.
 type busyError struct {
 	why   string
 	again int64
@@ -186,7 +186,7 @@ func (e *busyError) Error() string {
 	return fmt.Sprintf("ask the sidecar: %s; try again", e.why)
 }
 
-// Unwrap returns the pause after which to ask again, for backoff.Retry.
+// Unwrap returns an error from which backoff.Retry takes the pause before the next try.
 func (e *busyError) Unwrap() error { return backoff.RetryAfter(int(max(1, e.again))) }
 
 func (c *client) once(ctx context.Context, q wire.Query) (*pieces, error) {
@@ -252,7 +252,7 @@ func (r *pieces) Read(b []byte) (int, error) {
 	return r.data.Read(b)
 }
 
-// next reads a piece.
+// next reads the next piece.
 func (r *pieces) next() error {
 	patience := time.Now().Add(piecePatience)
 	if r.follow {

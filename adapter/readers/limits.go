@@ -9,18 +9,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits limit what each user, and all users together, may ask for. Zero values mean the defaults.
+// Limits are the limits for the queries of each user, and of all users together. A zero value means the default.
 type Limits struct {
-	AtOnce    int           // answers to one user at the same time, except followers
-	Followers int           // followers of one user at the same time
-	All       int           // answers and followers of all users at the same time
-	PerMinute int           // questions of one user per minute; a quarter of them may come without pauses
-	Bytes     int           // bytes of answers to one user that may be sent without pauses
-	Rate      int           // bytes per second of answers to one user after the first Bytes
-	Document  time.Duration // time limit for a document
-	Entries   time.Duration // time limit for entries
+	AtOnce    int           // number of simultaneous answers to one user, not counting followers
+	Followers int           // number of simultaneous followers of one user; a follower is a query with Follow set
+	All       int           // number of simultaneous answers and followers of all users
+	PerMinute int           // number of queries of one user in a minute; a quarter of them may come without pauses
+	Bytes     int           // number of bytes that are sent to one user without pauses
+	Rate      int           // number of bytes per second that are sent to one user after the first Bytes
+	Document  time.Duration // time limit for sending a document
+	Entries   time.Duration // time limit for sending entries
 	Follow    time.Duration // time after which a follower has to send its query again
-	Piece     time.Duration // time limit for each piece
+	Piece     time.Duration // time limit for sending each piece of an answer
 }
 
 func (l Limits) orDefaults() Limits {
@@ -47,7 +47,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// allowances holds what each user has left.
+// allowances has the remaining allowance of each user.
 type allowances struct {
 	limits Limits
 	now    func() time.Time
@@ -58,12 +58,12 @@ type allowances struct {
 	swept time.Time
 }
 
-// allowance is what one user has left.
+// allowance has one user's open answers, and how many queries and bytes the user may still have now.
 type allowance struct {
 	atOnce, followers int
 	questions, bytes  *rate.Limiter
 	used              time.Time
-	refused           int       // refusals since the last logged one
+	refused           int       // number of refusals since the last one that was logged
 	logged            time.Time // when a refusal was last logged
 }
 
@@ -71,7 +71,7 @@ func newAllowances(l Limits, now func() time.Time) *allowances {
 	return &allowances{limits: l, now: now, users: map[uint32]*allowance{}, swept: now()}
 }
 
-// idle is the time after which the allowance of a user is full again, and forgotten.
+// idle is the time after which the allowance of a user without queries is full again, so that it can be deleted.
 const idle = 2 * time.Minute
 
 func (a *allowances) of(uid uint32, now time.Time) *allowance {
@@ -92,14 +92,13 @@ func (a *allowances) of(uid uint32, now time.Time) *allowance {
 	return u
 }
 
-// refusal tells why a question is not answered now, and after how many seconds the user may ask
-// again.
+// refusal is the reason why a query is not answered now.
 type refusal struct {
 	why   string
-	again int64
+	again int64 // number of seconds after which the user may send the query again
 }
 
-// enter counts a question, or returns why it is not answered now.
+// enter counts a query in the user's allowance, or returns why the query is not answered now.
 func (a *allowances) enter(uid uint32, follow bool) *refusal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,7 +139,7 @@ func (a *allowances) leave(uid uint32, follow bool) {
 	u.used = a.now()
 }
 
-// spend subtracts bytes from a user's allowance, and returns how long to wait before more are sent.
+// spend subtracts bytes from a user's allowance, and returns how long to wait before they are sent.
 func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,10 +147,11 @@ func (a *allowances) spend(uid uint32, bytes int) time.Duration {
 	return a.users[uid].bytes.ReserveN(now, min(bytes, a.limits.Bytes)).DelayFrom(now)
 }
 
-// logPause is the shortest time between two logged refusals of one user.
+// logPause is the shortest time between two refusals of the same user that are logged.
 const logPause = time.Minute
 
-// refusalsToLog returns the number of refusals of a user since the last one that was logged, and 0 if this one is not to be logged.
+// refusalsToLog counts a refusal of a user. If the refusal should be logged, it returns the number of refusals since the last one that
+// was logged. Otherwise it returns 0.
 func (a *allowances) refusalsToLog(uid uint32) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,28 +15,29 @@ import (
 	"accordion/adapter/view"
 )
 
-// What a user may see if jobs are private: their own jobs, and jobs of other users without names.
+// This file selects what a user may see if jobs are private: the user's own jobs, and other users' jobs without names.
 
-// jobKey identifies a job, or an application, permanently.
+// jobKey identifies a job or an application permanently.
 type jobKey struct{ job, submitted int64 }
 
-// viewer is the user who asks.
+// viewer is the user who sent a query, with what the user may see.
 type viewer struct {
 	name   string
 	owns   func(jobKey) bool // reports whether a job is the user's
-	hidden adapter.Hidden    // what is hidden from the user about others
+	hidden adapter.Hidden    // what the batch system hides from the user
 }
 
-// splitDocument is a published document, split once for all users who ask: the document without its jobs, and each job.
+// splitDocument is a published document, split into the document without jobs and its jobs. The document is split once for all users,
+// because each user may see different jobs.
 type splitDocument struct {
-	head func(viewer) any // returns the document without jobs, which are its last field
+	head func(viewer) any // returns the document with an empty list of jobs, which is its last field
 	jobs []splitJob
 }
 
 // splitJob is a job in a splitDocument.
 type splitJob struct {
 	user   string
-	shown  func(viewer) any // the job as its own user sees it, and everyone if jobs are not hidden
+	shown  func(viewer) any // returns the job for its own user, and for all users if jobs are not hidden
 	others []byte           // JSON for other users if jobs are hidden; nil if other users do not see the job
 }
 
@@ -80,7 +81,7 @@ func (j *splitJob) as(v viewer) ([]byte, error) {
 	return j.others, nil
 }
 
-// splitAtJobs splits the JSON of a document without jobs at the position of its jobs.
+// splitAtJobs returns the JSON of a document with an empty list of jobs, split at the place for the jobs.
 func splitAtJobs(empty any) (before, after []byte, err error) {
 	text, err := json.Marshal(empty)
 	if err != nil {
@@ -93,7 +94,7 @@ func splitAtJobs(empty any) (before, after []byte, err error) {
 	return text[:at+1], text[at+1:], nil
 }
 
-// splitStatus splits the document of accordion status. If jobs are hidden, each user sees their own.
+// splitStatus splits the document of `accordion status`. If jobs are hidden, each user sees only their own jobs.
 func splitStatus(data []byte) (*splitDocument, error) {
 	var s view.Status
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -115,7 +116,7 @@ func splitStatus(data []byte) (*splitDocument, error) {
 	return c, nil
 }
 
-// splitApplications splits the document of applications. If jobs are hidden, each user sees their own.
+// splitApplications splits the document about applications. If jobs are hidden, each user sees only their own applications.
 func splitApplications(data []byte) (*splitDocument, error) {
 	var a view.Applications
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -134,7 +135,8 @@ func splitApplications(data []byte) (*splitDocument, error) {
 	return c, nil
 }
 
-// splitQueue splits the document of accordion queue. If jobs are hidden, other users' jobs have no names but keep their place in the plan.
+// splitQueue splits the document of `accordion queue`. If jobs are hidden, each user sees other users' jobs without names, with their
+// places in the plan.
 func splitQueue(data []byte) (*splitDocument, error) {
 	var q view.Queue
 	if err := json.Unmarshal(data, &q); err != nil {
@@ -163,9 +165,9 @@ func splitQueue(data []byte) (*splitDocument, error) {
 	return c, nil
 }
 
-// queue removes the names of other users from a queue without jobs.
+// queue returns a queue without jobs, from which everything that the viewer may not see is removed.
 func (v viewer) queue(q view.Queue) view.Queue {
-	if v.hidden.Jobs || v.hidden.Reservations { // their names often contain users' names
+	if v.hidden.Jobs || v.hidden.Reservations { // names of reservations often contain names of users
 		q.Closures = slices.Clone(q.Closures)
 		for i := range q.Closures {
 			q.Closures[i].Anonymize()
@@ -182,11 +184,11 @@ func (v viewer) queue(q view.Queue) view.Queue {
 	return q
 }
 
-// hidesWords reports whether messages of the sidecar and of the batch system about other users' jobs are hidden, because they name users,
-// accounts with their limits, and reservations.
+// hidesWords reports whether texts of the sidecar and of the batch system about other users' jobs are hidden. Such texts may name users,
+// reservations, and accounts with their limits.
 func (v viewer) hidesWords() bool { return v.hidden.Jobs || v.hidden.Accounts || v.hidden.Reservations }
 
-// why returns the given reason why a user's job waits, or "" if the viewer may not know it.
+// why returns the given reason why a user's job waits, or "" if the viewer may not see it.
 func (v viewer) why(user, text string) string {
 	if v.hidesWords() && user != v.name {
 		return ""
@@ -194,7 +196,7 @@ func (v viewer) why(user, text string) string {
 	return v.redact(text)
 }
 
-// record returns an entry of the journal as the user may see it. It returns false if the user may not see the entry.
+// record returns an entry of the journal without what the viewer may not see. It returns false if the viewer may not see the entry at all.
 func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	if !v.hidesWords() {
 		return e, true
@@ -214,10 +216,10 @@ func (v viewer) record(e journal.Entry) (journal.Entry, bool) {
 	return e, true
 }
 
-// named matches the names of jobs in messages of the sidecar: "job 17", "job 17 of bob".
+// named matches references to jobs in texts of the sidecar: "job 17", "job 17 of bob".
 var named = regexp.MustCompile(`\bjob ([0-9]+)( of [^\s,;:()]+)?`)
 
-// redact removes the numbers and owners of other users' jobs from a text.
+// redact removes the numbers and users of other users' jobs from a text.
 func (v viewer) redact(text string) string {
 	if !v.hidden.Jobs {
 		return text
@@ -231,5 +233,5 @@ func (v viewer) redact(text string) string {
 	})
 }
 
-// anySubmission, instead of a second of submission, stands for the newest job with a number.
+// anySubmission is a value of jobKey.submitted that means the newest job with the number.
 const anySubmission = -1

@@ -28,12 +28,12 @@ import (
 	"accordion/shim/wire"
 )
 
-// Users of the tests. Root sees everything.
+// The user IDs of the tests' users. Root may see everything.
 const (
 	root  = 0
 	alice = 7001
 	bob   = 7002
-	ghost = 7003 // a uid without a name
+	ghost = 7003 // a user ID without a name
 )
 
 func nameOf(_ context.Context, uid uint32) (string, error) {
@@ -54,8 +54,8 @@ type world struct {
 	server  *Server
 }
 
-// newWorld returns a journal with jobs of alice (1, 3) and bob (2), and a server that answers from
-// it.
+// newWorld returns a journal with jobs 1 and 3 of alice and job 2 of bob, and a server that answers
+// from this journal.
 func newWorld(t *testing.T, o Options) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "readers") // t.TempDir is too long for sockets
@@ -104,13 +104,13 @@ func (w *world) publish(s view.Status, q view.Queue) {
 	}
 }
 
-// of returns the journal as a user sees it.
+// of returns a reader of the journal for the given user.
 func (w *world) of(uid uint32) journal.Reader {
 	w.t.Helper()
 	return Remote(w.socket(uid), w.journal.Path())
 }
 
-// socket returns a socket whose clients all count as the user.
+// socket returns the path of a socket on which the server takes every client for the given user.
 func (w *world) socket(uid uint32) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, fmt.Sprint(uid))
@@ -153,7 +153,7 @@ func entriesOf(t *testing.T, j journal.Reader) []journal.Entry {
 	return out
 }
 
-// reports returns everything that commands show of a journal, as JSON.
+// reports returns, as JSON, everything that the commands show of a journal.
 func reports(t *testing.T, j journal.Reader) string {
 	t.Helper()
 	s, err1 := status.Read(j)
@@ -214,8 +214,8 @@ func TestUsersSeeOnlyTheirOwnJobsIfJobsArePrivate(t *testing.T) {
 	}
 }
 
-// Reasons to wait and the journal name accounts with their limits, and reservations. So these texts
-// are hidden even if the rest of a job is not.
+// The reasons why jobs wait, and the entries of the journal, may name reservations, and accounts with
+// their limits. So these texts are hidden even if the rest of a job is not hidden.
 func TestReasonsOfOthersJobsAreHiddenIfAccountsOrReservationsArePrivate(t *testing.T) {
 	for name, hidden := range map[string]adapter.Hidden{"accounts": {Accounts: true}, "reservations": {Reservations: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +244,9 @@ func TestReasonsOfOthersJobsAreHiddenIfAccountsOrReservationsArePrivate(t *testi
 	}
 }
 
-// A site may have had millions of jobs. Owners of most jobs are looked up one by one, and
-// remembering many owners causes no further readings of the documents.
+// A site may have had millions of jobs. Owners of jobs that are in no document are looked up in the
+// journal one by one. If the limit on remembered owners is reached, the documents are not read again
+// because of that.
 func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	j := w.of(alice)
@@ -266,7 +267,7 @@ func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(entriesOf(t, j)); n != 4 { // job 9 is no longer in any document
+	if n := len(entriesOf(t, j)); n != 4 { // alice still sees the entries of job 9, which is in no document any more
 		t.Errorf("alice reads %d entries, want 4", n)
 	}
 	if user := s.owner(jobKey{9, anySubmission}); user != "bob" {
@@ -288,7 +289,7 @@ func TestOwnersOfManyJobsAreNotForgottenAtOnce(t *testing.T) {
 
 func TestUnknownPrivacyHidesEverything(t *testing.T) {
 	var fails atomic.Bool
-	var passed atomic.Int64 // how far the tests' clock has advanced
+	var passed atomic.Int64 // nanoseconds by which the test's clock has advanced
 	fails.Store(true)
 	w := newWorld(t, Options{Now: func() time.Time { return time.Unix(1000, passed.Load()) }, Hides: func(context.Context) (adapter.Hidden, error) {
 		if fails.Load() {
@@ -389,7 +390,7 @@ func TestUsersHaveAnAllowance(t *testing.T) {
 	}
 }
 
-// large returns a queue of many jobs, each of another user.
+// large returns a queue with the given number of jobs, each of a different user.
 func large(jobs int) view.Queue {
 	q := view.Queue{At: 100, Cluster: "c", Nodes: 8, Closures: []view.Closure{}}
 	for i := range jobs {
@@ -399,7 +400,7 @@ func large(jobs int) view.Queue {
 	return q
 }
 
-// One user floods the socket with all the questions that 16 programs can ask, and reads the answers slowly or not at all.
+// One user sends queries from 16 programs without pauses, and reads the answers slowly or not at all.
 func TestFloodingUserBlocksNoOther(t *testing.T) {
 	w := newWorld(t, Options{Hides: private})
 	w.publish(view.Status{At: 100, Cluster: "c", Jobs: []view.Job{}}, large(1_000))
@@ -420,7 +421,7 @@ func TestFloodingUserBlocksNoOther(t *testing.T) {
 				if wire.WriteQuery(conn, wire.Query{What: what, Follow: what == wire.QueryEntries && i%2 == 0}) == nil {
 					if p, err := wire.ReadPiece(conn); err == nil && p.Status != wire.Busy {
 						answered[i]++
-						if i%4 == 0 { // this client reads nothing more
+						if i%4 == 0 { // this client stops reading
 							select {
 							case <-ctx.Done():
 							case <-time.After(time.Second):
@@ -512,7 +513,7 @@ func TestUnfinishedStateFileIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 { // the file of a killed process is removed
+	if len(files) != 1 { // the next process removes the temporary file of a killed process
 		t.Errorf("the folder has %v, want the state alone", files)
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o644 {
@@ -520,8 +521,8 @@ func TestUnfinishedStateFileIsRemoved(t *testing.T) {
 	}
 }
 
-// A sidecar of an earlier release does not know queries, and a busy sidecar answers in the protocol
-// of version 1.
+// The client must understand answers of protocol version 1. A sidecar of an earlier release sends them
+// because it does not know queries, and a sidecar with too many sessions always sends them.
 func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
@@ -544,7 +545,7 @@ func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	}
 }
 
-// A developer who adds a field to an entry of the queue decides here whether others may see it if jobs are private.
+// A developer who adds a field to view.Entry decides in this test whether other users may see the field if jobs are private.
 func TestFieldsOfOthersJobsAreShownOnlyIfListed(t *testing.T) {
 	public := []string{"ID", "Submitted", "Kind", "Phase", "Request", "Rank", "Size", "Start", "End", "Free", "Step", "Plan", "Machine", "Sized", "Head", "Turn", "Due", "Choices"}
 	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved", "Deadline", "Latest"}

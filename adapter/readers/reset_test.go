@@ -17,7 +17,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// asks returns the answer to a user who asks for a reset.
+// asks sends a query for a reset as the user with the ID uid, and returns the answer.
 func asks(t *testing.T, s *Server, uid uint32, user string) string {
 	t.Helper()
 	var first bytes.Buffer

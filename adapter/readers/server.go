@@ -25,7 +25,8 @@ type Options struct {
 	Applications string                                        // path of the journal of applications; "" if there are none
 	Name         func(context.Context, uint32) (string, error) // returns a user's name
 	Hides        func(context.Context) (adapter.Hidden, error) // returns what the batch system hides from other users; nil means that it hides nothing
-	// Reset removes the counts of what a user's jobs left unused, and reports whether there were any; nil if nothing is counted.
+	// Reset removes the counts of what a user's jobs used and left unused, and reports whether there were any. It is nil if nothing is
+	// counted.
 	Reset  func(ctx context.Context, user string) (bool, error)
 	Limits Limits
 	Log    hclog.Logger     // nil if there is none
@@ -44,7 +45,7 @@ type Server struct {
 
 var _ session.Readers = (*Server)(nil)
 
-// New returns a server. It opens the journals at the first query. Close it when no session is left.
+// New returns a server, which opens the journals when the first query comes. The caller must call Close after the last session.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -86,7 +87,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 	defer s.allowances.leave(peer.UID, q.Follow)
 	ctx, cancel := context.WithTimeout(ctx, s.timeLimit(q))
 	defer cancel()
-	go func() { // a client sends nothing after its query, so a read that returns means that the client has disconnected
+	go func() { // a client sends nothing after its query, so a Read returns only when the client disconnects
 		var b [1]byte
 		conn.Read(b[:])
 		cancel()
@@ -95,7 +96,7 @@ func (s *Server) Session(ctx context.Context, conn net.Conn, peer session.Peer, 
 	s.end(ctx, a, q, s.answer(ctx, a, q, peer))
 }
 
-// end writes the last piece.
+// end writes the last piece of an answer. err is the error with which the answer ended.
 func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
 	var no *refused
 	switch {
@@ -115,7 +116,7 @@ func (s *Server) end(ctx context.Context, a *answer, q wire.Query, err error) {
 	}
 }
 
-// timeLimit returns how long an answer may take in all.
+// timeLimit returns how long the whole answer to a query may take.
 func (s *Server) timeLimit(q wire.Query) time.Duration {
 	switch {
 	case q.Follow:
@@ -126,7 +127,7 @@ func (s *Server) timeLimit(q wire.Query) time.Duration {
 	return s.options.Limits.Document
 }
 
-// refused is the error that a question is not answered, with the reason.
+// refused is the error that a query is not answered.
 type refused struct {
 	status wire.Status
 	why    string
@@ -163,7 +164,7 @@ func (s *Server) answer(ctx context.Context, a *answer, q wire.Query, peer sessi
 	return s.document(a, from, v, q)
 }
 
-// reset removes the counts of what a user's jobs left unused, and writes whether there were any.
+// reset removes the counts of what a user's jobs used and left unused, and writes whether there were any.
 func (s *Server) reset(ctx context.Context, a *answer, user string, peer session.Peer) error {
 	switch {
 	case peer.UID != 0 && int64(peer.UID) != int64(os.Geteuid()):
@@ -178,13 +179,13 @@ func (s *Server) reset(ctx context.Context, a *answer, user string, peer session
 	return err
 }
 
-// viewer returns what the user may see; nil means everything.
+// viewer returns what the user may see. nil means that the user may see everything.
 func (s *Server) viewer(ctx context.Context, from *source, peer session.Peer) (*viewer, error) {
 	if peer.UID == 0 || int64(peer.UID) == int64(os.Geteuid()) {
 		return nil, nil
 	}
-	// A user ID without a name belongs to no user of this host, because a user may have thousands
-	// of IDs in a user namespace.
+	// A user ID without a name is not a user of this host. It gets no data, because one user may have
+	// thousands of such IDs in user namespaces.
 	name, err := s.options.Name(ctx, peer.UID)
 	if err != nil {
 		return nil, &refused{wire.Busy, fmt.Sprintf("who user %d is could not be found out: %v", peer.UID, err)}
@@ -221,11 +222,11 @@ func (s *Server) document(a *answer, from *source, v *viewer, q wire.Query) erro
 // followPause is the pause between two readings of the journal for a follower.
 const followPause = time.Second
 
-// hiddenCost is how many bytes of a user's allowance are used up by an entry that was read but may
-// not be shown.
+// hiddenCost is the number of bytes that is subtracted from a user's allowance for each entry that the
+// server reads but does not send, because the user may not see it.
 const hiddenCost = 200
 
-// entries writes the journal's entries, one line each.
+// entries writes the entries of the journal, one on each line.
 func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer, q wire.Query) error {
 	j, err := from.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -264,17 +265,17 @@ func (s *Server) entries(ctx context.Context, a *answer, from *source, v *viewer
 	return ctx.Err()
 }
 
-// privacy caches for a minute what the batch system hides. While it is not known what the batch
-// system hides, everything is hidden.
+// privacy caches for a minute what the batch system hides. While that is not known, everything is
+// hidden.
 type privacy struct {
-	ask   func(context.Context) (adapter.Hidden, error) // nil means nothing
+	ask   func(context.Context) (adapter.Hidden, error) // nil means that nothing is hidden
 	clock func() time.Time
 
 	mu     sync.Mutex
 	known  bool
 	hides  adapter.Hidden
 	asked  time.Time
-	answer chan struct{} // closed when the question in progress is answered; nil if there is none
+	answer chan struct{} // closed when the batch system has answered; nil if no call is in progress
 }
 
 const (
@@ -286,7 +287,7 @@ func newPrivacy(ask func(context.Context) (adapter.Hidden, error), clock func() 
 	return &privacy{ask: ask, clock: clock}
 }
 
-// now returns what is hidden about other users. Only the first callers wait for the batch system.
+// now returns what is hidden about other users. Callers wait for the batch system only while there is no earlier answer.
 func (h *privacy) now(ctx context.Context) adapter.Hidden {
 	if h.ask == nil {
 		return adapter.Hidden{}

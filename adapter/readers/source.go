@@ -13,14 +13,14 @@ import (
 	"accordion/adapter/journal"
 )
 
-// source is a journal from which queries are answered, over its own connections. It reads documents at most once a second, however many
-// users ask.
+// source is a journal from which queries are answered. It has its own connections to the journal. It reads documents at most once a
+// second, however many queries come.
 type source struct {
 	path string
 	now  func() time.Time
 
 	mu      sync.Mutex
-	journal *journal.Journal // nil if it is not open yet
+	journal *journal.Journal // nil until it is opened
 	view    document
 	queue   document
 	owners  owners
@@ -31,13 +31,13 @@ type source struct {
 type document struct {
 	read  time.Time
 	data  []byte
-	ready *splitDocument // the document for users who may see only a part of it; nil if it is not made yet
+	ready *splitDocument // the document split for users who may see only some of its jobs; nil until it is split
 }
 
-// fresh is the maximum age of a document that is sent.
+// fresh is the maximum age of a document that is sent to users.
 const fresh = time.Second
 
-// open returns the journal. The error is fs.ErrNotExist if there is none yet.
+// open returns the journal. The error is fs.ErrNotExist if the file does not exist yet.
 func (s *source) open() (*journal.Journal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,8 @@ func (s *source) close() {
 	}
 }
 
-// documents returns what the loop last published for accordion status and for queue, and nil if it published nothing.
+// documents returns the documents that the loop last published for `accordion status` and `accordion queue`. A document is nil if the
+// loop has not published it yet.
 func (s *source) documents() (status, queue []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,7 @@ func (d *document) refresh(now time.Time, read func() ([]byte, error)) error {
 	return nil
 }
 
-// split returns a document in parts, so that each user can receive other parts.
+// split returns a document split into its jobs and the rest, so that each user can receive only some of the jobs.
 func (s *source) split(queue, applications bool) (*splitDocument, error) {
 	if _, _, err := s.documents(); err != nil {
 		return nil, err
@@ -128,9 +129,9 @@ func (s *source) split(queue, applications bool) (*splitDocument, error) {
 // owners remembers which user owns each job, from the published documents and from recent look-ups.
 type owners struct {
 	users map[jobKey]string
-	last  map[int64]int64 // newest submission with each number in users
+	last  map[int64]int64 // for each job number in `users`, the submission time of its newest job
 
-	recent map[jobKey]string // owners that were recently looked up in the journal; "" if the owner was not found
+	recent map[jobKey]string // users that were recently looked up in the journal; "" if the journal does not have the job's user
 	asked  time.Time
 }
 
@@ -151,8 +152,8 @@ func (s *source) viewer(name string) (viewer, error) {
 	return viewer{name: name, owns: func(k jobKey) bool { return s.owner(k) == name }}, nil
 }
 
-// owner returns the user of a job; "" if that is not known. A job that is in no document is looked
-// up in the journal, one by one, because there may be millions of jobs.
+// owner returns the user of a job, or "" if the user is not known. If no document has the job, owner
+// looks up this one job in the journal. It does not read all jobs, because there may be millions.
 func (s *source) owner(k jobKey) string {
 	s.mu.Lock()
 	user, known := s.owners.of(k, s.now())
@@ -162,7 +163,7 @@ func (s *source) owner(k jobKey) string {
 		return user
 	}
 	e, found, err := j.Acceptance(k.job, k.submitted)
-	if err != nil { // hide the entry of a job whose owner is not known
+	if err != nil { // the owner is not known, so that the entry stays hidden
 		return ""
 	}
 	if found {
@@ -180,7 +181,7 @@ type ownedJob struct {
 	User      string `json:"user"`
 }
 
-// mostOwners limits for how many jobs users are remembered.
+// mostOwners is the largest number of jobs whose users are remembered.
 const mostOwners = 500_000
 
 // learn reads the owners of jobs from the documents.
@@ -211,7 +212,7 @@ func (o *owners) note(k jobKey, user string) {
 		return
 	}
 	if _, again := o.users[k]; !again && len(o.users) >= mostOwners {
-		for old := range o.users { // any owner may be removed, because a job that is still shown is added again
+		for old := range o.users { // any element may be removed, because a job that documents still contain is added again
 			o.drop(old)
 			break
 		}
@@ -227,7 +228,7 @@ func (o *owners) drop(k jobKey) {
 	}
 }
 
-// of returns a job's user, if the user is in the documents or was looked up recently.
+// of returns a job's user. known is false if no document has the job, and the user was not looked up recently.
 func (o *owners) of(k jobKey, now time.Time) (user string, known bool) {
 	if age := now.Sub(o.asked); o.recent == nil || age >= fresh || age < 0 || len(o.recent) >= mostOwners {
 		o.recent, o.asked = map[jobKey]string{}, now

@@ -13,27 +13,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is the content of a small file next to the socket. It tells every user that the sidecar
-// runs, or since when it does not.
+// State is the content of a small file next to the socket, which every user may read. It shows whether
+// the sidecar runs.
 type State struct {
 	Running bool   `json:"running"`
 	PID     int    `json:"pid"`
 	Cluster string `json:"cluster"`
-	Since   int64  `json:"since"` // Unix second of its start or, if it does not run, of its end
-	At      int64  `json:"at"`    // Unix second at which it last answered; written every few seconds
+	Since   int64  `json:"since"` // Unix second at which the sidecar started or, if it does not run, ended
+	At      int64  `json:"at"`    // Unix second at which the loop last answered; written every few seconds
 }
 
 const (
 	beatPause = 5 * time.Second
-	beatLost  = 30 * time.Second // if the state is older, the sidecar was killed or hangs
+	beatLost  = 30 * time.Second // if State.At is older than this, the sidecar was killed or hangs
 )
 
-// StatePath returns the path of the state of the sidecar that listens on a socket.
+// StatePath returns the path of the State file of the sidecar that listens on a socket.
 func StatePath(socket string) string { return socket + ".state" }
 
-// ReadState returns the state, at the time now, of the sidecar that listens on a socket. A sidecar
-// that has not written for 30 s counts as not running since it last wrote. The error is
-// fs.ErrNotExist if no sidecar ran since this host started.
+// ReadState reads the state of the sidecar that listens on a socket. If the sidecar has not written its
+// state in the 30 s before `now`, the result shows that it has not run since it last wrote the state.
+// The error is fs.ErrNotExist if no sidecar has run since this host started.
 func ReadState(socket string, now time.Time) (State, error) {
 	var s State
 	text, err := os.ReadFile(StatePath(socket))
@@ -49,9 +49,9 @@ func ReadState(socket string, now time.Time) (State, error) {
 	return s, nil
 }
 
-// KeepState writes the state every few seconds as long as the loop answers. When ctx ends, it
-// writes that the sidecar does not run, and returns nil. report is called with the error if the
-// file cannot be written, once for each error.
+// KeepState writes the state every few seconds as long as `alive` returns nil. When ctx ends, it writes
+// that the sidecar does not run, and returns nil. If the file cannot be written, KeepState calls
+// `report` with the error. It does not report the same error twice in a row.
 func KeepState(ctx context.Context, socket, cluster string, alive func(context.Context) error, report func(error)) error {
 	s := State{Running: true, PID: os.Getpid(), Cluster: cluster, Since: time.Now().Unix()}
 	said := ""
@@ -81,15 +81,15 @@ func KeepState(ctx context.Context, socket, cluster string, alive func(context.C
 	return nil
 }
 
-// writeState replaces the file atomically: a reader sees the old state or the new one. Everyone may
-// read it, whatever the umask.
+// writeState replaces the file atomically: a reader sees either the old state or the new one. All users
+// may read the file, whatever the umask is.
 func writeState(path string, s State) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	// The temporary name is fixed, so that a process that is killed leaves at most one file, which
-	// the next process replaces.
+	// The temporary file always has the same name, so that a killed process leaves at most one such
+	// file, which the next process replaces.
 	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -109,11 +109,11 @@ func writeState(path string, s State) error {
 	return nil
 }
 
-// AwayError is the error that no sidecar answers, and since when, if that is known.
+// AwayError is the error that no sidecar answers.
 type AwayError struct {
 	Socket string
-	State  State // the last state; if State.Running, the sidecar runs but does not answer
-	Known  bool  // State was read
+	State  State // the state that was read; if State.Running is set, the sidecar runs but does not answer
+	Known  bool  // whether the state could be read
 	Err    error
 }
 
@@ -129,10 +129,10 @@ func (e *AwayError) Error() string {
 	return fmt.Sprintf("ask the sidecar at %s: it is not running (%v); %s", e.Socket, e.Err, Meanwhile)
 }
 
-// Meanwhile is the text that tells users what happens while no sidecar runs.
+// Meanwhile is a text for users about what happens while no sidecar runs.
 const Meanwhile = "jobs that wait do so until it is back, running jobs run on, and only root can read its journal meanwhile"
 
-// away returns the error for a sidecar that does not answer.
+// away returns the error that the sidecar on a socket does not answer. err is the error of the connection.
 func away(socket string, err error) *AwayError {
 	e := &AwayError{Socket: socket, Err: err}
 	state, failed := ReadState(socket, time.Now())

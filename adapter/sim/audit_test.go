@@ -11,7 +11,7 @@ import (
 	"accordion/core"
 )
 
-// audited returns what `accordion audit` judges after a scenario.
+// audited returns the data that `accordion audit` would judge after the scenario.
 func (w *world) audited() (in audit.Input, err error) {
 	in = audit.Input{From: w.begin.Unix(), Now: time.Now().Unix(), Entries: w.entries(), Alive: true, Prompt: w.punctuality()}
 	if in.Records, err = w.journal.Records(); err != nil {
@@ -22,7 +22,7 @@ func (w *world) audited() (in audit.Input, err error) {
 		return in, err
 	}
 	in.Current = &adapter.CurrentState{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
-	if len(w.restarts) > 0 { // after a restart accounting lacks the holdings that the batch system forgot, so judgeNodes checks them instead
+	if len(w.restarts) > 0 { // after a restart, accounting does not have everything that jobs held, so the audit would find differences; judgeNodes checks the nodes instead
 		return in, nil
 	}
 	in.Accounting = &adapter.Accounting{Grain: 1}
@@ -32,7 +32,7 @@ func (w *world) audited() (in audit.Input, err error) {
 	return in, nil
 }
 
-// bookedOf converts a record into the form in which accounting would have it, with whole seconds.
+// bookedOf converts a record into the form that accounting would have, in whole seconds.
 func bookedOf(r embedded.Record) adapter.AccountedRun {
 	b := adapter.AccountedRun{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
 	at := map[core.Time]bool{}
@@ -58,8 +58,8 @@ func bookedOf(r embedded.Record) adapter.AccountedRun {
 	return b
 }
 
-// runsOf divides a job into its runs, as accounting has them. A job has several runs if the batch
-// system requeued it or forgot its start.
+// runsOf divides a job into its runs, as accounting does. A job has several runs if the batch system
+// requeued it or, after a restart, forgot its start.
 func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 	for i := 1; i < len(b.Holds); i++ {
 		if b.Holds[i].From > b.Holds[i-1].To {

@@ -15,10 +15,10 @@ type arrival string
 
 const (
 	prompt arrival = "prompt"
-	late   arrival = "late"   // delayed, sometimes until its application's start was given up
-	stuck  arrival = "stuck"  // never arrives
-	broken arrival = "broken" // fails before the barrier
-	torn   arrival = "torn"   // loses its session at the barrier, and comes back
+	late   arrival = "late"   // the job is delayed, sometimes until its application's start was given up
+	stuck  arrival = "stuck"  // the job never arrives
+	broken arrival = "broken" // the job fails before it arrives
+	torn   arrival = "torn"   // the job's session ends at the barrier, and the job opens another one
 )
 
 // arrives draws how a part arrives.
@@ -31,7 +31,7 @@ func (u *user) arrives(c int, nth int) arrival {
 	return prompt
 }
 
-// part returns the script of a part's job: it waits at the barrier, works, and reports that it is done.
+// part returns the script of the user's job on cluster c. The script waits at the barrier, works, and reports its end.
 func (u *user) part(c int) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		d, w, job := u.loop, u.loop.clusters[c], int64(h.Job().ID)
@@ -98,7 +98,7 @@ func (u *user) barrier(ctx context.Context, p *conn, c int, h *embedded.Handle) 
 	}
 }
 
-// begins checks, at the first line of a part, that the job has the nodes that its application was given.
+// begins checks, when a part begins its work, that the job has the nodes in the message that let the part continue.
 func (u *user) begins(g *launcher.Go, c int, h *embedded.Handle) {
 	w := u.loop.clusters[c]
 	for i, on := range g.Hosts {

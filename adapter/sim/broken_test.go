@@ -9,15 +9,15 @@ import (
 	"accordion/adapter"
 )
 
-// saboteur is a batch system that does not carry out what it reports. To the checks this looks like
-// a broken sidecar.
+// saboteur is a batch system that reports success for what it does not do, so that the sidecar behaves
+// wrongly. The checks must notice that.
 type saboteur struct {
 	adapter.BatchSystem
-	unreserve, finish bool // these calls are ignored, but reported as done
-	blind             bool // waiting ordinary jobs are missing in readings
-	greedy            bool // ordinary jobs look like managed ones
-	liar              bool // a shrink is ignored, and the job shown as shrunk
-	hasty             bool // a prepared part is released immediately
+	unreserve, finish bool // the calls Unreserve and End are ignored, but reported as done
+	blind             bool // readings do not show waiting ordinary jobs
+	greedy            bool // readings show ordinary jobs as managed jobs
+	liar              bool // a shrink is ignored, but readings show the job as shrunk
+	hasty             bool // a part is released when it is prepared
 
 	shrunk map[adapter.Key][]string
 }

@@ -13,8 +13,9 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// TestApplicationsOverTwoClusters does what TestPartsOfApplications does, but the real loop of
-// applications gives the orders, with launchers and barriers. This loop is killed, too.
+// TestApplicationsOverTwoClusters does the same as TestPartsOfApplications, but with launchers and
+// barriers, and with orders from the real machine of package apps. The loop of applications is killed
+// at times.
 func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
 	everySeed(applicationScenarios(), func(i int) {
@@ -36,7 +37,7 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// runWithLaunchers simulates both clusters, with applications over both.
+// runWithLaunchers simulates two clusters, with applications that have parts on both, and returns violations.
 func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newGenerator(seed, 0xde1f)
@@ -75,7 +76,7 @@ func runWithLaunchers(t *testing.T, seed uint64, tracing bool, all *tally) (wron
 		}
 		over := make(chan struct{})
 		if d.clusters[0].scenario.stranger {
-			d.users.Go(d.forge) // forge runs as one of the users, because the jobs that it submits must end, too
+			d.users.Go(d.forge) // the loop must not end before the jobs that forge submits, so forge counts as a user
 			d.strangers.Go(func() { d.claim(over) })
 		}
 		go func() { d.users.Wait(); close(over) }()

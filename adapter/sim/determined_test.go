@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestSeedIsDeterministic checks that a failing seed can be repeated.
+// TestSeedIsDeterministic checks that a seed always has the same scenario with the same result, so that a failure can be repeated.
 func TestSeedIsDeterministic(t *testing.T) {
 	for seed := uint64(1); seed <= 15; seed++ {
 		sameScenario(t, generate(seed), generate(seed))
 	}
 }
 
-// TestJournalOnDiskBehavesAsTheOneInMemory compares the journal with its simple second implementation.
+// TestJournalOnDiskBehavesAsTheOneInMemory compares the real journal with memoryJournal.
 func TestJournalOnDiskBehavesAsTheOneInMemory(t *testing.T) {
 	for seed := uint64(1); seed <= 4; seed++ {
 		memory, disk := generate(seed), generate(seed)
@@ -23,9 +23,9 @@ func TestJournalOnDiskBehavesAsTheOneInMemory(t *testing.T) {
 	}
 }
 
-// attempts is how often two simulations of the same scenario may differ before the test fails. If
-// two events happen at the same instant, either may be seen first (see TestDigests). On a busy
-// machine this happens once in some hundred simulations.
+// attempts is the number of times that a test compares two simulations of the same scenario before it
+// fails. Two events may happen at the same instant, and then either may come first. On a busy machine
+// this happens once in some hundred simulations.
 const attempts = 3
 
 // sameScenario fails the test unless both simulations have the same trace.
@@ -40,7 +40,7 @@ func sameScenario(t *testing.T, one, other *scenario) {
 	t.Errorf("seed %d had two results, %d times; they differ from:\n%s", one.seed, attempts, where)
 }
 
-// divergence returns where two traces differ. Lines of the same instant may have either order.
+// divergence returns where two traces differ, or "". It first sorts both, because lines of the same instant may be in any order.
 func divergence(a, b []traceLine) string {
 	for _, trace := range [][]traceLine{a, b} {
 		slices.SortFunc(trace, func(x, y traceLine) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.text, y.text)) })

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// dice draws numbers from a seed by name. A number does not depend on which other numbers were
-// drawn, nor when.
+// dice draws random numbers. A number depends only on the seed, a name and an index. It does not depend
+// on which other numbers were drawn before.
 type dice uint64
 
-// roll returns the nth number for the name.
+// roll returns the nth random number for the name.
 func (d dice) roll(name string, nth int) uint64 {
 	h := uint64(d)*0x9e3779b97f4a7c15 ^ 0xcbf29ce484222325
 	for i := range len(name) {
@@ -27,13 +27,13 @@ func (d dice) below(n int, name string, nth int) int {
 	return int(high)
 }
 
-// chance returns true in `permille` of 1,000 cases.
+// chance returns true with a probability of `permille` in 1,000.
 func (d dice) chance(permille int, name string, nth int) bool {
 	return permille > 0 && d.below(1000, name, nth) < permille
 }
 
-// span returns a duration from lo until just before hi. It has nanoseconds, so that two durations
-// are hardly ever equal.
+// span returns a random duration of at least lo and less than hi. Durations are in nanoseconds, so that
+// two of them are hardly ever equal.
 func (d dice) span(lo, hi time.Duration, name string, nth int) time.Duration {
 	return lo + time.Duration(d.below(int(hi-lo), name, nth))
 }

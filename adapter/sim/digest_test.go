@@ -20,13 +20,14 @@ var (
 const (
 	digestsFile = "testdata/digests" // one line for each seed, from 1 on
 	digests     = 2000
-	// attemptsPerScenario is how often a scenario is simulated before its digest counts as
-	// different. If two events happen at the same instant, either may be seen first.
+	// attemptsPerScenario is the number of times that a scenario is simulated before its digest counts
+	// as different. Two events may happen at the same instant, and then either may come first.
 	attemptsPerScenario = 30
 )
 
-// TestDigests compares whole scenarios with those of earlier versions: each call of the batch system, and each event, record, status and
-// queue that was written, with its time. A change without effect on behavior leaves the digests as they are.
+// TestDigests checks that scenarios have the same traces as with the previous version of the sidecar. A trace has each call of the batch
+// system, and each event, record, status and queue that was written, with its time. A change that must not affect behavior must not
+// change the digests.
 func TestDigests(t *testing.T) {
 	if *writeFlag {
 		got := make([]string, digests)
@@ -51,7 +52,7 @@ func TestDigests(t *testing.T) {
 	})
 }
 
-// everySeed calls work for each number below n, on all processors.
+// everySeed calls `work` for each number from 0 to n-1, on all processors.
 func everySeed(n int, work func(i int)) {
 	next := &atomic.Int64{}
 	var crew sync.WaitGroup
@@ -68,7 +69,7 @@ func everySeed(n int, work func(i int)) {
 // digest returns the hash of a scenario's trace.
 func digest(t *testing.T, seed uint64) string {
 	out := simulate(t, generate(seed), true, true)
-	divergence(out.trace, nil) // called only because divergence sorts the trace
+	divergence(out.trace, nil) // only to sort the trace
 	all := sha256.New()
 	for _, l := range out.trace {
 		fmt.Fprintln(all, l)

@@ -22,10 +22,10 @@ var (
 	redsFlag      = flag.String("accordion.reds", filepath.Join(os.TempDir(), "accordion-red-seeds"), "the file to which failing new seeds are appended")
 )
 
-// kind is the kind of scenarios that one test simulates.
+// kind is a kind of scenarios, which one test simulates.
 type kind struct {
 	test string
-	rare int // TestSeeds has this many scenarios for each scenario of the kind
+	rare int // TestFreshSeeds simulates one scenario of the kind for each `rare` seeds
 	tell func(t *testing.T, seed uint64) (wrong []string)
 }
 
@@ -72,9 +72,10 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 	}
 }
 
-// TestFreshSeeds simulates scenarios of new seeds. If one fails, it is printed and recorded in a
-// file, but the test passes: the seed is new, and so does not show that the last change was wrong.
-// Each kind of scenarios has its own process. A process that dies is recorded, too.
+// TestFreshSeeds simulates scenarios of new seeds. It prints each seed that fails, and records the seed
+// in a file, but the test passes. A new seed may fail because of an old fault, and so does not show
+// that the last change was wrong. Each kind of scenarios has its own process. A process that dies is
+// also recorded.
 //
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test --real does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
@@ -103,7 +104,7 @@ func TestFreshSeeds(t *testing.T) {
 	}
 }
 
-// seedsOf returns the number of seeds in the lines.
+// seedsOf returns the number of different seeds in the lines.
 func seedsOf(reds []string) int {
 	seeds := map[string]bool{}
 	for _, red := range reds {
@@ -113,7 +114,7 @@ func seedsOf(reds []string) int {
 	return len(seeds)
 }
 
-// afterwards is what TestMain prints when all tests have ended, because the output of a passing test is not shown.
+// afterwards has text that TestMain prints after all tests. It is needed, because `go test` does not show the output of a passing test.
 var afterwards bytes.Buffer
 
 // keepSeeds appends the failing seeds to their file.
@@ -133,7 +134,7 @@ func keepSeeds(t *testing.T, reds []string) {
 	fmt.Fprintf(&afterwards, "the red ones are kept in %s\n", *redsFlag)
 }
 
-// freshReds simulates n scenarios of a kind in another process, and returns a line for each that failed.
+// freshReds simulates n scenarios of the kind `test` in another process, and returns a line for each scenario that failed.
 func freshReds(t *testing.T, test string, from uint64, n int) (reds []string) {
 	program, err := os.Executable()
 	if err != nil {
@@ -158,17 +159,17 @@ func freshReds(t *testing.T, test string, from uint64, n int) (reds []string) {
 }
 
 const (
-	tellsFresh = "ACCORDION_TELLS_FRESH_SEEDS" // set in the process of one kind
+	tellsFresh = "ACCORDION_TELLS_FRESH_SEEDS" // environment variable that is set in the process that simulates one kind
 	redPrefix  = "red seed "
 	endPrefix  = "all fresh seeds are told"
 )
 
-// tail returns the last kilobytes of an output, on one line.
+// tail returns the last kilobytes of an output as a single line.
 func tail(out []byte) string {
 	return strings.Join(strings.Fields(string(out[max(0, len(out)-4000):])), " ")
 }
 
-// TestTellsFreshSeeds runs in the process of one kind.
+// TestTellsFreshSeeds simulates the scenarios of one kind, in the process that freshReds starts.
 func TestTellsFreshSeeds(t *testing.T) {
 	if os.Getenv(tellsFresh) == "" {
 		t.Skip("is a part of TestFreshSeeds: -accordion.fresh=N")

@@ -14,8 +14,8 @@ import (
 	"accordion/adapter/journal"
 )
 
-// memoryJournal is a journal without a file: a simple second implementation of *journal.Journal. Some scenarios use the file, so that the
-// two are compared.
+// memoryJournal is a simple journal in memory. Most scenarios use it instead of *journal.Journal, which needs a file. A test compares the
+// two.
 type memoryJournal struct {
 	mu      sync.Mutex
 	entries []journal.Entry
@@ -23,10 +23,10 @@ type memoryJournal struct {
 	records map[[2]int64][]byte
 	view    []byte
 	queue   []byte
-	quick   bool // do not check that entries can be encoded
+	quick   bool // do not check that entries can be encoded as JSON
 }
 
-// readableJournal is a journal that can be read: *journal.Journal, or memoryJournal.
+// readableJournal is a journal whose entries can be read. *journal.Journal and memoryJournal implement it.
 type readableJournal interface {
 	actions.Journal
 	Entries(since int64) iter.Seq2[journal.Entry, error]
@@ -63,7 +63,7 @@ func (m *memoryJournal) Unfinished() ([]journal.Entry, error) {
 }
 
 func (m *memoryJournal) add(e journal.Entry) (int64, error) {
-	// Like the real journal, this one returns an error for values that cannot be encoded.
+	// Like the real journal, memoryJournal returns an error for values that cannot be encoded.
 	if !m.quick {
 		if _, err := json.Marshal(e.Args); err != nil {
 			return 0, err
@@ -171,7 +171,7 @@ func (m *memoryJournal) Entries(since int64) iter.Seq2[journal.Entry, error] {
 	}
 }
 
-// process is one sidecar, from its start to its death.
+// process is one process of the sidecar.
 type process struct {
 	dead chan struct{}
 	once sync.Once
@@ -179,7 +179,7 @@ type process struct {
 
 func newLife() *process { return &process{dead: make(chan struct{})} }
 
-// die simulates kill -9: from this instant on, nothing that the sidecar does has any effect.
+// die simulates kill -9: from now on, nothing that the process does has any effect.
 func (l *process) die() { l.once.Do(func() { close(l.dead) }) }
 
 func (l *process) over() bool {
@@ -193,14 +193,14 @@ func (l *process) over() bool {
 
 var errKilled = errors.New("killed")
 
-// faultyJournal is the connection of one sidecar to the journal. A write takes some time, and the sidecar may die before or after it.
+// faultyJournal is the journal as one process of the sidecar uses it. A write takes some time, and the process may die before or after it.
 type faultyJournal struct {
 	actions.Journal
 	world   *world
 	process *process
 }
 
-// write does one write at its own instant. The sidecar may die before it or after it.
+// write calls `act`, which writes to the journal, after a random time. The process may die before or after that.
 func (p faultyJournal) write(name string, act func() error) error {
 	w := p.world
 	if p.process.over() {
@@ -226,7 +226,7 @@ func (p faultyJournal) write(name string, act func() error) error {
 	return nil
 }
 
-// keep records the hash of data that is too long for a trace.
+// keep adds a hash of data to the trace, because the data itself is too long.
 func (p faultyJournal) keep(what string, data []byte) {
 	if p.world.tracing && !p.process.over() {
 		p.world.note("journal: %s %x", what, sha256.Sum256(data))

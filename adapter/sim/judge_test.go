@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// judgeTouch checks that no call acts on an ordinary job.
+// judgeTouch checks that a call does not act on an ordinary job.
 func (w *world) judgeTouch(verb string, key adapter.Key) {
 	w.mu.Lock()
 	a := w.apps[key]
@@ -26,11 +26,11 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 	}
 }
 
-// readings are the calls that change nothing in the batch system.
+// readings lists the calls that change nothing in the batch system.
 var readings = []string{"Observe", "Inspect", "Speaks"}
 
-// judgeIntent checks that the journal has an open intent when a sidecar calls the batch system. Otherwise a later sidecar would not know of
-// the action.
+// judgeIntent checks that the journal has an open intent when the sidecar calls the batch system. Otherwise, after a crash, the next
+// process would not know of the call.
 func (w *world) judgeIntent(verb, target string) {
 	if slices.Contains(readings, verb) {
 		return
@@ -45,7 +45,8 @@ func (w *world) judgeIntent(verb, target string) {
 	}
 }
 
-// intends reports whether the intent is for a call. A call's target is a job, an expander of a job, a reservation or an application.
+// intends reports whether the entry e is the intent of a call. The target of a call is a job, an expander of a job, a reservation or an
+// application.
 func intends(e journal.Entry, verb, target string) bool {
 	return strings.EqualFold(e.Verb, verb) && (verb == "Nudge" || target == fmt.Sprint(e.Job) && e.Args["expander"] == nil ||
 		slices.ContainsFunc([]string{"reservation", "expander", "application"}, func(arg string) bool {
@@ -53,7 +54,7 @@ func intends(e journal.Entry, verb, target string) bool {
 		}) || verb == "Merge" && target == fmt.Sprint(e.Job))
 }
 
-// judgeView checks that no node is in two jobs of what status shows.
+// judgeView checks that no node is in two jobs in the document that `accordion status` shows.
 func (w *world) judgeView(data []byte) {
 	var view struct { // some fields of view.Status
 		Jobs []struct {
@@ -80,16 +81,16 @@ func (w *world) judgeView(data []byte) {
 	}
 }
 
-// unsettled reports whether the batch system restarted so recently that the sidecar may not have noticed.
+// unsettled reports whether the batch system restarted so recently that the sidecar may not have noticed it yet.
 func (w *world) unsettled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.restarts, func(t time.Time) bool { return time.Since(t) < 6*deadline })
 }
 
-// judgeReply checks that an application holds exactly the nodes that it is informed of in an
-// answer. The check ignores an answer that no application received, because the job ended while the
-// answer was on its way. An answer is on its way at most for the deadline of a call.
+// judgeReply checks that an application holds exactly the nodes that are in the answer to its request.
+// It ignores an answer that no application received, because the job ended while the answer was on its
+// way. An answer takes at most as long as the deadline of a call.
 func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	if p.Status != wire.Resized {
 		return
@@ -109,13 +110,14 @@ func (w *world) judgeReply(q wire.Request, p wire.Reply) {
 	}
 }
 
-// shrunk reports whether users shrink their own jobs in this scenario.
+// shrunk reports whether users themselves shrink their jobs in this scenario.
 func (w *world) shrunk() bool {
 	return slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "shrink" })
 }
 
-// left returns what still exists. jobs are the scenario's jobs. rest has nodes in use,
-// reservations, and the journal's records and open intents.
+// left returns a description of everything that still exists, or empty texts. The result `jobs`
+// describes jobs. The result `rest` describes nodes in use, reservations, and the journal's records and
+// open intents.
 func (w *world) left(managed bool) (jobs, rest string) {
 	snapshot, err := w.system.Observe(context.Background())
 	if err != nil {
@@ -178,15 +180,15 @@ func (w *world) judge(managed bool) {
 	}
 }
 
-// judgeManaged checks that a managed job ends by itself, or that the journal says why not.
+// judgeManaged checks that a managed job ended by itself, or that the scenario or the journal has a reason why it did not.
 func (w *world) judgeManaged(a *app, r embedded.Record) {
 	trouble := len(w.scenario.events) > 0
 	switch {
 	case r.Why == "COMPLETED":
 	case r.Why == "FAILED" && a.manner == failing:
 	case r.Why == "CANCELLED" && (a.cancel > 0 || w.explained(r.Key)):
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // other jobs delayed this job until its time limit
-	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // the job was warned, and did not have to take into account the time without a sidecar
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "promise broken", "changed"): // other jobs delayed this job, so that it reached its time limit
+	case r.Why == "TIMEOUT" && w.happened(r.Key, "warned") && w.away(r): // the job was warned, but the warning could not take into account the time without a sidecar
 	case r.Why == "TIMEOUT" && w.unattended(r): // no sidecar ran that could have ended it earlier
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
 	default:
@@ -194,10 +196,11 @@ func (w *world) judgeManaged(a *app, r embedded.Record) {
 	}
 }
 
-// lifetime is when a sidecar ran.
+// lifetime is the time in which one process of the sidecar ran.
 type lifetime struct{ from, to time.Time }
 
-// unattended reports whether no sidecar ran for two readings in the last minute of a job, or since its start.
+// unattended reports whether no sidecar ran for long enough to read twice in the last minute of a job. If the job ran for less than a
+// minute, the time since its start counts.
 func (w *world) unattended(r embedded.Record) bool {
 	from := r.End.Add(-time.Minute)
 	if from.Before(r.Start) {
@@ -217,8 +220,8 @@ func (w *world) away(r embedded.Record) bool {
 	})
 }
 
-// judgeNodes checks the batch system's records: no node is in two jobs, and no job receives a node
-// again in the second in which it released that node.
+// judgeNodes checks the batch system's records. No node may be in two jobs at the same time. No job may
+// receive a node in the same second in which it released that node.
 func (w *world) judgeNodes(records []embedded.Record) {
 	type owned struct {
 		embedded.Span
@@ -247,13 +250,13 @@ func (w *world) judgeNodes(records []embedded.Record) {
 	}
 }
 
-// judgeOrdinary checks that an ordinary job ends as it would have without the sidecar.
+// judgeOrdinary checks that an ordinary job ended as it would have ended without the sidecar.
 func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	trouble := len(w.scenario.events) > 0
-	limit := time.Duration(a.limit-1) * time.Second // limits count from the whole second before the start
+	limit := time.Duration(a.limit-1) * time.Second // minus a second, because limits count from the job's start rounded down to a whole second
 	switch {
 	case r.Why == "COMPLETED" && a.runs <= a.limit+30 && r.End.Sub(r.Start) == time.Duration(a.runs)*time.Second:
-	case r.Why == "COMPLETED" && a.runs > a.limit: // the job continued to run until the sweep
+	case r.Why == "COMPLETED" && a.runs > a.limit: // the job ended by itself after its limit, but before the sweep
 	case r.Why == "TIMEOUT" && a.runs >= a.limit && r.End.Sub(r.Start) >= limit:
 	case r.Why == "CANCELLED" && a.cancel > 0:
 	case (r.Why == "NODE_FAIL" || r.Why == "LOST") && trouble:
@@ -262,14 +265,15 @@ func (w *world) judgeOrdinary(a *app, r embedded.Record) {
 	}
 }
 
-// pass is how much later an ordinary job may start than without managed jobs behind it. A scheduling pass may have seen a reservation that
-// was not needed. Slurm's passes come every 30 s; the sidecar assumes 45 s.
+// pass is the longest time by which managed jobs, even if they come later in the queue, may delay an ordinary job. A scheduling pass may
+// have seen a reservation that was not needed, so that the ordinary job starts only in the next pass. Slurm makes a pass every 30 s; the
+// sidecar assumes 45 s.
 const pass = 45 * time.Second
 
-// orphan is a reservation of a sidecar that died, until another sidecar handles the reservation.
-// The reservation keeps ordinary jobs off its nodes. The batch system knows when the reservation
-// ends, but not the sidecar's plan. So it may start other jobs before those that wait for the
-// nodes.
+// orphan is a reservation of a sidecar that died, until another sidecar changes or deletes the
+// reservation. Meanwhile ordinary jobs cannot use the reserved nodes. The batch system knows when the
+// reservation ends, but does not know the sidecar's plan. So it may start other jobs before jobs that
+// wait for these nodes.
 type orphan struct {
 	name     string
 	from, to time.Duration // to is zero while the reservation exists
@@ -289,7 +293,7 @@ func (w *world) orphan() {
 	}
 }
 
-// adopt records that a sidecar wrote a reservation again, or deleted it.
+// adopt records that a sidecar wrote or deleted a reservation, so that the reservation is no orphan any more.
 func (w *world) adopt(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -300,8 +304,8 @@ func (w *world) adopt(name string) {
 	}
 }
 
-// endOrphans ends the orphans some time after a sidecar started. If a reservation that this sidecar
-// has not written still exists after a few readings, it is part of the sidecar's plan.
+// endOrphans sets, when a sidecar starts, the end of all orphans to a few readings later. A
+// reservation that the new sidecar has not deleted by then is a part of its plan.
 func (w *world) endOrphans() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -312,17 +316,17 @@ func (w *world) endOrphans() {
 	}
 }
 
-// withoutManaged returns the scenario to compare with, without managed jobs. It keeps jobs with a request that their user released before
-// the sidecar could hold them: the batch system started them as ordinary jobs.
+// withoutManaged returns the scenario without managed jobs, for a comparison. It keeps jobs with a request that their user released
+// before the sidecar could hold them, because the batch system started these as ordinary jobs.
 func (s *scenario) withoutManaged(with outcome) *scenario {
 	other := *s
 	other.ordinary = with.ordinary
 	return &other
 }
 
-// delayed returns the ordinary jobs that started too late, compared with the scenario without
-// managed jobs. All of them were submitted before the managed ones. A delay is accepted if a
-// reservation of a dead sidecar kept nodes while the job waited.
+// delayed returns a text for each ordinary job that started too late, compared with the scenario
+// without managed jobs. All ordinary jobs were submitted before the managed ones. A delay is accepted
+// if a reservation of a dead sidecar existed while the job waited.
 func (s *scenario) delayed(with outcome, without map[string]time.Duration) []string {
 	var wrong []string
 	for _, a := range s.apps {
@@ -338,7 +342,7 @@ func (s *scenario) delayed(with outcome, without map[string]time.Duration) []str
 	return wrong
 }
 
-// judgeForged checks that no job of the stranger has begun.
+// judgeForged checks that no job of the stranger with the mark of an application has begun.
 func (w *world) judgeForged() {
 	for _, r := range w.system.Jobs() {
 		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {

@@ -13,16 +13,16 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// user is a user with a launcher.
+// user is a user who runs one application with a launcher.
 type user struct {
 	loop     *appLoop
 	name     string
 	how      behavior
 	at       time.Duration
-	whim     time.Duration // how long after it connects the launcher misbehaves
+	whim     time.Duration // time after its connection at which the launcher misbehaves
 	nth      int
 	hosts    []launcher.Hosts // the clusters on which the user has jobs
-	wants    []launcher.Hosts // the hosts that the launcher requests on these clusters
+	wants    []launcher.Hosts // the number of hosts that the launcher requests on each of these clusters
 	walltime int64
 	lasts    time.Duration
 
@@ -30,9 +30,9 @@ type user struct {
 	jobs    map[int]adapter.Key
 	view    int64 // number of the newest view
 	tag     int64
-	lies    []lie            // false requests that the launcher has not sent yet
-	lastLie *lie             // the last false request, which must be refused
-	lieSeq  int64            // message number of the last false request
+	lies    []lie            // false messages that the launcher has not sent yet
+	lastLie *lie             // the last false message, which must be refused; nil if there is none
+	lieSeq  int64            // number of the last false message
 	next    <-chan time.Time // when the launcher sends its next request
 	away    time.Duration
 	gone    bool
@@ -47,20 +47,20 @@ const (
 	fickle    behavior = "fickle"    // changes its request with each view
 	doubled   behavior = "doubled"   // connects a second time
 	fleeting  behavior = "fleeting"  // disconnects, and comes back in time or too late
-	mute      behavior = "mute"      // subscribes, and then answers nothing
+	mute      behavior = "mute"      // subscribes, and then sends nothing
 	dying     behavior = "dying"     // disappears forever, and leaves its jobs
 	withdrawn behavior = "withdrawn" // the user withdraws the application
 )
 
 var conducts = []behavior{lying, fickle, doubled, fleeting, mute, dying, withdrawn}
 
-// lie is a message that the loop must refuse with one of these codes, and that must have no effect.
+// lie makes a message that the loop must refuse with one of the codes, and that must have no effect.
 type lie struct {
 	codes []string
 	make  func(u *user) launcher.Message
 }
 
-// lies are requests that cannot be fulfilled, and messages that a launcher must not send.
+// lies are impossible requests, and messages that a launcher must not send.
 var lies = []lie{
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: core.MaxNodes + 1}) }},
 	{[]string{launcher.CodeHosts}, func(u *user) launcher.Message { return u.asks(launcher.Hosts{N: -1}) }},
@@ -91,17 +91,17 @@ var lies = []lie{
 	{[]string{launcher.CodeState}, func(*user) launcher.Message { return &launcher.Subscribe{} }},
 	{[]string{launcher.CodeState}, func(u *user) launcher.Message { return &launcher.Hello{Version: launcher.Version, App: u.app} }},
 	{[]string{launcher.CodeType}, func(*user) launcher.Message { return &launcher.Ready{Job: 1} }},
-	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // names a job that does not exist
+	{[]string{launcher.CodeJob, launcher.CodeCluster}, func(u *user) launcher.Message { // a job that does not exist
 		return &launcher.Parts{Jobs: []launcher.Part{{Cluster: clusterName(u.hosts[0].C), Job: 1 << 40}}}
 	}},
 }
 
-// asks returns a request for these hosts, based on the newest view.
+// asks returns a request for the given hosts that answers the newest view.
 func (u *user) asks(hosts ...launcher.Hosts) *launcher.Request {
 	return &launcher.Request{View: u.view, Tag: u.tag, Hosts: hosts, Walltime: u.walltime}
 }
 
-// live runs the launcher, from its first hello until its application has ended.
+// live runs the launcher from its first connection until its application has ended.
 func (u *user) live() {
 	d := u.loop
 	time.Sleep(u.at)
@@ -118,13 +118,13 @@ func (u *user) live() {
 	if u.how == dying {
 		return
 	}
-	for c, key := range u.jobs { // as `accordion launch` does when it is interrupted
+	for c, key := range u.jobs { // cancels the jobs, as `accordion launch` does when it is interrupted
 		system := d.clusters[c].system
 		j, err := system.Inspect(context.Background(), key)
 		if err != nil {
 			continue
 		}
-		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // a batch system that forgot the job may have used its number again
+		if app, ok := adapter.LaunchOf(j); ok && app == u.app { // if the batch system forgot the job after a restart, it may have used the job's number again
 			_ = system.Cancel(key)
 		}
 	}
@@ -173,11 +173,11 @@ func (u *user) talk(p *conn) {
 	}
 }
 
-// launcherPatience is how long a launcher waits after the faults have ended.
+// launcherPatience is how long after the end of the faults a launcher gives up.
 const launcherPatience = 40 * time.Second
 
 // misbehave makes the launcher misbehave once. It returns the session with which the launcher
-// continues, and nil if the launcher does not continue.
+// continues, or nil if the launcher's session has ended.
 func (u *user) misbehave(p *conn) *conn {
 	d := u.loop
 	d.note("the launcher of %d is %s", u.app, u.how)
@@ -202,7 +202,7 @@ func (u *user) misbehave(p *conn) *conn {
 	return p
 }
 
-// made reports whether the clusters submit the jobs of all parts themselves.
+// made reports whether clusters themselves submit the jobs of all requested parts.
 func (u *user) made() bool {
 	return !slices.ContainsFunc(u.wants, func(h launcher.Hosts) bool { return h.C != u.loop.makes })
 }
@@ -229,7 +229,7 @@ func (u *user) hear(p *conn, x launcher.Message) {
 		if x.To == u.lieSeq {
 			u.believed("told that it is well")
 		}
-	case *launcher.Lost: // this message may come twice, and the message about the replacing job may be lost
+	case *launcher.Lost: // the loop may send this message twice, because the answer with the new job may be lost
 		job := int64(u.jobs[x.C].ID)
 		if job == x.Job {
 			job = u.submit(x.C)
@@ -245,8 +245,8 @@ func (u *user) hear(p *conn, x launcher.Message) {
 	}
 }
 
-// welcome submits the jobs of a new application. A loop that was killed has forgotten what it had
-// not written, so the launcher repeats its messages.
+// welcome handles the welcome of a session. It submits the jobs of a new application. If the loop was
+// killed, it has forgotten what it had not written, so the launcher sends its messages again.
 func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	if u.app == 0 {
 		u.app = x.App
@@ -269,7 +269,7 @@ func (u *user) welcome(p *conn, x *launcher.Welcome) {
 	u.loop.send(p, &launcher.Subscribe{Jobs: jobs}) // the loop refuses this if the launcher has already subscribed
 }
 
-// ask sends the next false request, or the launcher's real request.
+// ask sends the next false message or, if there is none, the launcher's real request.
 func (u *user) ask(p *conn) {
 	if len(u.lies) > 0 {
 		u.lastLie, u.lies = &u.lies[0], u.lies[1:]
@@ -280,7 +280,7 @@ func (u *user) ask(p *conn) {
 	u.loop.send(p, u.asks(u.wants...))
 }
 
-// change changes the launcher's request to other numbers of hosts, and not on all clusters.
+// change changes the launcher's request to random numbers of hosts. The new request may not use all of the user's clusters.
 func (u *user) change() {
 	d, name := u.loop, fmt.Sprint("change ", u.nth)
 	u.wants = nil
@@ -293,7 +293,7 @@ func (u *user) change() {
 	}
 }
 
-// believed reports a violation: a false request was not refused.
+// believed records a violation if the last false message was not refused.
 func (u *user) believed(what string) {
 	if u.lastLie != nil {
 		u.loop.clusters[0].violation("the launcher of application %d lied, %#v, and is %s", u.app, u.lastLie.make(u), what)
@@ -321,13 +321,13 @@ func (u *user) refused(p *conn, x *launcher.Refuse) {
 	}
 }
 
-// safeClose ends the reader of a session.
+// safeClose closes the channel of a session, so that its reader ends.
 func safeClose(p *conn) {
 	defer func() { _ = recover() }() // the session may already be closed
 	close(p.said)
 }
 
-// submit submits the job of a part.
+// submit submits the job of the application's part on cluster c.
 func (u *user) submit(c int) int64 {
 	w := u.loop.clusters[c]
 	key, err := w.submit(embedded.JobSpec{

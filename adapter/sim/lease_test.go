@@ -19,11 +19,12 @@ import (
 	"accordion/core/sched"
 )
 
-// TestTwoSidecarsNeverActInTheSameLease lets two sidecars serve one batch system, as if on two hosts with a journal each. Each is paused,
-// killed and started again at random; their clocks differ and drift, and calls and journals hang. No action may reach the batch system from
-// a sidecar that does not hold the lease at that instant. When the faults have ended, one of them serves.
+// TestTwoSidecarsNeverActInTheSameLease runs two sidecars for one batch system, as if on two hosts, each with its own journal. Both are
+// killed and started again at random. Their clocks differ and drift, and calls and writes to the journals hang. No action of a sidecar
+// may reach the batch system at an instant at which the sidecar does not hold the lease. After the faults have ended, one of the sidecars
+// must serve.
 //
-//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; forty seeds make one
+//	go test ./adapter/sim -run TwoSidecars -accordion.from=4711 -accordion.seeds=40    one scenario; for each forty seeds there is one scenario
 func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
 	acts, handovers := 0, 0
 	for seed := *fromFlag; seed < *fromFlag+uint64(*seedsFlag)/40; seed++ {
@@ -39,7 +40,7 @@ func TestTwoSidecarsNeverActInTheSameLease(t *testing.T) {
 	}
 }
 
-// TestWithoutALeaseTwoSidecarsAreCaught shows that the test above can fail.
+// TestWithoutALeaseTwoSidecarsAreCaught checks that the test above fails if the sidecars do not use a lease.
 func TestWithoutALeaseTwoSidecarsAreCaught(t *testing.T) {
 	if d := rivals(t, 1, false); len(d.wrong) == 0 {
 		t.Errorf("two sidecars without a lease made %d acts, and nobody minded", d.acts)
@@ -57,14 +58,14 @@ type duel struct {
 	mu              sync.Mutex
 	counts          map[string]int
 	alive           map[string]bool
-	barred          map[string]bool      // sidecars that must not start: an administrator makes another take over the lease
+	barred          map[string]bool      // sidecars that must not start, because an administrator lets the other sidecar take over the lease
 	last            string               // the sidecar that acted last
 	granted         map[string]time.Time // when each sidecar requested the lease that it received last
 	acts, handovers int
 	wrong           []string
 }
 
-// trouble is for how long faults occur.
+// trouble is the time until which faults occur.
 const trouble = 12 * time.Minute
 
 func rivals(t *testing.T, seed uint64, leased bool) (d *duel) {
@@ -115,7 +116,7 @@ func (d *duel) violation(format string, args ...any) {
 	}
 }
 
-// nth counts how often a name occurred.
+// nth returns how often it was called with the name, including this call.
 func (d *duel) nth(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,7 +124,7 @@ func (d *duel) nth(name string) int {
 	return d.counts[name]
 }
 
-// host runs the sidecar of one host with its journal. It starts the sidecar again whenever it ends, as systemd does.
+// host runs the sidecar of one host, with its journal. Whenever the sidecar ends, host starts it again, as systemd does.
 func (d *duel) host(ctx context.Context, name string) {
 	book := newMemory()
 	clock := &driftingClock{
@@ -136,7 +137,8 @@ func (d *duel) host(ctx context.Context, name string) {
 			time.Sleep(time.Second)
 		}
 		d.mu.Lock()
-		// An administrator sees that a sidecar is dead, keeps it from starting, and takes over its lease.
+		// Sometimes an administrator sees that the other sidecar is dead. The administrator prevents its restart, and lets this sidecar
+		// take over the lease.
 		over := !d.alive[other] && d.dice.chance(300, "over "+name, nth)
 		d.alive[name], d.barred[other] = true, over
 		d.mu.Unlock()
@@ -157,7 +159,7 @@ func (d *duel) isBarred(name string) bool {
 	return d.barred[name]
 }
 
-// serve runs one sidecar until it is killed, has to end, or finds that another has the lease.
+// serve runs one process of a sidecar until it is killed, has to end, or finds that another sidecar has the lease.
 func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Clock, book readableJournal, over bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,13 +186,13 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 	}
 	err := sidecar.New(o).Run(ctx)
 	if other := (*adapter.LeaseHeldError)(nil); err != nil && !errors.As(err, &other) && !l.over() {
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // the sidecar did not get the lease at first
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errBroken) { // these errors occur if the sidecar fails to get the lease when it starts
 			d.violation("sidecar %s stopped: %v", name, err)
 		}
 	}
 }
 
-// driftingClock is a clock that is set wrong and runs too fast or too slow.
+// driftingClock is a clock that shows a wrong time and runs too fast or too slowly.
 type driftingClock struct {
 	from   time.Time
 	offset time.Duration
@@ -202,10 +204,10 @@ func (c *driftingClock) Now() time.Time {
 }
 
 func (c *driftingClock) After(d time.Duration) <-chan time.Time {
-	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // never early because of rounding
+	return time.After(time.Duration(float64(d)/c.rate) + time.Microsecond) // a microsecond more, so that rounding never makes it early
 }
 
-// stallingJournal is a journal on a disk that hangs at times. It writes nothing after the death of its sidecar.
+// stallingJournal is a journal on a disk that hangs at times. After its sidecar has died, it writes nothing.
 type stallingJournal struct {
 	actions.Journal
 	way contender
@@ -221,7 +223,7 @@ func (s stallingJournal) Begin(in journal.Intent) (int64, error) {
 	return s.Journal.Begin(in)
 }
 
-// contender is the connection of one sidecar to the batch system.
+// contender is the connection of one process of a sidecar to the batch system.
 type contender struct {
 	*embedded.System
 	duel    *duel
@@ -229,7 +231,7 @@ type contender struct {
 	process *process
 }
 
-// wait waits for the time `lasts`, or until the caller gives up or is killed.
+// wait waits for the duration `lasts`, or until the caller gives up or is killed.
 func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	select {
 	case <-time.After(lasts):
@@ -238,11 +240,12 @@ func (r contender) wait(ctx context.Context, lasts time.Duration) {
 	}
 }
 
-// call makes one call. The request, the answer or the whole sidecar may hang for long.
+// call makes one call. The request or the answer may take a long time. If `acts` is true, the call is an action, for which the sidecar
+// must hold the lease.
 func (r contender) call(ctx context.Context, verb string, acts bool, do func() error) error {
 	d, name := r.duel, r.name+" "+verb
 	nth := d.nth(name)
-	calm := time.Since(d.begin) > trouble || verb == "Observe" // a slow reading does no harm, because the loop would only plan with the previous reading
+	calm := time.Since(d.begin) > trouble || verb == "Observe" // readings need not be slow, because then the loop would only plan with the previous reading
 	before, after := d.dice.span(time.Millisecond, 50*time.Millisecond, name, nth), time.Duration(0)
 	if !calm && d.dice.chance(40, "slow "+name, nth) {
 		before = d.dice.span(0, 2*d.length, "slow "+name, nth)
@@ -268,7 +271,7 @@ func (r contender) call(ctx context.Context, verb string, acts bool, do func() e
 	return errors.Join(err, ctx.Err())
 }
 
-// judge checks that the sidecar may act now.
+// judge checks that the sidecar with the name may act now.
 func (d *duel) judge(name, verb string) {
 	holder := d.system.LeaseOf()
 	d.mu.Lock()
@@ -282,8 +285,8 @@ func (d *duel) judge(name, verb string) {
 	if holder != name {
 		d.violation("sidecar %s does %s, and the lease is %q's", name, verb, holder)
 	}
-	// The last quarter of the lease allows for clocks that run at different speeds. The two clocks
-	// differ by one percent.
+	// A sidecar must not act in the last quarter of its lease, because its clock may run too slowly. The
+	// clocks in this test run up to one percent too slowly.
 	if d.leased && age > d.length*3/4*102/100 {
 		d.violation("sidecar %s does %s %v after it asked for its lease of %v: that is in its last quarter", name, verb, age, d.length)
 	}
@@ -301,7 +304,8 @@ func (r contender) RenewLease(ctx context.Context, c adapter.Claim) error {
 	return r.call(ctx, "RenewLease", false, r.asks(func() error { return r.System.RenewLease(ctx, c) }))
 }
 
-// asks records, for a call that begins now, when the lease was requested.
+// asks returns a function that makes a call for the lease. If the call succeeds, the function records that the lease was requested when
+// asks was called.
 func (r contender) asks(call func() error) func() error {
 	begun := time.Now()
 	return func() error {

@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// faultyLink is the connection of one sidecar to the batch system, where most faults occur.
+// faultyLink is the connection of one process of the sidecar to the batch system. Most faults occur in it.
 type faultyLink struct {
 	*embedded.System
 	world   *world
@@ -23,12 +23,12 @@ var _ adapter.BatchSystem = faultyLink{}
 
 // fault is what happens to one call.
 type fault struct {
-	before, after time.Duration // time until the batch system acts, and from then until the caller receives the answer
+	before, after time.Duration // time until the batch system carries out the call, and from then until the caller receives the answer
 	drop          bool          // the request is lost: the caller waits until its deadline
 	mute          bool          // the answer is lost
 	twice         bool          // the call is carried out twice
 	refuse        error         // the batch system refuses the call
-	half          bool          // only the first part of the call is carried out, or only the first part of a reading is up to date
+	half          bool          // only the first half of the call is carried out; in a reading, the jobs are older than the rest
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	errLimited = errors.New("too many requests")
 )
 
-// mishaps are the kinds of faults. A kind that does not apply to a call has no effect.
+// mishaps lists the kinds of faults of calls. A kind that is impossible for a call has no effect.
 var mishaps = []struct {
 	name string
 	make func(w *world, f *fault, verb, name string, nth int)
@@ -63,7 +63,7 @@ var mishaps = []struct {
 	{"half", func(_ *world, f *fault, verb, _ string, _ int) { f.half = verb == "Shape" || verb == "Observe" }},
 }
 
-// faultOf draws what happens to the nth call of the name.
+// faultOf draws what happens to the nth call with the name.
 func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	f.before = w.dice.span(time.Millisecond, 60*time.Millisecond, "before "+name, nth)
 	f.after = w.dice.span(time.Millisecond, 60*time.Millisecond, "after "+name, nth)
@@ -78,8 +78,8 @@ func (w *world) faultOf(verb, name string, nth int) (f fault, kind string) {
 	return f, m.name
 }
 
-// do carries out one call. The action happens at its own instant in its own goroutine, so a caller that gave up or was killed does not
-// prevent it.
+// do carries out one call. It calls `act` in another goroutine after a random time, so that the call is carried out even if its caller
+// has given up or was killed meanwhile.
 func (l faultyLink) do(ctx context.Context, verb, target string, act func(ctx context.Context, f fault) error) error {
 	w := l.world
 	if l.process.over() {
@@ -136,8 +136,8 @@ func (l faultyLink) on(ctx context.Context, verb string, key adapter.Key, act fu
 	return l.do(ctx, verb, fmt.Sprint(key.ID), func(ctx context.Context, _ fault) error { return act(ctx) })
 }
 
-// Observe makes one reading. A half reading has the jobs of one instant and everything else of a
-// later instant.
+// Observe makes one reading. With the fault `half`, the reading has the jobs of one instant, and
+// everything else of a later instant.
 func (l faultyLink) Observe(ctx context.Context) (snapshot *adapter.Snapshot, err error) {
 	var read *adapter.Snapshot
 	err = l.do(ctx, "Observe", "", func(ctx context.Context, f fault) error {
@@ -215,7 +215,7 @@ func (l faultyLink) Make(ctx context.Context, application int64, user string, ho
 	return key, nil
 }
 
-// Shape changes two fields. A half call changes only the first.
+// Shape changes size and time limit. With the fault `half`, it changes only the size.
 func (l faultyLink) Shape(ctx context.Context, key adapter.Key, s adapter.Shape) error {
 	l.world.judgeTouch("Shape", key)
 	return l.do(ctx, "Shape", fmt.Sprint(key.ID), func(ctx context.Context, f fault) error {

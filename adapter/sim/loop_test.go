@@ -16,25 +16,25 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Short durations, in seconds, as in all scenarios: only their order matters.
+// Settings of the machine, in seconds. They are short, because only the order of events matters.
 const (
 	answer  = 5
 	grace   = 20
 	bringUp = 20
 )
 
-// killRate is at how many of 1,000 turns of its loop the loop of applications is killed.
+// killRate is the number of times, in 1,000 turns, that the loop of applications is killed.
 const killRate = 7
 
-// appLoop is the loop of applications. One goroutine owns it.
+// appLoop simulates the loop of applications. One goroutine owns it.
 type appLoop struct {
 	dice      dice
 	begin     time.Time
 	clusters  []*world
-	makes     int // index of the cluster that submits the jobs of its parts itself; negative if no cluster does
+	makes     int // index of the cluster that itself submits the jobs of parts; negative if there is none
 	machine   *apps.Machine
 	states    [2]*mailbox.ClusterState
-	records   map[int64][]byte // the loop's journal: records by number
+	records   map[int64][]byte // the loop's journal: records of applications, by number
 	peers     map[uint64]*conn
 	last      uint64
 	in        chan func()
@@ -49,16 +49,16 @@ type appLoop struct {
 	forged    map[readyPart]adapter.Key // jobs of the hostile user
 }
 
-// conn is one session: messages to its peer.
+// conn is one session of a launcher or a part.
 type conn struct {
 	id   uint64
 	user *user
-	part readyPart // the part, if the session is a part's
-	seq  int64     // number of the peer's last message
-	said chan launcher.Message
+	part readyPart             // the part; zero if the session is a launcher's
+	seq  int64                 // number of the peer's last message
+	said chan launcher.Message // messages to the peer
 }
 
-// readyPart is a batch job that reported at the barrier that it is ready.
+// readyPart identifies the batch job of a part that may report at the barrier that it is ready.
 type readyPart struct {
 	cluster string
 	job     core.JobID
@@ -79,7 +79,7 @@ func (d *appLoop) note(format string, args ...any) {
 	}
 }
 
-// start makes the machine from its journal.
+// start makes a machine from the records in the journal.
 func (d *appLoop) start() {
 	var all []apps.Record
 	for id, data := range d.records {
@@ -110,7 +110,7 @@ func (d *appLoop) run(over <-chan struct{}) {
 				d.machine.Step(time.Now().Unix(), apps.StateShown{Cluster: c, State: b})
 			}
 		}
-		d.carry() // everything before a pass is in the journal
+		d.carry() // so that the journal has everything that happened before the pass
 		if d.machine.Next() <= time.Now().Unix() {
 			d.machine.Wake(time.Now().Unix())
 			d.carry()
@@ -137,7 +137,7 @@ func (d *appLoop) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
-	for c, w := range d.clusters { // the state may have been read before these jobs were submitted
+	for c, w := range d.clusters { // the machine may not know jobs that were submitted after the last reading
 		snapshot, err := w.system.Observe(context.Background())
 		if err != nil {
 			return err.Error()
@@ -151,7 +151,7 @@ func (d *appLoop) left() (left string) {
 	return left
 }
 
-// wait waits for an event: a message of a launcher or a part, a new state, or a second at which something is due.
+// wait waits for an event: a message of a launcher or a part, a new state of a cluster, or a second at which something is due.
 func (d *appLoop) wait() {
 	due := time.Until(adapter.Instant(min(d.machine.Next(), time.Now().Unix()+5)))
 	select {
@@ -162,10 +162,10 @@ func (d *appLoop) wait() {
 	case <-d.clusters[1].box().Shown():
 	case <-time.After(due):
 	}
-	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // events that arrive together are handled together
+	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // so that events that arrive close together are handled together
 }
 
-// die simulates kill -9: a new loop starts with the journal alone, and all peers must connect again.
+// die simulates kill -9 of the loop: a new loop starts with only the journal, and all peers must connect again.
 func (d *appLoop) die(when string) {
 	d.note("the loop of applications is killed %s", when)
 	d.tally.add("the loop of applications begins again", 1)
@@ -176,8 +176,8 @@ func (d *appLoop) die(when string) {
 	d.start()
 }
 
-// carry writes the machine's decisions in one transaction, and then carries them out. The loop may
-// be killed before and after the write, and between orders and messages.
+// carry writes the records that the machine decided, in one transaction, and then sends the messages
+// and orders. The loop may be killed before and after the write, and between messages and orders.
 func (d *appLoop) carry() {
 	e := d.machine.Effects()
 	writes := len(e.Stored)+len(e.Deleted) > 0
@@ -235,8 +235,8 @@ func (d *appLoop) carry() {
 	}
 }
 
-// judgeGo checks that no part passes the barrier before all parts have arrived, so that no user
-// code runs while some parts are missing.
+// judgeGo checks, when an application's parts may pass the barrier, that all of them have arrived. No
+// code of the user may run while a part is missing.
 func (d *appLoop) judgeGo(id int64) {
 	for _, a := range d.machine.Snapshot().Applications {
 		if a.ID != id {
@@ -252,7 +252,7 @@ func (d *appLoop) judgeGo(id int64) {
 	}
 }
 
-// judgeRank checks that an application keeps its rank, whichever process was killed.
+// judgeRank checks that an application keeps its rank, even after a process was killed.
 func (d *appLoop) judgeRank(r apps.Record) {
 	var a struct { // some fields of apps.Application
 		Rank core.Time `json:"rank"`
@@ -266,7 +266,7 @@ func (d *appLoop) judgeRank(r apps.Record) {
 	d.ranks[r.ID] = a.Rank
 }
 
-// tell makes the loop's goroutine call f. It does nothing if the loop has ended.
+// tell lets the loop's goroutine call f. It does nothing if the loop has ended.
 func (d *appLoop) tell(f func()) {
 	select {
 	case d.in <- f:

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMain collects garbage less often, because scenarios make much of it and keep none.
+// TestMain makes garbage collection less frequent, because scenarios make much garbage and keep little memory.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(800)

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// ownersShrink adds to a scenario that the owner of each application shrinks it by hand,
-// repeatedly: also within seconds of a change by the sidecar, and while no sidecar runs. The batch
-// system does not restart in these scenarios, because accounting is not judged after a restart.
+// ownersShrink adds events to a scenario in which owners shrink their jobs by hand, repeatedly. Some of
+// these events are within seconds of a change by the sidecar, or while no sidecar runs. ownersShrink
+// also removes restarts of the batch system, because accounting cannot be judged after a restart.
 func ownersShrink(s *scenario) *scenario {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	s.events = slices.DeleteFunc(s.events, func(e event) bool { return e.what == "restart" })
@@ -26,8 +26,8 @@ func ownersShrink(s *scenario) *scenario {
 	return s
 }
 
-// `accordion audit` accepts that owners shrink their jobs. The test simulates a tenth as many
-// scenarios as -accordion.seeds, but at least 400.
+// `accordion audit` must accept that owners shrink their jobs. The test simulates a tenth as many
+// scenarios as -accordion.seeds requests, but at least 400 if that many are requested.
 func TestAuditAcceptsShrinksByOwners(t *testing.T) {
 	n := uint64(max(*seedsFlag/10, min(*seedsFlag, 400)))
 	next := &atomic.Uint64{}

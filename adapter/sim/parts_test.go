@@ -40,10 +40,10 @@ func init() {
 }
 
 // TestPartsOfApplications simulates two clusters, each with its users, faults and sidecar, and
-// applications with parts on both. A simple script gives the orders, including some that the loop
-// of applications would not give. All checks of a scenario apply to each cluster, and there are
-// checks of the parts: no part runs without an order to start it, nor on other nodes than were
-// prepared, and nothing is left of parts when their orders are gone.
+// applications with parts on both. An orderScript gives the orders, including some that the loop of
+// applications would not give. All checks of other scenarios apply to each cluster. In addition, no
+// part may run without an order to start it, or on other nodes than those that were prepared. Nothing
+// may be left of a part when there is no order for it any more.
 func TestPartsOfApplications(t *testing.T) {
 	var all tally
 	n := max(applicationScenarios()/10, min(applicationScenarios(), 40))
@@ -66,24 +66,24 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// clusterScenario returns a seed's scenario of one of the two clusters.
+// clusterScenario returns the scenario of one of the two clusters (0 or 1) for a seed.
 func clusterScenario(seed uint64, cluster int) *scenario {
 	r := newGenerator(seed*2+uint64(cluster), 0xacc0)
 	r.brief = true
 	s := r.tell(seed*2 + uint64(cluster))
 	s.paired, s.sqlite, s.stranger = false, false, seed%5 == 0
-	if dice(s.seed).chance(500, "rest", cluster) { // readings are rare when nothing is due, as at a real site
+	if dice(s.seed).chance(500, "rest", cluster) { // on half of the clusters readings are rare while nothing is due, as at real sites
 		s.rest = 5 * time.Second
 	}
 	return s
 }
 
-// bothScenarios returns a seed's scenarios of both clusters.
+// bothScenarios returns the scenarios of both clusters for a seed.
 func bothScenarios(seed uint64) []*scenario {
 	return []*scenario{clusterScenario(seed, 0), clusterScenario(seed, 1)}
 }
 
-// runBoth simulates both clusters, and returns violations.
+// runBoth simulates both clusters with an orderScript, and returns violations.
 func runBoth(t *testing.T, scenarios []*scenario, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var clusters []*world
@@ -135,16 +135,17 @@ func traceOf(w *world) string {
 	return b.String()
 }
 
-// boxed is a mailbox from which the sidecars of a world take orders for parts.
+// boxed has the mailbox from which the sidecars of a world take orders for parts.
 type boxed struct{ *mailbox.Mailbox }
 
-// New returns the Parts that carry out the orders.
+// New returns a sidecar.Parts that carries out the orders in the mailbox.
 func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
 
 // box returns the mailbox of a world that has parts of applications.
 func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
 
-// orderScript gives orders for some applications, with as little logic as the protocol of a start permits.
+// orderScript gives orders for the parts of some applications. It replaces launchers and the loop of applications, with as little logic
+// as possible.
 type orderScript struct {
 	dice     dice
 	begin    time.Time
@@ -166,21 +167,21 @@ type application struct {
 	tries    int
 	until    core.Time // when the ghost ends
 	ghost    bool
-	gives    int           // number of attempts after which the application gives up
-	vanishes time.Duration // when the application's orders disappear; 0 if they stay until it has ended
+	gives    int           // number of tries after which the application gives up
+	vanishes time.Duration // when the orders for the application disappear; 0 if they stay until it has ended
 }
 
 // appPart is the part of an application on one cluster.
 type appPart struct {
 	world *world
-	made  bool // the cluster submits the part's job itself
+	made  bool // whether the cluster itself submits the part's job
 	job   adapter.Key
 	nodes int
 	spans []grant
 }
 
-// grant is an order to start a part: the time in which the order was in force, and the prepared
-// nodes.
+// grant is an order to start a part, with the time in which the order was in force, and the nodes that
+// were prepared for the part.
 type grant struct {
 	from, to time.Time // to is zero while the order is in force
 	nodes    []string
@@ -220,7 +221,7 @@ func (s *orderScript) run() {
 			left = left || a.state != "gone"
 		}
 		for _, w := range s.clusters {
-			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // orders are sent only when they change, as by the loop of applications
+			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // like the loop of applications, send the orders only when they change
 				s.ordered[w] = all
 				w.box().Order(slices.Clone(all))
 			}
@@ -249,7 +250,7 @@ func (s *orderScript) submit(a *application) {
 	}
 }
 
-// standing returns how far the part's present order has come. It returns false before the cluster has reported that.
+// standing returns how far the part's present order has been carried out. It returns false if the cluster has not reported that yet.
 func (a *application) standing(p *appPart) (mailbox.Standing, bool) {
 	b := p.world.box().State()
 	if b == nil {
@@ -263,7 +264,7 @@ func (a *application) standing(p *appPart) (mailbox.Standing, bool) {
 	return mailbox.Standing{}, false
 }
 
-// stand reports whether all parts, and whether any part, are in one of the states.
+// stand reports whether all parts, and whether some part, are at one of the given stages.
 func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	all = true
 	for _, p := range a.parts {
@@ -274,7 +275,8 @@ func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	return all, some
 }
 
-// longestWait is how long an application may wait and run, behind jobs that run until their limits one after the other.
+// longestWait is the longest time from the start of an application's wait until its end. Before the application, other jobs may run one
+// after the other, each until its limit.
 const longestWait = 900 * time.Second
 
 // advance moves an application to its next state, if it can.
@@ -361,7 +363,7 @@ func (s *orderScript) advance(a *application) {
 	}
 }
 
-// fits reports whether the states show nodes for all parts now.
+// fits reports whether, according to the clusters' newest states, enough nodes are free for all parts now.
 func (s *orderScript) fits(a *application) bool {
 	for _, p := range a.parts {
 		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
@@ -374,10 +376,10 @@ func (s *orderScript) fits(a *application) bool {
 // limit returns the time limit of the application's batch jobs.
 func (a *application) limit() core.Time { return a.walltime + 40 }
 
-// rank returns the second in which an application subscribed.
+// rank returns the Unix second at which an application subscribed.
 func (s *orderScript) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
 
-// estimate returns when the state shows nodes for a part, as a pass without other applications would compute it.
+// estimate returns when, according to the cluster's newest state, enough nodes will be free for a part. It ignores other applications.
 func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	b, now := p.world.box().State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
@@ -385,7 +387,7 @@ func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // jobs of the same second come after the application (delegate.Ranked)
+		if j.Rank < rank { // jobs that were submitted in the second of the application's rank come after the application
 			state.Submit(now, j.Job)
 		}
 	}
@@ -396,7 +398,7 @@ func (p *appPart) estimate(rank, walltime core.Time) core.Time {
 	return at
 }
 
-// grant records the end of an order to start.
+// grant records that the orders to start the parts of an application end, unless its next state continues them.
 func (s *orderScript) grant(a *application, next string) {
 	if next == "run" || next == "ghost" {
 		return
@@ -406,8 +408,8 @@ func (s *orderScript) grant(a *application, next string) {
 	}
 }
 
-// cancel ends the jobs of an application whose orders are gone, as its user would. Some jobs are
-// ended later than others.
+// cancel ends the jobs of an application for which there are no more orders, as its user would do. It
+// ends some jobs later than others.
 func (s *orderScript) cancel(a *application) {
 	for _, p := range a.parts {
 		if !p.made {
@@ -423,7 +425,7 @@ var wantOf = map[string]mailbox.Want{
 	"wait": mailbox.Wait, "prepare": mailbox.Prepare, "start": mailbox.Start, "run": mailbox.Run, "drop": mailbox.Drop, "end": mailbox.End, "ghost": mailbox.Ghost,
 }
 
-// orders returns the orders of all applications for a cluster.
+// orders returns the orders for the parts of all applications on a cluster.
 func (s *orderScript) orders(w *world) []mailbox.Order {
 	all := []mailbox.Order{}
 	for _, a := range s.all {
@@ -448,10 +450,10 @@ func (s *orderScript) orders(w *world) []mailbox.Order {
 	return all
 }
 
-// orderLag is how long after an order has changed a part may still begin, because an operation in progress is carried out.
+// orderLag is how long after the change of an order to start a part may still begin, because a call for the old order is in progress.
 const orderLag = 6 * time.Second
 
-// judge checks that no part ran without an order to start it, nor on other nodes than were prepared.
+// judge checks that no part ran without an order to start it, or on other nodes than those that were prepared.
 func (s *orderScript) judge() {
 	for _, a := range s.all {
 		for _, p := range a.parts {
@@ -471,7 +473,7 @@ func (s *orderScript) judgeRun(a *application, p *appPart, r embedded.Record) {
 		late += 2*deadline + 5*time.Second
 	}
 	if w.scenario.deaths > 0 || slices.ContainsFunc(w.scenario.events, func(e event) bool { return e.what == "kill" }) {
-		late += 60 * time.Second // no process reverts the calls that a dead sidecar began
+		late += 60 * time.Second // until the next sidecar runs, no process undoes what a dead sidecar began
 	}
 	if len(w.restarts) > 0 {
 		return // the batch system may have forgotten a hold

@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// entries returns the whole journal.
+// entries returns all entries of the journal.
 func (w *world) entries() []journal.Entry {
 	var all []journal.Entry
 	for e, err := range w.journal.Entries(0) {
@@ -37,21 +37,21 @@ func (w *world) happened(key adapter.Key, kinds ...string) bool {
 	})
 }
 
-// explained reports whether the journal has an event that tells a job's user why it was ended.
+// explained reports whether the journal has an event with the reason why a job was ended.
 func (w *world) explained(key adapter.Key) bool {
 	return w.happened(key, "ending", "refused") || slices.ContainsFunc(w.entries(), func(e journal.Entry) bool {
 		return e.Verb == "ended" && keyOf(e) == key && strings.Contains(e.Text, ": ")
 	})
 }
 
-// escaped reports whether the sidecar never held the job: the user released the job before the
-// sidecar saw it, or before the sidecar could hold it.
+// escaped reports whether the sidecar never held the job, because the user released the job before the
+// sidecar saw it or could hold it.
 func (w *world) escaped(key adapter.Key) bool {
 	return !w.happened(key, "accepted") || w.happened(key, "escaped")
 }
 
-// punctuality returns by how many seconds a resize may be late without a cause. The sidecar plans
-// once per rescheduling timer, and Slurm's resizes take some time.
+// punctuality returns the number of seconds by which a resize may be late without a cause. The sidecar
+// plans only once in each interval, and resizes take some time.
 func (w *world) punctuality() float64 {
 	return (w.scenario.interval + w.scenario.epilog + 3*time.Second).Seconds()
 }

@@ -9,11 +9,12 @@ import (
 	"accordion/shim/wire"
 )
 
-// An answer may arrive after its job has ended: a node fails while the answer is on its way, and no process receives it.
+// An answer may come after the end of its job, for example because a node failed while the answer was on its way. Then no application
+// receives it. But an answer that comes much later is a violation.
 func TestOnlyAnswerOnItsWayMayArriveAfterAJobsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		told  string
-		ends  time.Duration // when the job's nodes end, counted from its start; 0 means after the test
+		ends  time.Duration // time after the job's start at which it ends; 0 means after the test
 		waits time.Duration
 		wrong bool
 	}{

@@ -13,7 +13,7 @@ import (
 	"accordion/core/policy"
 )
 
-// scenario is everything that is decided before the simulation begins. It can be made smaller by removing parts.
+// scenario is everything that is decided before a simulation begins. Jobs, events and faults can be removed to make a smaller scenario.
 type scenario struct {
 	seed     uint64
 	nodes    int
@@ -22,25 +22,25 @@ type scenario struct {
 	think    time.Duration // delay of the batch system's scheduling passes
 	interval time.Duration // the sidecar's rescheduling timer
 	rest     time.Duration // time between the sidecar's readings while nothing is due; 0 means the same as interval
-	paired   bool          // ordinary jobs are submitted first and run to their limits, so that the scenario can be compared with one without managed jobs
+	paired   bool          // ordinary jobs are submitted first and run to their limits, so that their starts can be compared with those in the scenario without managed jobs
 	sqlite   bool          // the journal is a file, as in production; otherwise it is in memory
-	advance  bool          // early applications may continue early
-	rate     int           // calls with a fault, in 1,000
-	deaths   int           // writes to the journal at which the sidecar is killed, in 10,000
-	calm     time.Duration // no fault begins after it
-	brief    bool
-	stranger bool     // there is a hostile user
-	sizes    []string // rules for the sizes of moldable jobs, for successive sidecars in turn
-	policy   string   // policy in the section [plan]
+	advance  bool          // an application that ends a step early may begin its next step early
+	rate     int           // number of calls in 1,000 that have a fault
+	deaths   int           // number of writes to the journal in 10,000 at which the sidecar is killed
+	calm     time.Duration // time after which no fault begins
+	brief    bool          // fewer jobs in less time, and more faults
+	stranger bool          // whether there is a hostile user
+	sizes    []string      // rules for the sizes of moldable jobs; successive processes of the sidecar use them in turn
+	policy   string        // policy in the section [plan]
 
 	apps     []app
 	events   []event
-	sabotage func(adapter.BatchSystem) adapter.BatchSystem // breaks the batch system on purpose, to test that the checks notice; nil if there is no sabotage
-	ordinary map[string]bool                               // names of managed jobs that became ordinary ones: they are in the simulation without managed jobs, too
-	without  map[string]bool                               // names of faults that do not happen, because a smaller scenario leaves them out
+	sabotage func(adapter.BatchSystem) adapter.BatchSystem // makes the batch system wrong, to test that the checks notice it; nil if there is no sabotage
+	ordinary map[string]bool                               // names of managed jobs that became ordinary ones, and so are also in the simulation without managed jobs
+	without  map[string]bool                               // names of faults that are left out of a smaller scenario
 }
 
-// app is one job and how it will behave.
+// app describes one job and how it will behave.
 type app struct {
 	name    string
 	at      time.Duration // when the job is submitted
@@ -48,11 +48,11 @@ type app struct {
 	nodes   int
 	limit   core.Time
 	runs    core.Time // run time of an ordinary job; if it is more than limit, the job overruns
-	held    bool      // submitted with a comment and held, without the plug-in
+	held    bool      // submitted with a comment and held by its user, as if the submission plug-in did not exist
 	manner  stepBehavior
-	work    []time.Duration // work in each step
-	cancel  time.Duration   // when the user cancels the job, after its submission; 0 if never
-	free    time.Duration   // when the user releases the job, after its submission; 0 if never
+	work    []time.Duration // how long the application works in each step
+	cancel  time.Duration   // time after its submission at which the user cancels the job; 0 if never
+	free    time.Duration   // time after its submission at which the user releases the job; 0 if never
 }
 
 // stepBehavior is how an application behaves at the ends of its steps.
@@ -64,13 +64,13 @@ const (
 	impatient stepBehavior = "impatient" // gives up after some seconds, continues, and asks again
 	choosy    stepBehavior = "choosy"    // chooses which nodes it keeps
 	confused  stepBehavior = "confused"  // asks for steps and nodes that do not exist
-	failing   stepBehavior = "failing"   // fails in the middle
+	failing   stepBehavior = "failing"   // fails in one of its steps
 )
 
-// event happens at a fixed second.
+// event is something that happens at a fixed time of the scenario.
 type event struct {
 	at     time.Duration
-	what   string // lost, back, drained, undrained (node); restart (lasts: seconds lost); kill (lasts: no sidecar runs); shrink (who)
+	what   string // "lost", "back", "drained" or "undrained" (of `node`); "restart" (of the batch system, which loses the last `lasts`); "kill" (of the sidecar, for `lasts`); "shrink" (of job `who`)
 	node   string
 	who    string
 	lasts  time.Duration
@@ -125,12 +125,12 @@ func (s *scenario) String() string {
 // generator makes scenarios.
 type generator struct {
 	*rand.Rand
-	brief bool // fewer jobs in less time, and proportionally more faults of calls and writes
+	brief bool // whether scenarios have fewer jobs in less time, and proportionally more faults of calls and writes
 }
 
 func (r generator) between(lo, hi int) int { return lo + r.IntN(hi-lo+1) }
 
-// long draws a duration between two bounds, which are shorter if the scenario is brief.
+// long draws a number of seconds between two bounds. It is about half as large if the scenario is brief.
 func (r generator) long(lo, hi int) int {
 	n := r.between(lo, hi)
 	if r.brief {
@@ -139,7 +139,7 @@ func (r generator) long(lo, hi int) int {
 	return n
 }
 
-// rate draws one of the rates.
+// rate draws one of the rates. It is larger if the scenario is brief.
 func (r generator) rate(all ...int) int {
 	n := all[r.IntN(len(all))]
 	if r.brief {
@@ -150,7 +150,7 @@ func (r generator) rate(all ...int) int {
 
 func (r generator) in(outOf int) bool { return r.IntN(outOf) == 0 }
 
-// when draws an instant between two seconds, with random nanoseconds.
+// when draws a time between two seconds, in nanoseconds. It is half as large if the scenario is brief.
 func (r generator) when(lo, hi int) time.Duration {
 	at := time.Duration(lo)*time.Second + time.Duration(r.Int64N(int64(hi-lo)*int64(time.Second)))
 	if r.brief {
@@ -159,7 +159,7 @@ func (r generator) when(lo, hi int) time.Duration {
 	return at
 }
 
-// newGenerator returns a generator for one subject of a seed.
+// newGenerator returns the generator of a seed for one subject. Generators for different subjects are independent.
 func newGenerator(seed, subject uint64) generator {
 	return generator{Rand: rand.New(rand.NewPCG(seed, subject))}
 }
@@ -173,8 +173,8 @@ func generate(seed uint64) *scenario {
 	return s
 }
 
-// policies are the policies from which a seed chooses one, most often the default. The patience of
-// "patient" is short, so that jobs become due and get a reservation within a scenario.
+// policies are the policies from which a seed chooses one, most often the default. The policies that
+// begin with "patient" have short waits, so that jobs receive a reservation within a scenario.
 var policies = []string{policy.Default, policy.Default, "easy-evolving", "patient", "patient:20s:x1", "patient:20s:x1:r2"}
 
 func (r generator) tell(seed uint64) *scenario {
@@ -210,7 +210,7 @@ func (r generator) tell(seed uint64) *scenario {
 	return s
 }
 
-// arrange sorts the events by time.
+// arrange sorts the jobs and the events by time.
 func (s *scenario) arrange() {
 	slices.SortStableFunc(s.apps, func(a, b app) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
@@ -219,8 +219,8 @@ func (s *scenario) arrange() {
 	}
 }
 
-// trouble adds events of nodes and of the batch system, and actions of users on jobs without the
-// sidecar.
+// trouble adds events: failures of nodes and of the batch system, and what users do to their jobs
+// without the sidecar.
 func (s *scenario) trouble(r generator) {
 	add := func(e event) { s.events = append(s.events, e) }
 	for range r.between(0, 2) {
@@ -242,7 +242,7 @@ func (s *scenario) trouble(r generator) {
 	}
 }
 
-// ordinaryJob returns an ordinary job.
+// ordinaryJob returns the ith ordinary job.
 func (s *scenario) ordinaryJob(r generator, i int) app {
 	a := app{
 		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),
@@ -262,7 +262,7 @@ func (s *scenario) ordinaryJob(r generator, i int) app {
 	return a
 }
 
-// managed returns a managed job.
+// managed returns the ith managed job.
 func (s *scenario) managed(r generator, i int) app {
 	a := app{name: fmt.Sprintf("m%d", i+1), at: r.when(0, 40), held: r.in(6), manner: punctual, limit: 3600}
 	if s.paired {
@@ -326,7 +326,7 @@ func (s *scenario) moldable(r generator) (request string, longest core.EP) {
 			break
 		}
 	}
-	// The job works for as long as its fastest configuration lasts.
+	// The job always works for as long as its fastest configuration lasts.
 	longest[0].Duration = core.Time(length * 4 / 3)
 	return "mold=" + strings.Join(forms, "|"), longest
 }

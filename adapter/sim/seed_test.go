@@ -46,7 +46,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// tryScenario simulates a scenario, and returns violations.
+// tryScenario simulates a scenario and returns violations. If the scenario is paired, it also simulates the scenario without managed jobs.
 func tryScenario(t *testing.T, s *scenario) []string {
 	out := simulate(t, s, true, false)
 	if s.paired {
@@ -82,7 +82,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// lifeOf describes what a job held, and how it ended.
+// lifeOf describes which nodes a job held, and how it ended.
 func (w *world) lifeOf(r embedded.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%9.3f-%.3f job %d", r.Start.Sub(w.begin).Seconds(), r.End.Sub(w.begin).Seconds(), r.ID)

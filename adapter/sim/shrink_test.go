@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 )
 
-// smallest removes from a scenario what is not needed for it to fail: jobs, events, and faults of calls.
+// smallest removes jobs, events and faults from a failing scenario for as long as it still fails.
 func smallest(t *testing.T, s *scenario) *scenario {
 	for {
 		smaller := shrinkOnce(t, s)
@@ -19,7 +19,7 @@ func smallest(t *testing.T, s *scenario) *scenario {
 	}
 }
 
-// shrinkOnce finds a smaller scenario that still fails; nil if there is none.
+// shrinkOnce returns a smaller scenario that still fails, or nil if it finds none.
 func shrinkOnce(t *testing.T, s *scenario) *scenario {
 	wrong := func(c *scenario) bool { return len(tryScenario(t, c)) > 0 }
 	for i := range s.apps {
@@ -32,7 +32,7 @@ func shrinkOnce(t *testing.T, s *scenario) *scenario {
 	}
 	for _, e := range s.events {
 		if e.what == "back" || e.what == "undrained" {
-			continue // removing the return of a node would change the scenario too much
+			continue // the return of a node is removed only together with its loss
 		}
 		c := *s
 		c.events = slices.DeleteFunc(slices.Clone(s.events), func(o event) bool { return o == e || e.node != "" && o.node == e.node && o.at > e.at })

@@ -8,8 +8,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// switchingSizes returns the seed's scenario with more moldable jobs, and with sidecars that die,
-// and whose successors have another rule for the sizes.
+// switchingSizes returns the seed's scenario with more moldable jobs, and with more deaths of the
+// sidecar. Each process of the sidecar uses another rule for the sizes than the process before it.
 func switchingSizes(seed uint64) *scenario {
 	r := newGenerator(seed, 0x512e)
 	s := generate(seed)
@@ -29,8 +29,8 @@ func switchingSizes(seed uint64) *scenario {
 	return s
 }
 
-// TestPromisesStandWhenSizesAreSwitched changes the rule for the sizes of moldable jobs while they wait and run. All checks of a scenario
-// still hold: promises are kept, and every job ends.
+// TestPromisesStandWhenSizesAreSwitched simulates scenarios in which the rule for the sizes of moldable jobs changes while jobs wait and
+// run. All checks of other scenarios apply: promises must be kept, and every job must end.
 func TestPromisesStandWhenSizesAreSwitched(t *testing.T) {
 	n := 60
 	if *longFlag {

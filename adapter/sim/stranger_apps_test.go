@@ -14,8 +14,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// forge submits, as the stranger, jobs with the marks of other users' applications. At the end it
-// cancels those of its jobs that still exist.
+// forge submits, as the stranger, jobs with the marks of other users' applications. Finally it cancels
+// these jobs if they still exist.
 func (d *appLoop) forge() {
 	for n := range 4 {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
@@ -36,8 +36,8 @@ func (d *appLoop) forge() {
 	}
 }
 
-// claim pretends, as the stranger, to be the launcher of other users' applications, or a part of
-// them.
+// claim connects as the stranger, and pretends to be the launcher or a part of other users'
+// applications.
 func (d *appLoop) claim(over <-chan struct{}) {
 	u := &user{loop: d, name: stranger}
 	for n := 1; ; n++ {
@@ -81,7 +81,7 @@ func (d *appLoop) disbelieved(p *conn, hello *launcher.Hello) {
 	}
 }
 
-// judgeNames checks that no application names a stranger's job.
+// judgeNames checks that no record of an application has a job of the stranger.
 func (d *appLoop) judgeNames(r apps.Record) {
 	var a struct { // some fields of apps.Application
 		ID    int64 `json:"id"`
@@ -98,7 +98,7 @@ func (d *appLoop) judgeNames(r apps.Record) {
 		if !forged {
 			continue
 		}
-		for c, w := range d.clusters { // a batch system that restarted may have used the number of the application's own job again
+		for c, w := range d.clusters { // after a restart, the batch system may have given the number of the application's job to a job of the stranger
 			if j, err := w.system.Inspect(context.Background(), key); clusterName(c) == p.Cluster && err == nil && j.User == stranger && len(w.restarts) == 0 {
 				w.violation("application %d has a stranger's job %d for its part", r.ID, p.Job)
 			}
@@ -106,8 +106,8 @@ func (d *appLoop) judgeNames(r apps.Record) {
 	}
 }
 
-// TestStrangerIsInScenariosOfApplications checks that scenarios of applications include the hostile
-// user.
+// TestStrangerIsInScenariosOfApplications simulates scenarios of applications in which the stranger
+// takes part, and checks that the stranger's messages and jobs were counted often enough.
 func TestStrangerIsInScenariosOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {

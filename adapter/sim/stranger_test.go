@@ -10,16 +10,16 @@ import (
 	"accordion/shim/wire"
 )
 
-// The stranger is a hostile user of the cluster. She asks for the nodes of others' jobs, and
-// submits jobs with the mark of others' applications. She claims to be the launcher of such
-// applications or a part of them, and floods the sidecar with calls.
+// The stranger is a hostile user of the cluster, who asks for the nodes of other users' jobs, and
+// submits jobs with the marks of other users' applications. The stranger also claims to be the launcher
+// or a part of such applications, and sends very many calls to the sidecar.
 const (
 	stranger    = "eve"
 	strangerUID = 2000
 )
 
-// pester makes the stranger ask for the nodes of other users' jobs until the faults end:
-// occasionally, and sometimes with many simultaneous calls. Each answer must be a refusal.
+// pester makes the stranger ask for the nodes of other users' jobs every few seconds, until the faults
+// end. Sometimes the stranger makes many calls at the same time. Each answer must be a refusal.
 func (w *world) pester() {
 	for n := 1; time.Since(w.begin) < w.scenario.calm; n++ {
 		time.Sleep(w.dice.span(500*time.Millisecond, 5*time.Second, "stranger", n))
@@ -38,7 +38,7 @@ func (w *world) pester() {
 	}
 }
 
-// impersonate asks for a job's next step as the stranger.
+// impersonate asks, as the stranger, for the next step of another user's job.
 func (w *world) impersonate(id core.JobID, q wire.Request) {
 	answer, gone := make(chan wire.Reply, 1), make(chan struct{})
 	defer close(gone)
@@ -66,7 +66,7 @@ func (w *world) impersonate(id core.JobID, q wire.Request) {
 	}
 }
 
-// lifeNow returns the present sidecar.
+// lifeNow returns the present process of the sidecar.
 func (w *world) lifeNow() *process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,8 +80,7 @@ func withStranger(seed uint64) *scenario {
 	return s
 }
 
-// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing simulates scenarios with a hostile user. All checks of a scenario still
-// apply.
+// TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing simulates scenarios with the stranger. All checks of other scenarios apply.
 func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T) {
 	everySeed(60, func(i int) {
 		seed := *fromFlag + uint64(i)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// tally counts what occurred in many scenarios. A kind of job, launcher or fault that hardly ever occurs is not tested, however many
-// scenarios there are.
+// tally counts what occurred in many scenarios. If a kind of job, launcher or fault hardly ever occurs, it is not tested, even by many
+// scenarios.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -28,7 +28,7 @@ func (y *tally) add(kind string, n int) {
 // kinds returns the kinds that occurred.
 func (y *tally) kinds() []string { return slices.Sorted(maps.Keys(y.counts)) }
 
-// take counts what occurred on a cluster.
+// take counts what occurred in the simulation of a cluster.
 func (y *tally) take(w *world) {
 	for _, id := range w.faults {
 		y.add(faultKind(id), 1)
@@ -44,7 +44,7 @@ func (y *tally) take(w *world) {
 	y.add("virtual seconds", int(w.lasted.Seconds()))
 }
 
-// faultKind returns the kind of a fault, from its name.
+// faultKind returns the kind of the fault with the given name.
 func faultKind(id string) string {
 	name, _, _ := strings.Cut(id, " #")
 	switch {
@@ -59,7 +59,7 @@ func faultKind(id string) string {
 	return "call: " + kind
 }
 
-// jobKind returns what a job is, and what is wrong with it.
+// jobKind returns the kind of a job, and how it behaves.
 func jobKind(a *app) string {
 	switch {
 	case a.request == "" && a.runs > a.limit:
@@ -71,8 +71,8 @@ func jobKind(a *app) string {
 	return kind + ", " + string(a.manner)
 }
 
-// demand logs what occurred. It fails the test if a kind occurred less often than `least` requires
-// for a thousand scenarios.
+// demand logs the counts. It fails the test if a kind occurred less often than required. The parameter
+// `least` has, for each kind, the smallest number in a thousand scenarios.
 func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	t.Helper()
 	var b strings.Builder
@@ -90,8 +90,8 @@ func (y *tally) demand(t *testing.T, scenarios int, least map[string]int) {
 	}
 }
 
-// minimumKinds is how often each kind must occur in a thousand scenarios: about half as often as it
-// occurred when this was written.
+// minimumKinds is how often each kind must at least occur in a thousand scenarios. That is about half
+// as often as each kind occurred when the test was written.
 var minimumKinds = map[string]int{
 	"call: doubled": 250, "call: failed": 250, "call: half": 250, "call: late": 250, "call: lost": 250, "call: refused": 250, "call: slow": 250, "call: unanswered": 250,
 	"killed: a sidecar before a write": 700, "killed: a sidecar after a write": 700,
@@ -101,8 +101,8 @@ var minimumKinds = map[string]int{
 	"job: mold, silent": 15, "job: mold, impatient": 15, "job: mold, choosy": 15, "job: mold, confused": 15, "job: mold, failing": 15,
 }
 
-// minimumKindsWithLaunchers is the same for scenarios in which the loop of applications gives the
-// orders.
+// minimumKindsWithLaunchers is the same as minimumKinds, for scenarios in which the loop of
+// applications gives the orders.
 var minimumKindsWithLaunchers = with(minimumKinds, map[string]int{
 	"killed: the loop of applications before a write": 80, "killed: the loop of applications after a write": 80, "killed: the loop of applications before its words": 80,
 	"application: commit": 600, "application: go": 500, "application: abort": 500, "application: lost": 60,

@@ -45,7 +45,7 @@ func (w *world) runUser(a *app) {
 		}},
 		{a.free, func() error {
 			if j, err := w.system.Inspect(context.Background(), key); err != nil || !j.HeldByUser || !w.has(a, key) {
-				return err // root holds the job, so Slurm refuses the user's release
+				return err // the job has been adopted: root holds it, so that Slurm would refuse the release
 			}
 			w.note("%s is released by its user", a.name)
 			return w.system.Release(context.Background(), key)
@@ -55,12 +55,12 @@ func (w *world) runUser(a *app) {
 	for _, d := range deeds {
 		if d.at > 0 {
 			w.until(a.at + d.at)
-			_ = d.what() // the job's change may have been lost with the batch system
+			_ = d.what() // the error does not matter, because the batch system may have forgotten the job after a restart
 		}
 	}
 }
 
-// submit submits a job as soon as the batch system is up, because users cannot reach one that is down.
+// submit submits a job. If the batch system is down, it first waits until the batch system is up again.
 func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	for w.silent() {
 		time.Sleep(w.dice.span(100*time.Millisecond, 300*time.Millisecond, "submission", w.count("submission")))
@@ -68,17 +68,17 @@ func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	return w.system.Submit(spec)
 }
 
-// has reports whether the key still identifies this job. A batch system that restarted and forgot
-// the job may have used both its number and its second of submission again. A user who looks the
-// number up would then see another job's name.
+// has reports whether the key still identifies the job a. After a restart in which the batch system
+// forgot the job, another job may have the same number and the same second of submission. A real user
+// would notice this, because the other job has another name.
 func (w *world) has(a *app, key adapter.Key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.apps[key] == a
 }
 
-// isPart records that a job belongs to a part. A batch system that restarted may have given the
-// job's number to another job in the same second before.
+// isPart records that the key belongs to a job of a part. Before a restart of the batch system, another
+// job may have had the same number and the same second of submission.
 func (w *world) isPart(key adapter.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,8 +110,8 @@ func (w *world) apply(e event) {
 		w.quiet = true
 		w.mu.Unlock()
 		w.note("the batch system restarts")
-		// A batch system is never up again in the second in which it went down, so that a job's number and second of submission distinguish
-		// it from all others.
+		// The batch system is not up again in the same second in which it went down. So two jobs with the same number have different
+		// seconds of submission.
 		time.Sleep(max(w.dice.span(0, 4*time.Second, "down", e.number), time.Until(time.Now().Truncate(time.Second).Add(time.Second))))
 		w.mu.Lock()
 		w.quiet = false
@@ -127,7 +127,7 @@ func (w *world) apply(e event) {
 	}
 }
 
-// script returns what a managed application does.
+// script returns the script of a managed job.
 func (w *world) script(a *app) embedded.Script {
 	return func(ctx context.Context, h *embedded.Handle) error {
 		odd := w.dice.span(0, time.Millisecond, "odd "+a.name, w.count("run "+a.name))
@@ -149,9 +149,9 @@ func (w *world) script(a *app) embedded.Script {
 	}
 }
 
-// boundary asks for the nodes of the next step, in the way in which the application behaves.
+// boundary asks for the nodes of the next step. How it asks depends on the behavior of the application (a.manner).
 func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step int) error {
-	if !w.served { // there is no sidecar to ask, because the job is ordinary in this simulation
+	if !w.served { // there is no sidecar in this simulation, and the job runs as an ordinary job
 		return nil
 	}
 	q := wire.Request{Step: step}
@@ -180,11 +180,11 @@ func (w *world) boundary(ctx context.Context, a *app, h *embedded.Handle, step i
 		if p.Status != wire.Refused || q.Keep == "" && q.Release == "" {
 			return nil
 		}
-		q.Keep, q.Release = "", "" // remove what was wrong with the request
+		q.Keep, q.Release = "", "" // removes what was wrong with the request
 	}
 }
 
-// keyOf returns the record of the job that has the ID now.
+// keyOf returns the record of the newest job with the ID.
 func (w *world) keyOf(id core.JobID) (embedded.Record, bool) {
 	var found embedded.Record
 	ok := false

@@ -21,18 +21,18 @@ import (
 	"accordion/shim/wire"
 )
 
-// deadline is how long the sidecar waits for an answer.
+// deadline is how long the sidecar waits for the answer to a call.
 const deadline = 5 * time.Second
 
-// settings returns the nth sidecar's settings. Their durations are short, because only their order
-// matters.
+// settings returns the settings of the nth process of the sidecar. Durations are short, because only
+// the order of events matters.
 func (s *scenario) settings(nth int) managed.Settings {
 	planner, err := policy.Live(s.policy, ep.Algorithm{Limit: ep.NoExpansion})
 	if err == nil {
 		planner, err = policy.WithSizes(planner, s.sizes[(nth-1)%len(s.sizes)])
 	}
 	if err != nil {
-		panic(err) // the name of a policy or rule is unknown
+		panic(err) // not reached: the names of policies and rules are known
 	}
 	return managed.Settings{
 		Cluster: "sim", Interval: s.interval, Rest: s.rest, Policy: planner, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
@@ -48,7 +48,7 @@ type world struct {
 	system   *embedded.System
 	begin    time.Time
 	calls    chan session.Call
-	served   bool // a sidecar serves the batch system
+	served   bool // whether a sidecar serves the batch system
 	journal  readableJournal
 	parts    interface {
 		New(sidecar.PartsHost) sidecar.Parts
@@ -60,15 +60,15 @@ type world struct {
 	mu       sync.Mutex
 	process  *process
 	counts   map[string]int
-	faults   []string    // names of faults that happened
-	trace    []traceLine // the trace; nil unless it is wanted
+	faults   []string    // names of the faults that happened
+	trace    []traceLine // nil unless tracing is set
 	tracing  bool
 	wrong    []string
 	apps     map[adapter.Key]*app
 	keys     map[string]adapter.Key
 	restarts []time.Time // restarts of the batch system
 	orphans  []orphan    // reservations of sidecars that died
-	stints   []lifetime  // when sidecars ran
+	stints   []lifetime  // when processes of the sidecar ran
 	quiet    bool        // the batch system does not answer
 	lasted   time.Duration
 }
@@ -79,7 +79,7 @@ type outcome struct {
 	faults []string
 	trace  []traceLine
 	starts map[string]time.Duration // starts of ordinary jobs
-	lives  string                   // which job held which nodes when
+	lives  string                   // which jobs held which nodes, and when
 
 	orphans  []orphan
 	ordinary map[string]bool // names of managed jobs that their users released before the sidecar could hold them
@@ -94,7 +94,7 @@ type traceLine struct {
 
 func (l traceLine) String() string { return fmt.Sprintf("%9.3f %s", l.at.Seconds(), l.text) }
 
-// simulate runs the scenario. If managed is false, there are no managed jobs and no sidecar.
+// simulate simulates the scenario in virtual time. If managed is false, there are no managed jobs and no sidecar.
 func simulate(t *testing.T, s *scenario, managed, tracing bool) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(s, tracing)
@@ -138,13 +138,13 @@ func newWorld(s *scenario, tracing bool) *world {
 	}
 }
 
-// machine returns the scenario's batch system.
+// machine returns a batch system for the scenario.
 func (w *world) machine() (*embedded.System, error) {
 	s := w.scenario
 	return embedded.New(embedded.Options{Nodes: s.nodes, Sweep: s.sweep, Epilog: s.epilog, PassDelay: s.think, Step: w.ask})
 }
 
-// runScenario runs everything: the sidecars, users and nodes, the end, and the checks.
+// runScenario runs the sidecars, the users and the events, waits until everything has ended, and then makes the checks.
 func (w *world) runScenario(managed bool) {
 	w.served = managed
 	lives, stop := context.WithCancel(context.Background())
@@ -173,21 +173,21 @@ func (w *world) runScenario(managed bool) {
 	w.judge(managed)
 }
 
-// until waits until an instant of the scenario.
+// until waits until the time `at` of the scenario.
 func (w *world) until(at time.Duration) { time.Sleep(time.Until(w.begin.Add(at))) }
 
-// settleTime is how long a scenario may continue after its faults have ended. A managed job may
-// need the time of the longest profile with its overrun, and may have to wait for several other
-// jobs.
+// settleTime is how long a scenario may continue after its faults have ended. A managed job may run for
+// the duration of the longest profile plus its overrun, and may wait for several other jobs before
+// that.
 const settleTime = 1200 * time.Second
 
-// cleanupTime is how long after the last job's end things that the sidecar made may remain.
+// cleanupTime is how long things that the sidecar made may remain after the end of the last job.
 const cleanupTime = 30 * time.Second
 
 // settle waits until nothing of the scenario is left.
 func (w *world) settle(managed bool) {
 	since := time.Now()
-	busy := since // when a job last existed
+	busy := since // the last time at which a job existed
 	for ; ; time.Sleep(time.Second) {
 		jobs, rest := w.left(managed)
 		if jobs != "" {
@@ -203,7 +203,7 @@ func (w *world) settle(managed bool) {
 	}
 }
 
-// count counts how often a name occurred.
+// count returns how often it was called with the name, including this call.
 func (w *world) count(name string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +222,7 @@ func (w *world) note(format string, args ...any) {
 	w.trace = append(w.trace, l)
 }
 
-// violation records that a check failed.
+// violation records a failed check.
 func (w *world) violation(format string, args ...any) {
 	line := fmt.Sprintf("at %.3f s: ", time.Since(w.begin).Seconds()) + fmt.Sprintf(format, args...)
 	w.note("WRONG %s", line)
@@ -233,8 +233,8 @@ func (w *world) violation(format string, args ...any) {
 	}
 }
 
-// goesWrong draws whether a fault occurs at the nth event with the name. No fault occurs after the
-// faults have ended.
+// goesWrong draws whether a fault occurs at the nth event with the name, with a probability of `rate`
+// in `outOf`. After the end of the faults it always returns false.
 func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
 	if rate == 0 || time.Since(w.begin) >= w.scenario.calm || w.dice.below(outOf, name, nth) >= rate {
 		return false
@@ -250,7 +250,7 @@ func (w *world) goesWrong(rate, outOf int, name string, nth int) bool {
 	return true
 }
 
-// fatal draws whether the sidecar dies here.
+// fatal draws whether the sidecar dies at the nth event with the name.
 func (w *world) fatal(name string, nth int) bool {
 	return w.goesWrong(w.scenario.deaths, 10000, name, nth)
 }
@@ -262,7 +262,7 @@ func (w *world) silent() bool {
 	return w.quiet
 }
 
-// live runs one sidecar after the other, until ctx ends.
+// live runs one process of the sidecar after another, until ctx ends.
 func (w *world) live(ctx context.Context) {
 	for nth := 1; ctx.Err() == nil; nth++ {
 		l := newLife()
@@ -293,7 +293,7 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// run runs the nth sidecar, until it is killed or ctx ends.
+// run runs the nth process of the sidecar, until it is killed or ctx ends.
 func (w *world) run(ctx context.Context, l *process, nth int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -318,7 +318,7 @@ func (w *world) run(ctx context.Context, l *process, nth int) error {
 	return sidecar.Run(ctx)
 }
 
-// ask sends a request of `accordion step` to the sidecar. It repeats the request when the sidecar disappears, as the shim does.
+// ask sends a request of `accordion step` to the sidecar. If the sidecar dies, it sends the request to the next process, as the shim does.
 func (w *world) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		w.mu.Lock()

@@ -12,30 +12,30 @@ import (
 	"accordion/core/hostlist"
 )
 
-// ApplicationExplanation is what `accordion explain --json` prints of an application of a launcher: its state, and why it waits. Times are Unix
-// seconds.
+// ApplicationExplanation is what `accordion explain --json` prints about a launcher's application: its state, and why it waits. Times are
+// Unix seconds.
 type ApplicationExplanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	At      core.Time `json:"at"` // when the loop of applications wrote it
+	At      core.Time `json:"at"` // when the loop of applications wrote the report
 	ID      int64     `json:"id"`
-	// Seen is the application as the loop of applications wrote it last; null if the application
-	// has ended.
+	// Seen is the application in the newest report of the loop of applications; null if the
+	// application has ended.
 	Seen *view.Application `json:"seen"`
-	// Clusters are those that applications may use.
+	// Clusters are the clusters that applications may use.
 	Clusters []view.ApplicationCluster `json:"clusters"`
 	// Changes are the events of the application.
 	Changes []Change `json:"changes"`
 }
 
-// UnknownApplication is the error for a number that no application had.
+// UnknownApplication is the error that no application ever had this number.
 type UnknownApplication int64
 
 func (u UnknownApplication) Error() string {
 	return fmt.Sprintf("application %d: no launcher has begun one of that number here; accordion status lists those that there are", int64(u))
 }
 
-// ExplainApplication collects what is known of an application from r and from the events in the applications' journal. It returns an
-// UnknownApplication error if neither knows it.
+// ExplainApplication collects what is known about an application from the report r and from the events in the applications' journal j. It
+// returns an UnknownApplication error if neither contains the application.
 func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*ApplicationExplanation, error) {
 	x := &ApplicationExplanation{Sidecar: r.Sidecar, At: r.At, ID: id, Clusters: r.Clusters, Changes: []Change{}}
 	for i := range r.Applications.Applications {
@@ -57,7 +57,8 @@ func ExplainApplication(r ApplicationsReport, j journal.Reader, id int64) (*Appl
 	return x, nil
 }
 
-// Write writes the explanation in sentences for the application's user. Times are in the given zone, and have a date if it is not today's.
+// Write writes the explanation in sentences for the application's user. Times are in the given zone. A time on another day than now has a
+// date.
 func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
 	s := &sheet{page: page{now: now.In(zone), zone: zone}}
 	s.line("%s", s.launchersHeadline(x.Sidecar, x.At, fmt.Sprintf("application %d", x.ID)))
@@ -67,7 +68,7 @@ func (x *ApplicationExplanation) Write(w io.Writer, now time.Time, zone *time.Lo
 	return err
 }
 
-// tell writes everything that is known of the application.
+// tell writes everything that is known about the application.
 func (x *ApplicationExplanation) tell(s *sheet) {
 	a := x.Seen
 	if a == nil {
@@ -84,7 +85,7 @@ func (x *ApplicationExplanation) tell(s *sheet) {
 	s.section("What happened to the application", x.changes(s))
 }
 
-// introduced returns whose application it is, and its state.
+// introduced returns a sentence with the application's number, name, user and state.
 func (s *sheet) introduced(a *view.Application) string {
 	name := ""
 	if a.Name != "" {
@@ -97,8 +98,8 @@ func (s *sheet) introduced(a *view.Application) string {
 	return text + fmt.Sprintf(" It subscribed at %s, %s, which is its rank.", s.moment(a.Rank), s.since(a.Rank))
 }
 
-// asked returns lines on the current request, on the views sent to the launcher, and on whether the
-// launcher is connected.
+// asked returns lines about the current request, about the views that were sent to the launcher, and
+// about whether the launcher is connected.
 func (s *sheet) asked(a *view.Application) []string {
 	var lines []string
 	var wants []string
@@ -153,8 +154,8 @@ func (s *sheet) parts(a *view.Application) []string {
 	return columns(names, jobs, wants)
 }
 
-// waits returns lines on why the application waits, on which cluster and until when, and on what
-// changed that estimate.
+// waits returns lines about why the application waits and on which cluster, about its estimated start,
+// and about what last changed the estimate.
 func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) []string {
 	if a.At != 0 {
 		return nil
@@ -185,7 +186,7 @@ func (s *sheet) waits(a *view.Application, clusters []view.ApplicationCluster) [
 	return lines
 }
 
-// started returns lines on when the application started and how long it may run.
+// started returns lines about when the application started and how long it may run.
 func (s *sheet) started(a *view.Application) []string {
 	if a.At == 0 {
 		return nil
@@ -206,8 +207,8 @@ func (s *sheet) started(a *view.Application) []string {
 	return lines
 }
 
-// tries returns a line on how many attempts to start the application there were, and why the last
-// attempt failed.
+// tries returns lines about how often the sidecar tried to start the application, and why the last try
+// failed.
 func (s *sheet) tries(a *view.Application) []string {
 	if a.Tries == 0 || a.Tries == 1 && a.Failed == "" {
 		return nil
@@ -231,7 +232,7 @@ func (x *ApplicationExplanation) changes(s *sheet) []string {
 	return lines
 }
 
-// eventText returns an event in words.
+// eventText returns the kind and the text of an event.
 func eventText(c Change) string {
 	if c.Text == "" {
 		return clean(c.Kind)
@@ -239,8 +240,8 @@ func eventText(c Change) string {
 	return clean(c.Kind + ": " + c.Text)
 }
 
-// partOf adds to the explanation of an application's part what the sidecar of the part's cluster
-// knows about it.
+// partOf writes the sections of a job that is a part of an application. They have only what the sidecar
+// of the part's cluster knows about the job.
 func (t *explainer) partOf() {
 	if e := t.Job; e != nil && e.Rank > 0 && e.Start > 0 {
 		t.section(fmt.Sprintf("What job %d waits for on this cluster", t.ID), t.shortage())

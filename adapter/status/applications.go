@@ -12,14 +12,14 @@ import (
 	"accordion/adapter/view"
 )
 
-// ApplicationsReport is what `accordion status --json` prints of applications, after the objects of the clusters: what the loop of applications
-// wrote last, and whether a sidecar runs it.
+// ApplicationsReport is what `accordion status --json` prints about applications, after the objects about clusters. It has what the loop of
+// applications last wrote, and whether a sidecar still runs that loop.
 type ApplicationsReport struct {
 	Sidecar Sidecar `json:"sidecar"`
 	view.Applications
 }
 
-// NewApplicationsReport returns the report of s. s is nil if the loop has written nothing yet.
+// NewApplicationsReport returns a report with the contents of s. s is nil if the loop of applications has written nothing yet.
 func NewApplicationsReport(s *view.Applications, sidecar Sidecar) ApplicationsReport {
 	r := ApplicationsReport{Sidecar: sidecar}
 	if s != nil {
@@ -50,7 +50,7 @@ func ReadApplications(j journal.Reader) (ApplicationsReport, error) {
 	return NewApplicationsReport(snapshot, Sidecar{PID: pid, Running: running}), err
 }
 
-// On returns the report with only the applications that have or request a part on a cluster.
+// On returns a copy of the report with only the applications that have or request a part on the given cluster.
 func (r ApplicationsReport) On(cluster string) ApplicationsReport {
 	r.Applications.Applications = slices.DeleteFunc(slices.Clone(r.Applications.Applications), func(a view.Application) bool {
 		return !slices.ContainsFunc(a.Parts, func(p view.ApplicationPart) bool { return p.Cluster == cluster })
@@ -58,8 +58,8 @@ func (r ApplicationsReport) On(cluster string) ApplicationsReport {
 	return r
 }
 
-// Table writes the report as text: a line on the loop of applications, one line for each cluster on
-// which nothing starts, and one for each application.
+// Table writes the report as text: a line about the loop of applications, one line for each cluster on
+// which nothing can start, and one line for each application.
 func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
@@ -81,9 +81,9 @@ func (r ApplicationsReport) Table(w io.Writer, now time.Time, zone *time.Locatio
 	return err
 }
 
-// launchersHeadline returns the line with the number of applications, the time of the report, and
-// whether the loop of applications runs. The loop writes only when something changes, so an old
-// time does not mean that it has stopped.
+// launchersHeadline returns the line with `what` the report shows, the time of the report, and whether
+// the loop of applications runs. The loop writes only when something changes, so an old time does not
+// mean that the loop has stopped.
 func (p page) launchersHeadline(s Sidecar, at int64, what string) string {
 	switch {
 	case s.Running && at == 0:
@@ -96,8 +96,8 @@ func (p page) launchersHeadline(s Sidecar, at int64, what string) string {
 	return fmt.Sprintf("Launchers: THE SIDECAR IS NOT RUNNING, and wrote last at %s (%s); then: %s", p.moment(at), p.since(at), what)
 }
 
-// unread returns a line that nothing starts on a cluster because its sidecar does not read the
-// batch system, and "" if it does.
+// unread returns a warning if nothing starts on a cluster because its sidecar cannot read the batch
+// system. Otherwise it returns "".
 func unread(c view.ApplicationCluster) string {
 	switch {
 	case c.Never:
@@ -108,8 +108,8 @@ func unread(c view.ApplicationCluster) string {
 	return ""
 }
 
-// stateAndPhase returns the state of an application as launchers see it, and the phase if it is
-// more precise than the state.
+// stateAndPhase returns the state of an application as launchers see it. It adds the phase if the phase
+// is more precise than the state.
 func stateAndPhase(a *view.Application) string {
 	if a.Phase == "preparing" || a.Phase == "starting" {
 		return fmt.Sprintf("%s (%s)", clean(a.State), a.Phase)
@@ -117,7 +117,7 @@ func stateAndPhase(a *view.Application) string {
 	return clean(a.State)
 }
 
-// partsWord returns an application's parts: "a:4711 64 waiting, b:12 -".
+// partsWord formats an application's parts: "a:4711 64 waiting, b:12 -".
 func partsWord(parts []view.ApplicationPart) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -137,7 +137,7 @@ func partsWord(parts []view.ApplicationPart) string {
 	return dash(strings.Join(all, ", "))
 }
 
-// begins returns when an application started, or the estimated start with a leading ~.
+// begins returns the time when an application started, or else the estimated start with a leading ~.
 func (p page) begins(a *view.Application) string {
 	switch {
 	case a.At != 0:
@@ -148,7 +148,7 @@ func (p page) begins(a *view.Application) string {
 	return "-"
 }
 
-// launcher returns whether an application's launcher is connected, and since when it should have answered.
+// launcher returns whether an application's launcher is connected, and since when its answer is overdue.
 func (p page) launcher(a *view.Application) string {
 	text := "there"
 	if !a.Launcher {

@@ -15,7 +15,7 @@ import (
 	"accordion/adapter/view"
 )
 
-// launched returns four applications over a Slurm and an OAR cluster at noon. The OAR cluster does not answer.
+// launched returns a report of noon with four applications on a Slurm and an OAR cluster. The OAR cluster does not answer.
 func launched() status.ApplicationsReport {
 	return status.NewApplicationsReport(&view.Applications{
 		At: second("11:59:58"),
@@ -84,7 +84,7 @@ func TestApplicationsJSONHasEmptyListsInsteadOfNull(t *testing.T) {
 	}
 }
 
-// launcherJournal returns the applications' journal with the events of application 7, and of one that has ended.
+// launcherJournal returns a journal of applications with the events of application 7, and of an application that has ended.
 func launcherJournal(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "delegate.db"))
@@ -130,7 +130,7 @@ func TestExplainApplication(t *testing.T) {
 	}
 }
 
-// parts returns a queue in which job 17 is a part of application 7, and another delegated job belongs to no known application.
+// parts returns a queue in which job 17 is a part of application 7. Another delegated job in the queue belongs to an unknown application.
 func parts() view.Queue {
 	q := queue()
 	for i := range q.Jobs {

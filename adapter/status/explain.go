@@ -19,41 +19,41 @@ import (
 // Times are Unix seconds.
 type Explanation struct {
 	Sidecar Sidecar   `json:"sidecar"`
-	Read    core.Time `json:"read"` // Unix second to which the whole explanation refers
+	Read    core.Time `json:"read"` // Unix second of the reading from which the explanation was made
 	Cluster string    `json:"cluster"`
 	ID      int64     `json:"id"`
 	Pool    Pool      `json:"pool"`
 
 	// Job is the job as the sidecar sees it; null if it has ended.
 	Job *view.Entry `json:"job"`
-	// ShortageNow tells where the plan would lack nodes if the job started now. Shortage tells
-	// where it would lack nodes if the job started a second before its planned start. Both are null
-	// if the job does not wait, can start now, or has no planned start. A job that waits for free
-	// nodes without a reservation has a ShortageNow, for the first size in its request.
+	// ShortageNow is the shortage of nodes that the plan would have if the job started now. Shortage
+	// is the shortage that it would have if the job started a second before its planned start. Both
+	// are null if the job does not wait, can start now, or has no planned start. But a job that waits
+	// for free nodes without a reservation has a ShortageNow, for the first size in its request.
 	ShortageNow *Shortage `json:"lack_now"`
 	Shortage    *Shortage `json:"lack"`
-	// Releases are the nodes for which the job waits: the nodes that become free until the shortage
-	// ends, the last ones first.
+	// Releases are the nodes for which the job waits. These are the nodes that become free before the
+	// shortage ends. The nodes that become free last come first.
 	Releases []Release `json:"releases"`
-	// Sizes explains why a waiting moldable job is planned on its number of nodes. It is null if no
-	// sizing rule limits the job's size, or the job has no planned start.
+	// Sizes explains the planned number of nodes of a waiting moldable job. It is null if no sizing
+	// rule limits the job's size, or the job has no planned start.
 	Sizes *SizeExplanation `json:"sizes"`
-	// DueBefore counts the waiting jobs that are due for a reservation before this job, under a
-	// policy that reserves for few jobs.
+	// DueBefore is the number of waiting jobs that will receive a reservation before this job, under a
+	// policy that reserves nodes for few jobs only.
 	DueBefore int `json:"due_before,omitempty"`
 	// Holders are all jobs that hold nodes now, sorted by when their nodes become free.
 	Holders []view.Entry `json:"holders"`
-	// Before are the jobs that are before this job in the queue, in order of rank.
+	// Before are the jobs that come before this job in the queue, in order of rank.
 	Before []view.Entry `json:"before"`
 	// Closures are the reservations of others that begin before the job would end.
 	Closures []view.Closure `json:"closures"`
 	// Changes are the job's events since it was submitted.
 	Changes []Change `json:"changes"`
-	// Failed counts the sidecar's actions for the job that failed. LastFailure describes the last
-	// of them.
+	// Failed is the number of the sidecar's actions for the job that failed. LastFailure describes the last
+	// one.
 	Failed      int       `json:"failed"`
 	LastFailure string    `json:"last_failure,omitempty"`
-	approach    core.Time // seconds between the planned end of the job and the next reservation of others
+	approach    core.Time // number of seconds by which the job must end before the next reservation of others begins
 
 	// Application is the application of which the job is a part; absent for other jobs.
 	Application *ApplicationExplanation `json:"application,omitempty"`
@@ -67,8 +67,8 @@ type Change struct {
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
-// Explain collects what is known of a job from the queue and from the journal's events. If several
-// jobs had the number, Explain explains the newest one.
+// Explain collects what is known about the job with the number id from the queue and the events in the
+// journal. If several jobs had this number, Explain explains the newest one.
 func Explain(j journal.Reader, id int64) (Explanation, error) {
 	r, err := ReadQueue(j)
 	if err != nil {
@@ -77,7 +77,7 @@ func Explain(j journal.Reader, id int64) (Explanation, error) {
 	return ExplainIn(r, j, id)
 }
 
-// ExplainIn does what Explain does, with a queue that was already read. If j is nil, the
+// ExplainIn does what Explain does, but uses a queue that was already read. If j is nil, the
 // explanation has no events.
 func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
@@ -104,13 +104,13 @@ func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 type UnknownJob struct {
 	ID      int64
 	Cluster string
-	Read    core.Time // second of the last reading; 0 if there was none
+	Read    core.Time // Unix second of the last reading; 0 if there was none
 	Sidecar Sidecar
 	Pool    string // name of this cluster's pool, such as "partition main"; "" if it is not named
 }
 
-// Error returns only what is known. While no sidecar runs, it reports that a new job is unknown for
-// that reason.
+// Error returns the message for the user. While no sidecar runs, the message says that this may be why
+// the job is unknown.
 func (u *UnknownJob) Error() string {
 	where := cmp.Or(u.Pool, "the pool")
 	if u.Cluster != "" {
@@ -128,7 +128,8 @@ func (u *UnknownJob) Error() string {
 	}
 }
 
-// readEvents reads from the journal the events of the newest job with the number.
+// readEvents reads the events of the job from the journal. If several jobs had its number, it reads
+// the events of the newest one.
 func (x *Explanation) readEvents(j journal.Reader) error {
 	var submitted core.Time
 	if x.Job != nil {
@@ -156,8 +157,8 @@ func (x *Explanation) readEvents(j journal.Reader) error {
 	return nil
 }
 
-// analyze fills in from the queue which jobs hold nodes, which jobs come before the job, and what
-// the job waits for.
+// analyze uses the queue to fill in which jobs hold nodes, which jobs come before this job, and what
+// this job waits for.
 func (x *Explanation) analyze(r QueueReport) {
 	a := analyze(&r.Queue, max(r.Read, r.At), x.Job)
 	x.Pool, x.approach = a.pool(), a.approach
@@ -202,9 +203,9 @@ func (x *Explanation) analyze(r QueueReport) {
 	}
 }
 
-// countDueBefore counts in DueBefore the jobs that are due for a reservation before the job. It
-// returns all jobs that have a planned start, including jobs behind the job in the queue, because
-// under these policies any job that fits starts.
+// countDueBefore sets DueBefore. It returns all other jobs that have a planned start. These include
+// jobs that come later in the queue, because under policies that reserve for few jobs any job that
+// fits may start.
 func (x *Explanation) countDueBefore(r QueueReport) (placed []view.Entry) {
 	for _, e := range r.Jobs {
 		if e.Key() == x.Job.Key() {

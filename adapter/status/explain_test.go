@@ -25,7 +25,7 @@ var rewrite = flag.Bool("accordion.write", false, "write the golden texts anew; 
 // second returns the Unix second of a time on the day of the tests.
 func second(clock string) core.Time { return at("2026-03-01 " + clock) }
 
-// queue returns a pool of 16 nodes at noon: one is away, 11 are held, four are free.
+// queue returns the queue of a pool of 16 nodes at noon. One node is away, jobs hold 11 nodes, and four nodes are free.
 func queue() view.Queue {
 	return view.Queue{
 		At: second("12:00:00"), Cluster: "lab", Nodes: 16, Away: 1, Lead: 4,
@@ -56,7 +56,7 @@ func queue() view.Queue {
 	}
 }
 
-// lab returns a journal with that queue and events of some jobs.
+// lab returns a journal with the queue q and events of some jobs.
 func lab(t *testing.T, q view.Queue) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "j.db"))
@@ -128,8 +128,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The golden texts are written for users who want their job to run. If you change them, read them
-// as a user would.
+// The golden texts are for users who want their jobs to run. After a change, read the texts as such a
+// user would.
 func TestExplainInSentences(t *testing.T) {
 	live := queue()
 	j := lab(t, live)
@@ -150,7 +150,7 @@ func TestExplainInSentences(t *testing.T) {
 	golden(t, "queue.txt", b.String())
 }
 
-// A job for which nodes are free now waits if nodes for a later step would be missing.
+// A job may have to wait although enough nodes for its first step are free, because a later step would lack nodes.
 func TestExplainNamesTheLaterStepThatLacksNodes(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x30m,6x1h",
@@ -173,7 +173,7 @@ func TestExplainNamesTheNodesThatBoot(t *testing.T) {
 	golden(t, "waits-for-nodes-that-boot.txt", explained(t, lab(t, q), 17, noon))
 }
 
-// Under a policy that reserves for few jobs, explain shows from when on the job may have a
+// Under a policy that reserves for few jobs, `accordion explain` shows when the job may receive a
 // reservation, and what the job waits for until then.
 func TestExplainSaysFromWhenOnAJobHasAReservation(t *testing.T) {
 	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {
@@ -211,7 +211,8 @@ func TestNodeSharedByTwoJobsIsCountedOnce(t *testing.T) {
 	}
 }
 
-// The queue shows neither limits nor the earliest start of ordinary jobs. So a job may wait although the queue shows no shortage.
+// The queue document does not have everything that the plan knows about ordinary jobs, such as their begin times. So a job may wait
+// although the queue shows no shortage.
 func TestExplainSaysThatAJobWaitsForOrdinaryOnesBeforeIt(t *testing.T) {
 	q := queue()
 	q.Jobs[4] = view.Entry{ID: 17, Submitted: second("11:02:10"), User: "ann", Kind: "evolving", Phase: "waiting", Rank: 2, Request: "ep=2x20m",
@@ -257,7 +258,7 @@ func TestEveryPhaseOfAManagedJobHasItsSentence(t *testing.T) {
 
 func TestExplainIgnoresEventsOfAnOlderJobWithTheNumber(t *testing.T) {
 	j := lab(t, queue())
-	// The batch system uses the number again, and the new job is not in the queue yet.
+	// The batch system used the number 17 again, and the new job is not in the queue yet.
 	err := j.Event(journal.Event{At: noon, Job: 17, Submitted: second("11:59:59"), Kind: "accepted", Text: "ep=1x1h"})
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +322,7 @@ func TestLongQueuesAreShortened(t *testing.T) {
 	}
 }
 
-// For every random queue, explain returns a text whose numbers agree with each other.
+// The explanations of jobs in random queues are complete texts, and the numbers in them agree with each other.
 func TestExplainWritesTextForEveryQueue(t *testing.T) {
 	moment := rapid.Int64Range(second("09:00:00"), second("16:00:00"))
 	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) view.Entry {

@@ -10,11 +10,11 @@ import (
 	"accordion/core"
 )
 
-// CheckPromises records an event for each running job whose promise could not be kept. It also
-// counts the node-seconds that evolving jobs leave to other jobs: the difference between the nodes
-// of a job's largest step and of its current step.
+// CheckPromises records an event for each running job whose promise could not be kept. It also counts
+// the node-seconds that evolving jobs leave to other jobs. A job leaves to others the difference
+// between the number of nodes of its largest step and of its current step.
 func (p *Publisher) CheckPromises(v *plan.World) error {
-	elapsed := min(max(v.Now-p.past.accounted, 0), 3600) // at most an hour, so that a clock that jumps does not spoil the counter
+	elapsed := min(max(v.Now-p.past.accounted, 0), 3600) // at most an hour, so that the counter stays plausible when the clock is set
 	if p.past.accounted == 0 {
 		elapsed = 0
 	}
@@ -40,10 +40,10 @@ func (p *Publisher) CheckPromises(v *plan.World) error {
 	return nil
 }
 
-// checkPromise records that a promise could not be kept: the first time, and again whenever the delay has doubled.
+// checkPromise records an event when a promise is first broken, and another event whenever the delay has doubled.
 func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
 	slip := expectedEnd(v, r) - r.BestEnd
-	if r.BestEnd == 0 || slip < 0 { // the promise is new or was improved, and is to be kept from now on
+	if r.BestEnd == 0 || slip < 0 { // the promise is new or has improved, and is the one to compare with from now on
 		r.BestEnd, r.SlipLogged, r.Unsaved = r.End(), 0, true
 		return nil
 	}
@@ -59,16 +59,16 @@ func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
 		map[string]any{"promised": r.BestEnd, "end": r.BestEnd + slip, "seconds": slip, "cause": cause})
 }
 
-// punctual is the number of seconds by which the promised end may move before the promise counts as broken. With PrologFlags=Alloc or
-// Contain, Slurm 23.02 and later need four changes of size for one growth, and each of them takes up to a second.
+// punctual is the largest number of seconds by which a job's end may move without breaking the promise. With PrologFlags=Alloc or
+// Contain, Slurm 23.02 and later need four changes of size for one growth, and each change takes up to a second.
 const punctual core.Time = 4
 
-// overdue is the number of seconds without the nodes of a step after which a promise counts as broken, even if no new promise was made.
-// It equals the time in which a node that is away is expected back.
+// overdue is the number of seconds for which a step may lack its nodes before the promise counts as broken, even if no new promise was
+// made. It equals the time within which a node that is away is expected to return.
 const overdue core.Time = 30
 
-// expectedEnd returns the second at which the job is expected to end. A job that waits for the overdue nodes of a step ends later than
-// its promise says, because a promise moves only when other nodes are found.
+// expectedEnd returns the second at which the job is expected to end. If the nodes of a step are overdue, the job will end later than its
+// promise says: the promise is changed only when the sidecar finds other nodes.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
 	if r.Phase != managed.Running || r.Obstacle == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()
@@ -76,7 +76,7 @@ func expectedEnd(v *plan.World, r *managed.Job) core.Time {
 	return max(r.End(), v.Now+r.Remaining(v.Now).Total())
 }
 
-// likelyCause returns what most likely broke the job's promise.
+// likelyCause returns the most likely reason why the job's promise was broken.
 func (p *Publisher) likelyCause(v *plan.World, r *managed.Job) managed.Obstacle {
 	switch {
 	case r.Late:
@@ -93,7 +93,7 @@ func (p *Publisher) likelyCause(v *plan.World, r *managed.Job) managed.Obstacle 
 	return managed.BatchSystem
 }
 
-// overran reports whether an ordinary job holds its nodes for longer than the plan allowed for.
+// overran reports whether an ordinary job has held its nodes for longer than the plan assumed.
 func overran(v *plan.World, j *adapter.Job) bool {
 	return j.State == adapter.Running && j.Expands == 0 && v.Managed[j.Key] == nil && j.Limit < core.Forever &&
 		v.Now >= j.Started+j.Limit+v.Settings.Guard

@@ -20,7 +20,7 @@ func TestNodesBelowAJobsPeakCountAsSpared(t *testing.T) {
 		t.Errorf("%d node-seconds before any time has passed", s.spared)
 	}
 	s.ok(s.CheckPromises(s.v))
-	if s.spared != 20 { // two of four nodes were spared for ten seconds
+	if s.spared != 20 { // for ten seconds the job used two nodes less than in its largest step
 		t.Errorf("%d node-seconds, want 20", s.spared)
 	}
 	r.Step, r.Target = 1, 1
@@ -30,7 +30,7 @@ func TestNodesBelowAJobsPeakCountAsSpared(t *testing.T) {
 		t.Errorf("%d node-seconds at its peak, want none more", s.spared)
 	}
 	r.Step, r.Target = 0, 0
-	s.later(-50) // a clock that jumps must not spoil the counter
+	s.later(-50) // the counter must stay plausible when the clock is set
 	s.ok(s.CheckPromises(s.v))
 	s.later(90000)
 	s.ok(s.CheckPromises(s.v))
@@ -55,7 +55,7 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	}
 	s.wantEvents("7 promise broken: its end moves by 5s: batch system")
 	end(t0 + 310)
-	s.wantEvents() // the delay has not doubled
+	s.wantEvents() // none, because the delay has not doubled
 	end(t0 + 311)
 	s.wantEvents("7 promise broken: its end moves by 11s: batch system")
 	if !slices.Equal(s.broke, []string{"batch system"}) || r.SlipLogged != 11 || r.SlipCause != "batch system" {
@@ -107,7 +107,7 @@ func TestExpectedEndIsLaterWhenNodesAreOverdue(t *testing.T) {
 		now    core.Time
 		want   core.Time
 	}{
-		{"thirty seconds", nil, t0 + 130, t0 + 331}, // the step lasts another second, and the rest lasts 200 s
+		{"thirty seconds", nil, t0 + 130, t0 + 331}, // from now on, the present step lasts at least another second, and the next one 200 s
 		{"a second less", nil, t0 + 129, t0 + 300},
 		{"there is no obstacle", func(r *managed.Job) { r.Obstacle = managed.Nobody }, t0 + 130, t0 + 300},
 		{"it is being resized", func(r *managed.Job) { r.Target = 1 }, t0 + 130, t0 + 300},

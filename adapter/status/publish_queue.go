@@ -16,8 +16,8 @@ import (
 	"accordion/core/moldable"
 )
 
-// PublishQueue writes the queue if it changed. The longer the queue is, the longer PublishQueue
-// waits after the last write. Otherwise a plan in which every start drifts would keep the disk
+// PublishQueue writes the queue if it has changed. The longer the queue is, the longer is the pause
+// between two writes. Otherwise a plan in which all starts change in each cycle would keep the disk
 // busy.
 func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
 	q := p.queue(v, views)
@@ -38,7 +38,7 @@ func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
 	return p.Journal.PutQueue(data)
 }
 
-// pausePerJob is the pause after a write of the queue, for each job in it. Writing a job takes a few microseconds.
+// pausePerJob times the number of jobs is the pause after a write of the queue. Writing one job takes a few microseconds.
 const pausePerJob = time.Millisecond
 
 // queued is the queue that was last written.
@@ -52,7 +52,7 @@ type past struct {
 	queued       queued
 	now          view.Queue      // the queue of this cycle, whether it was written or not
 	entries      []view.Entry    // the queue's entries in the previous cycle; nil before the first cycle
-	news         *news           // what happened since the previous cycle; nil until it is needed
+	news         *news           // what has happened since the previous cycle; nil until AnnounceStarts needs it
 	outOfService int             // nodes out of service in the previous cycle
 	closed       map[string]bool // names of the reservations of others in the previous cycle
 	accounted    core.Time       // second up to which spared node-seconds are counted; 0 before the first cycle
@@ -91,10 +91,10 @@ func (p *Publisher) queue(v *plan.World, views []view.Job) view.Queue {
 	return q
 }
 
-// maxAwayReasons limits how many reasons why nodes are away are written.
+// maxAwayReasons is the largest number of groups of away nodes in the queue document, one group for each reason.
 const maxAwayReasons = 100
 
-// closures returns the reservations of others that cover nodes of the pool and have not ended.
+// closures returns the reservations of others that contain nodes of the pool and have not ended.
 func closures(v *plan.World) []view.Closure {
 	all := []view.Closure{}
 	for _, r := range v.Snapshot.Reservations {
@@ -136,7 +136,7 @@ func (p *Publisher) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Ke
 
 // addRanked adds the jobs in the plan's queue, whether or not they have a planned start.
 func (p *Publisher) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
-	places := v.Planned.Jobs // in the order of the queue; jobs without a planned start are absent
+	places := v.Planned.Jobs // the jobs with a planned start, in the order of the queue
 	for i, w := range v.Queue {
 		var place *core.Planned
 		if len(places) > 0 && places[0].Job == w.Job.ID {
@@ -173,8 +173,8 @@ func (p *Publisher) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key
 	}
 }
 
-// turnOf returns whether a waiting job has a reservation and when the job is due for one, under
-// policies that reserve for few jobs.
+// turnOf returns the fields Turn and Due of a waiting job's entry. Under policies that reserve for few
+// jobs they show whether the job has a reservation, and from when on it may have one.
 func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	switch t, waits := v.Turns[w.Job.ID]; {
 	case !waits:
@@ -186,7 +186,7 @@ func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	}
 }
 
-// addOthers adds the jobs that are not in the plan's queue: held jobs, and jobs that would not start even on an empty machine.
+// addOthers adds the waiting jobs that are not in the plan's queue: held jobs, and jobs that would not start even on an empty machine.
 func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
 	queued := make(map[adapter.Key]bool, len(v.Queue))
 	for _, w := range v.Queue {
@@ -230,7 +230,7 @@ func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key
 // ordinaryEntry returns the fields that are the same for every job that is not managed.
 func ordinaryEntry(j *adapter.Job) view.Entry {
 	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
-	if adapter.IsPart(j) { // a part of an application that no launcher has named yet
+	if adapter.IsPart(j) { // a part of an application whose launcher has not named the job yet
 		e.Kind = view.Delegated
 	}
 	if j.State == adapter.Pending {
@@ -256,8 +256,8 @@ func entryOf(m *view.Job) view.Entry {
 	return e
 }
 
-// keepDue keeps the planned start of each job that was due in the previous cycle and still is. Otherwise the start would change every
-// second until the batch system starts the job.
+// keepDue keeps the planned start of each job that was due in the previous cycle and is still due. Otherwise the planned start would
+// change in every cycle until the batch system starts the job.
 func (p *Publisher) keepDue(now core.Time, waits []view.Entry) {
 	due := map[adapter.Key]core.Time{}
 	for i := range p.past.entries {

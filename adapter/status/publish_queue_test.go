@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// queued publishes the queue and returns its entries by job number, and their order.
+// queued publishes the queue. It returns the entries by job number, and the job numbers in the order of the queue.
 func (s *fixture) queued() (map[core.JobID]view.Entry, []core.JobID) {
 	s.Helper()
 	s.ok(s.Publish(s.v))
@@ -253,7 +253,7 @@ func TestQueueDescribesTheCluster(t *testing.T) {
 	}
 }
 
-// Otherwise the planned start of a job that is due would change every second until the batch system starts the job.
+// A job that is due keeps its planned start. Otherwise the planned start would change every second until the batch system starts the job.
 func TestDueStartKeepsItsSecond(t *testing.T) {
 	for _, c := range []struct {
 		name              string

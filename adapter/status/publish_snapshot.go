@@ -9,11 +9,11 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Subscriber receives what a browser shows of a cluster. The loop calls its methods, which must not block.
+// Subscriber receives snapshots of a cluster for pages in a browser. The loop calls its methods, which must not block.
 type Subscriber interface {
 	// WantsSnapshot reports whether a new snapshot is wanted now.
 	WantsSnapshot() bool
-	// Receive receives a snapshot, which does not change any more.
+	// Receive receives a snapshot. The snapshot does not change afterwards.
 	Receive(*view.Snapshot)
 }
 
@@ -25,7 +25,7 @@ func (p *Publisher) publishSnapshot(v *plan.World, status *view.Status) {
 	q := p.past.now
 	q.At, q.Cluster = v.Now, p.Settings.Cluster
 	q.Jobs = slices.Clone(q.Jobs)
-	for i := range q.Jobs { // copied, because the jobs' records may share them
+	for i := range q.Jobs { // copied, because the records of jobs may share these slices
 		e := &q.Jobs[i]
 		e.Plan, e.Parts = slices.Clone(e.Plan), slices.Clone(e.Parts)
 	}
@@ -60,7 +60,7 @@ func (p *Publisher) publishSnapshot(v *plan.World, status *view.Status) {
 	p.Subscriber.Receive(snapshot)
 }
 
-// drawnAhead is for how many seconds ahead a repeating reservation is drawn.
+// drawnAhead is how many seconds of the future a snapshot covers with the repetitions of a repeating reservation.
 const drawnAhead = 24 * 3600
 
 func snapshotNode(n adapter.Node) view.SnapshotNode {
@@ -75,7 +75,7 @@ func snapshotNode(n adapter.Node) view.SnapshotNode {
 	return view.SnapshotNode{Name: n.Name}
 }
 
-// poolNodes returns the names that are nodes of the pool.
+// poolNodes returns those of the names that name nodes of the pool.
 func poolNodes(v *plan.World, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ours := v.Index[name]; return !ours })
 }

@@ -14,7 +14,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// heartbeat is the maximum age of the status in the journal while nothing changes.
+// heartbeat is the longest time between two writes of the status, even while nothing changes.
 const heartbeat = 15 * time.Second
 
 // Store stores the published documents. adapter/journal implements it.
@@ -31,9 +31,9 @@ type PromiseMeter interface {
 	Broke(cause string)
 }
 
-// Publisher writes to the journal what `accordion status`, queue and explain show of one cluster.
-// It also writes events for users about why a planned start moved and why a promise was broken. A
-// Publisher remembers what it published last, and decides nothing.
+// Publisher writes to the journal what `accordion status`, `accordion queue` and `accordion explain`
+// show of one cluster. It also writes events that tell users why a planned start moved, and why a
+// promise was broken. A Publisher remembers what it published last. It makes no decisions about jobs.
 //
 //	err := publisher.CheckPromises(world)  // events for promises that were broken
 //	err = publisher.AnnounceStarts(world)  // events for starts that moved
@@ -47,15 +47,15 @@ type Publisher struct {
 	Event func(job *managed.Job, kind, text string, fields map[string]any) error
 	// LastLogged returns what was last logged about a job, or "".
 	LastLogged func(adapter.Key) string
-	// Subscriber receives snapshots for browsers, and is nil if there is none.
+	// Subscriber receives snapshots for browsers. It is nil if there is no server for browsers.
 	Subscriber Subscriber
-	// Usage returns what users' jobs used and left unused. The function is nil if nothing is
-	// counted.
+	// Usage returns the node-seconds that users' jobs used and left unused. The function is nil if
+	// nothing is counted.
 	Usage func() view.Usage
 	// Outages returns the outages of the batch system, and the second in which the batch system's
 	// controller started. The function is nil if outages are not known.
 	Outages func() (known []view.Outage, booted core.Time)
-	// GoneSince reports whether a node that is away now went away at that second or later.
+	// GoneSince reports whether any node that is away now became away at the given second or later.
 	GoneSince func(second core.Time) bool
 
 	published   view.Status // the status as last written
@@ -63,7 +63,7 @@ type Publisher struct {
 	past        past
 }
 
-// Publish writes what `accordion status`, queue and explain show, if it changed.
+// Publish writes the documents that `accordion status`, `accordion queue` and `accordion explain` show, if they have changed.
 func (p *Publisher) Publish(v *plan.World) error {
 	status := view.Status{Cluster: p.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: make([]view.Job, 0, len(v.Jobs)+len(v.Parts))}
 	if p.Settings.All {
@@ -90,8 +90,8 @@ func (p *Publisher) Publish(v *plan.World) error {
 	return nil
 }
 
-// profileRunOrPlanned returns the profile of a running job, or the planned profile of a waiting
-// job.
+// profileRunOrPlanned returns the planned profile of a waiting job that has a place in the plan, and
+// otherwise the job's own profile.
 func profileRunOrPlanned(r *managed.Job) core.EP {
 	if r.Phase == managed.Waiting && r.Course != nil {
 		return r.Course.EP

@@ -55,7 +55,7 @@ func TestStatusIsWrittenWhenItChangesAndEvery15Seconds(t *testing.T) {
 func TestStatusHasManagedJobsAndSubmittedParts(t *testing.T) {
 	s := newFixture(t)
 	s.manages(7, managed.Running, func(r *managed.Job) { r.Unreserved = true })
-	s.manages(8, managed.Running, func(r *managed.Job) { r.Unreserved, r.Step, r.Target = true, 1, 1 }) // the job is in its last step
+	s.manages(8, managed.Running, func(r *managed.Job) { r.Unreserved, r.Step, r.Target = true, 1, 1 }) // the job is in its last step, so that being over the limit has no effect
 	waiting := s.waits(9, t0+100)
 	s.v.OverLimit = func(string) bool { return true }
 	part := s.manages(10, managed.Waiting, func(r *managed.Job) { r.Part = &managed.Part{} })
@@ -71,7 +71,7 @@ func TestStatusHasManagedJobsAndSubmittedParts(t *testing.T) {
 	if diff := cmp.Diff([]core.JobID{7, 8, 9, 10}, ids); diff != "" || !unreserved[7] || unreserved[8] || !unreserved[9] || unreserved[10] {
 		t.Errorf("%v, unreserved %v", ids, unreserved)
 	}
-	waiting.Course = &managed.Course{EP: core.EP{{Duration: 10, Nodes: 4}}} // as planned, the job does not grow
+	waiting.Course = &managed.Course{EP: core.EP{{Duration: 10, Nodes: 4}}} // a plan in which the job does not grow
 	s.later(1)
 	s.ok(s.Publish(s.v))
 	if s.views[1].Jobs[2].Unreserved {

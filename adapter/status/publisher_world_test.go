@@ -18,7 +18,7 @@ import (
 // t0 is the second of the first cycle.
 const t0 core.Time = 1_000_000
 
-// fixture is a cluster of four nodes, with the documents that were published about it.
+// fixture is a cluster of four nodes, with the documents that its Publisher published.
 type fixture struct {
 	*Publisher
 	*testing.T
@@ -31,7 +31,7 @@ type fixture struct {
 	broke  []string
 	spared int64
 	gone   core.Time // second in which a node went away
-	fails  error     // the error that each write returns
+	fails  error     // the error that every write returns; nil means that writes succeed
 }
 
 func (s *fixture) Now() time.Time                       { return s.at }
@@ -39,7 +39,7 @@ func (s *fixture) After(time.Duration) <-chan time.Time { return nil }
 func (s *fixture) Broke(cause string)                   { s.broke = append(s.broke, cause) }
 func (s *fixture) Spared(n int64)                       { s.spared += n }
 
-// journalStub is a journal that keeps the published documents.
+// journalStub is a Store that keeps the published documents in its fixture.
 type journalStub struct {
 	fixture *fixture
 }
@@ -99,7 +99,7 @@ func (s *fixture) seen(j adapter.Job) *adapter.Job {
 	return &s.v.Snapshot.Jobs[len(s.v.Snapshot.Jobs)-1]
 }
 
-// manages adds a managed job with a request of two nodes for 100 s and then four for 200.
+// manages adds a managed job that requests two nodes for 100 s and then four nodes for 200 s.
 func (s *fixture) manages(id int, phase managed.Phase, change func(*managed.Job)) *managed.Job {
 	choices, err := adapter.ParseRequest("ep=2x100s,4x200s")
 	s.ok(err)
@@ -128,7 +128,7 @@ func (s *fixture) queueManaged(r *managed.Job) {
 	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: r.ID}, Managed: r, Seen: r.Seen})
 }
 
-// queueSeen puts an ordinary job into the plan's queue with a planned start and end. A start of 0 means that it has none.
+// queueSeen puts an ordinary job into the plan's queue with a planned start and end. If start is 0, the job has no planned start.
 func (s *fixture) queueSeen(j *adapter.Job, start, end core.Time) {
 	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: j.ID}, Seen: j})
 	if start > 0 {
@@ -143,7 +143,7 @@ func (s *fixture) ok(err error) {
 	}
 }
 
-// wantEvents fails the test unless these were the events since the last call of wantEvents.
+// wantEvents fails the test unless exactly these events were recorded since the previous call of wantEvents.
 func (s *fixture) wantEvents(want ...string) {
 	s.Helper()
 	if !slices.Equal(s.events, want) {

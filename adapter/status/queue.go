@@ -49,7 +49,7 @@ func ReadQueue(j journal.Reader) (QueueReport, error) {
 	return r, nil
 }
 
-// Of returns the report with only the jobs and the usage of one user.
+// Of returns a copy of the report with only the jobs and the usage of one user.
 func (r QueueReport) Of(user string) QueueReport {
 	r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(e view.Entry) bool { return e.User != user })
 	if r.Usage != nil {
@@ -60,9 +60,9 @@ func (r QueueReport) Of(user string) QueueReport {
 	return r
 }
 
-// Table writes the queue as text: a line on the pool, then one line for each job. Jobs that hold
-// nodes come first, then waiting jobs by rank, then jobs that are not in the plan's queue. Planned
-// times have a leading ~.
+// Table writes the queue as text: a line about the pool, and then one line for each job. Jobs that
+// hold nodes come first, then waiting jobs by rank, then jobs that are not in the plan's queue.
+// Planned times have a leading ~.
 func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	hold, wait := 0, 0
@@ -101,7 +101,7 @@ func (r QueueReport) Table(w io.Writer, now time.Time, zone *time.Location) erro
 	return err
 }
 
-// rank returns a waiting job's priority and its parts: "11375 (10000 fair share, 1375 age)".
+// rank formats a waiting job's priority and the parts of the priority: "11375 (10000 fair share, 1375 age)".
 func rank(e *view.Entry) string {
 	if len(e.Parts) == 0 {
 		return "-"
@@ -113,12 +113,12 @@ func rank(e *view.Entry) string {
 	return fmt.Sprintf("%d (%s)", e.Priority, strings.Join(all, ", "))
 }
 
-// due reports whether a waiting job could start now.
+// due reports whether the planned start of a waiting job has come, or comes within r.Lead seconds.
 func (r QueueReport) due(e *view.Entry) bool {
 	return e.Rank > 0 && e.Start > 0 && e.Start <= max(r.Read, r.At)+r.Lead
 }
 
-// planned returns the job's start and end, with a leading ~ if they are planned.
+// planned formats the job's start and end. A time that is only planned has a leading ~.
 func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	start, end = p.moment(e.Start), p.moment(e.End)
 	switch {
@@ -135,9 +135,9 @@ func (p page) planned(r QueueReport, e *view.Entry) (start, end string) {
 	return start, end
 }
 
-// sizes returns the nodes of a job, step by step: "5 (2,5,3)" while it holds 5, "2,5,3" while it
-// waits, "4" with one step. For a moldable job on 8 nodes that may have 4 to 12 now, sizes returns
-// "8 (4-12)".
+// sizes formats the numbers of nodes of a job's steps: "5 (2,5,3)" for a job that holds 5 nodes,
+// "2,5,3" for a job that waits, "4" for a job with one step. For a moldable job that is planned on 8
+// nodes and may have 4 to 12 nodes now, it returns "8 (4-12)".
 func sizes(e *view.Entry) string {
 	steps := make([]string, len(e.Plan))
 	for i, s := range e.Plan {

@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// reasons returns why the job waits, or what it waits for while it runs.
+// reasons returns lines about why the job waits or, if it runs, what it waits for.
 func (t *explainer) reasons() []string {
 	switch e := t.Job; {
 	case e.Kind == view.Delegated && !e.Holds():
@@ -39,7 +39,7 @@ func (t *explainer) reasons() []string {
 	return t.shortage()
 }
 
-// batchSystemReason returns the batch system's own reason why the job waits.
+// batchSystemReason returns a line with the batch system's own reason why the job waits, if there is one.
 func (t *explainer) batchSystemReason() []string {
 	if t.Job.Why == "" || t.Job.Why == "None" {
 		return nil
@@ -69,7 +69,7 @@ func (t *explainer) noPlace() []string {
 	return lines
 }
 
-// closing describes the reservation of others that takes the missing nodes of a shortage.
+// closing returns a line about the reservation of others that causes a shortage, if there is one.
 func (t *explainer) closing(l *Shortage) []string {
 	for _, c := range t.Closures {
 		for _, s := range c.Spans() {
@@ -83,7 +83,7 @@ func (t *explainer) closing(l *Shortage) []string {
 	return nil
 }
 
-// tooLate explains why a job that cannot start by its deadline has no planned start.
+// tooLate explains that a job has no planned start because it cannot end by its deadline.
 func (t *explainer) tooLate() []string {
 	e := t.Job
 	return []string{
@@ -92,8 +92,8 @@ func (t *explainer) tooLate() []string {
 	}
 }
 
-// unreserved explains why a job without a reservation waits, under a policy that reserves for few
-// jobs.
+// unreserved explains what a job without a reservation waits for, under a policy that reserves nodes
+// for few jobs.
 func (t *explainer) unreserved() []string {
 	e := t.Job
 	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
@@ -115,7 +115,8 @@ func (t *explainer) unreserved() []string {
 	return append(lines, fmt.Sprintf("It has been due for a reservation since %s, and gets one in its turn%s.", t.moment(e.Due), after))
 }
 
-// most returns the fewest nodes on which the job could run: the smallest peak of its choices.
+// most returns the smallest number of nodes that the job needs at its peak. If the job has several choices, that is the smallest peak of
+// any choice.
 func (t *explainer) most() string {
 	most := t.Job.Size
 	if choices, err := adapter.ParseRequest(t.Job.Request); err == nil {
@@ -127,7 +128,7 @@ func (t *explainer) most() string {
 	return view.NodesWord(most)
 }
 
-// due explains why a job waits that can start now.
+// due explains why a job still waits although it can start now.
 func (t *explainer) due() []string {
 	e := t.Job
 	if e.Request == "" {
@@ -146,7 +147,7 @@ func (t *explainer) due() []string {
 	return lines
 }
 
-// shortage explains why a job waits for which there are too few nodes until its planned start.
+// shortage explains why a job waits: until its planned start there are too few nodes for it.
 func (t *explainer) shortage() []string {
 	e := t.Job
 	needs := fmt.Sprintf("It needs %s.", view.NodesWord(e.Size))
@@ -163,7 +164,7 @@ func (t *explainer) shortage() []string {
 	}
 	start := t.moment(e.Start)
 	l, now := t.Shortage, t.ShortageNow
-	later := l != nil && (l.Step > 1 || l.At >= e.Start) // nodes are missing later than at the job's start
+	later := l != nil && (l.Step > 1 || l.At >= e.Start) // nodes would be missing only after the job's start
 	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
 	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
 		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now, len(e.Plan)))
@@ -196,7 +197,7 @@ func (t *explainer) shortage() []string {
 	return lines
 }
 
-// lacking describes a shortage of a job with the given number of steps.
+// lacking describes the shortage l for a job with the given number of steps.
 func (t *explainer) lacking(l *Shortage, steps int) string {
 	if steps > 1 {
 		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
@@ -235,8 +236,8 @@ func only(n int) string {
 	return fmt.Sprintf("only %d", n)
 }
 
-// given describes which jobs and reservations release the nodes that end the shortage, and when. It
-// returns "" if the shortage ends for another reason, such as a begin time.
+// given describes which jobs and reservations release the nodes that the job waits for, and when. It
+// returns "" if the job waits for another reason, such as its begin time.
 func (t *explainer) given() string {
 	over := t.Job.Start
 	if t.Shortage != nil {
@@ -246,7 +247,7 @@ func (t *explainer) given() string {
 		return ""
 	}
 	last := t.Releases[0].At
-	sure := "at the latest" // "at the latest" is right if the batch system ends jobs at their limit
+	sure := "at the latest" // this is true only if the batch system ends jobs at their time limits
 	var who []string
 	for _, r := range t.Releases {
 		if r.At < last-2 || len(who) == 4 {
@@ -276,7 +277,7 @@ func givenBack(r Release) string {
 	return "its " + view.NodesWord(r.Nodes)
 }
 
-// holders returns lines on which jobs hold nodes, and until when.
+// holders returns lines about which jobs hold nodes, and until when.
 func (t *explainer) holders() []string {
 	if len(t.Holders) == 0 {
 		return []string{"Nobody."}
@@ -343,7 +344,7 @@ func resized(from, to int) string {
 	return fmt.Sprintf("shrinks to %d", to)
 }
 
-// wanted returns the planned sizes of a waiting job: "6,10 nodes".
+// wanted formats the planned sizes of a waiting job: "6,10 nodes".
 func wanted(e *view.Entry) string {
 	if len(e.Plan) > 1 {
 		return sizes(e) + " nodes"
@@ -351,8 +352,8 @@ func wanted(e *view.Entry) string {
 	return view.NodesWord(e.Size)
 }
 
-// before returns lines on which jobs are before the job in the queue, and on which reservations
-// keep nodes.
+// before returns lines about which jobs come before the job in the queue, and about which reservations
+// of others keep nodes from it.
 func (t *explainer) before() []string {
 	var lines []string
 	if len(t.Before) == 0 {

@@ -13,22 +13,23 @@ import (
 	"accordion/core"
 )
 
-// listed limits how many jobs of each kind, and how many events, an explanation lists.
+// listed is the largest number of jobs in each list of an explanation, and the largest number of events.
 const listed = 12
 
-// Write writes the explanation in sentences for the job's user. Times are in the given zone, and have a date if it is not today's.
+// Write writes the explanation in sentences for the job's user. Times are in the given zone. A time on another day than now has a date.
 func (x Explanation) Write(w io.Writer, now time.Time, zone *time.Location) error {
 	_, err := io.WriteString(w, x.explain(now, zone).text.String())
 	return err
 }
 
-// Section is a titled part of an explanation. Its lines may have columns, aligned by spaces.
+// Section is a part of an explanation with a title. Its lines may have columns that are aligned by spaces.
 type Section struct {
 	Title string
 	Lines []string
 }
 
-// Sections returns the parts of what Write writes. The first has no title: it contains the headline, what the job is, and its state.
+// Sections returns the text that Write writes, in sections. The first section has no title. It contains the headline, what the job is,
+// and the job's state.
 func (x Explanation) Sections(now time.Time, zone *time.Location) []Section {
 	t := x.explain(now, zone)
 	return append([]Section{{Lines: t.opening}}, t.sections...)
@@ -49,7 +50,7 @@ func (x Explanation) explain(now time.Time, zone *time.Location) *explainer {
 	return t
 }
 
-// alone writes the sections of a job that is no part of an application.
+// alone writes the sections of a job that is not a part of an application.
 func (t *explainer) alone() {
 	if e := t.Job; e != nil {
 		title := "Why it waits"
@@ -89,7 +90,7 @@ func (s *sheet) line(format string, args ...any) {
 	}
 }
 
-// section adds a section. It adds nothing if there are no lines.
+// section adds a section, unless it would have no lines.
 func (s *sheet) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -104,7 +105,7 @@ func (s *sheet) section(title string, lines []string) {
 	}
 }
 
-// introduce writes what the job is, and its state.
+// introduce writes what the job is, and which state it is in.
 func (t *explainer) introduce() {
 	e := t.Job
 	switch {
@@ -127,7 +128,7 @@ func (t *explainer) introduce() {
 	}
 }
 
-// points returns the parts of a priority: "10000 for its fair share, 375 for …".
+// points formats the parts of a priority: "10000 for its fair share, 375 for …".
 func points(parts []adapter.RankPart) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
@@ -163,7 +164,7 @@ func (t *explainer) whose() string {
 	return fmt.Sprintf("delegated: a part of application %d", t.Application.ID)
 }
 
-// inWords describes a profile: "5 nodes for 8m20s, then 10 for 1h".
+// inWords formats a profile: "5 nodes for 8m20s, then 10 for 1h".
 func inWords(ep core.EP) string {
 	all := make([]string, len(ep))
 	for i, s := range ep {
@@ -203,7 +204,7 @@ func (t *explainer) standing(e *view.Entry) string {
 	return since + ", " + on + "."
 }
 
-// nth returns first, second, 3rd, 11th, 22nd.
+// nth returns "first", "second", "3rd", "11th" or "22nd" for 1, 2, 3, 11 or 22.
 func nth(n int) string {
 	switch {
 	case n == 1:
@@ -219,7 +220,7 @@ func nth(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// in describes how far from now a planned second is.
+// in describes how long it is from now until the second `at`, or how long ago that was.
 func (t *explainer) in(at core.Time) string {
 	if d := at - t.now.Unix(); d > 0 {
 		return "in " + span(d)
@@ -239,10 +240,10 @@ func (t *explainer) planTitle() string {
 	return "What it was promised"
 }
 
-// mostChanges limits how many changes of a job's size are listed.
+// mostChanges is the largest number of changes of a job's size that an explanation lists.
 const mostChanges = 40
 
-// plan returns lines on when the job starts, changes its size and ends, and on how reliable these
+// plan returns lines about when the job starts, changes its size and ends, and about how reliable these
 // times are.
 func (t *explainer) plan() []string {
 	e := t.Job
@@ -295,7 +296,7 @@ func (t *explainer) plan() []string {
 		"submitted later, and is not before it in the queue, does not delay it.")
 }
 
-// growthLines returns lines on how a managed job grows, and on what limits its growth.
+// growthLines returns lines about how a managed job grows, and about what limits its growth.
 func growthLines(e *view.Entry) []string {
 	var lines []string
 	if e.Grows != "" {
@@ -311,7 +312,7 @@ func growthLines(e *view.Entry) []string {
 	return lines
 }
 
-// columns joins texts side by side. Each column is as wide as its widest text.
+// columns joins columns of texts into lines. Each column is as wide as its widest text.
 func columns(all ...[]string) []string {
 	lines := make([]string, len(all[0]))
 	for _, column := range all {
@@ -395,7 +396,7 @@ func (t *explainer) firstPlan() (core.Time, bool) {
 	return 0, false
 }
 
-// number returns the whole number in an event's field.
+// number returns the whole number in an event's field. It returns false if the field is no whole number.
 func number(field any) (core.Time, bool) {
 	n, ok := field.(json.Number)
 	if !ok {

@@ -13,24 +13,24 @@ import (
 	"accordion/core/sizing"
 )
 
-// SizeExplanation explains why a waiting moldable job is planned on its number of nodes.
+// SizeExplanation explains the planned number of nodes of a waiting moldable job.
 type SizeExplanation struct {
 	view.Sizing
 	view.AllowedSizes
-	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, if this job gets the same part of its reference as the head; 0 if the job has a part of its own
+	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, if the rule uses the head's fraction of its reference size for this job, too; otherwise 0
 	Taken  int          `json:"taken"`          // number of nodes on which the job is planned
-	Keeps  string       `json:"keeps"`          // why the job is planned on no more nodes, in words
+	Keeps  string       `json:"keeps"`          // in words, why the job is not planned on more nodes
 	Listed []SizeOption `json:"listed"`         // in increasing order of nodes
 }
 
 // SizeOption is one configuration in a moldable job's request, with the start and end that the job
-// would have with it behind the jobs before it.
+// would have with this configuration, at its place in the queue.
 type SizeOption struct {
 	Nodes   int       `json:"nodes"`
 	Seconds core.Time `json:"seconds"`
-	Start   core.Time `json:"start"` // Unix seconds; 0 if the plan has no room for it
+	Start   core.Time `json:"start"` // Unix seconds; 0 if the plan has no room for the configuration
 	End     core.Time `json:"end"`
-	Gains   bool      `json:"gains"` // no configuration with as many or fewer nodes is faster; configurations without Gains are never chosen
+	Gains   bool      `json:"gains"` // true if no other configuration with as many or fewer nodes is faster; a configuration without Gains is never chosen
 	May     bool      `json:"may"`   // the site's sizing rule allows the configuration now
 }
 
@@ -52,7 +52,7 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 			one.Start, one.End = start, start+one.Seconds
 		}
 		if one.Nodes == x.Taken && (e.Request == "" || one.Seconds == e.End-e.Start) {
-			one.Start, one.End = e.Start, e.End // the plan considers more than the queue shows, so its times are used for the planned size
+			one.Start, one.End = e.Start, e.End // for the planned size use the plan's times, because the plan considers more than the queue shows
 		}
 		x.Listed = append(x.Listed, one)
 	}
@@ -63,7 +63,8 @@ func (a analysis) sizes(e *view.Entry) *SizeExplanation {
 	return x
 }
 
-// requestOf returns the request of a managed job. For an ordinary moldable job it returns what the batch system knows, in the same form.
+// requestOf returns the request of a managed job. For an ordinary moldable job it returns the sizes that the batch system knows, in the
+// form of a request.
 func requestOf(e *view.Entry) string {
 	if e.Choices != "" {
 		return "mold=" + e.Choices
@@ -71,7 +72,7 @@ func requestOf(e *view.Entry) string {
 	return e.Request
 }
 
-// occupation returns how many nodes other jobs and reservations occupy, from now on.
+// occupation returns how many nodes are occupied by other jobs and by reservations, from now on.
 func (a analysis) occupation() *profile.Profile {
 	all := profile.New(a.queue.Nodes - a.queue.Away)
 	occupy := func(from, to core.Time, nodes int) {
@@ -103,7 +104,7 @@ func (a analysis) occupation() *profile.Profile {
 	return all
 }
 
-// keeps tells why the job is planned on no larger size.
+// keeps returns the reason why the job is not planned with a larger size.
 func (x *SizeExplanation) keeps() string {
 	larger := func(l SizeOption) bool { return l.Gains && l.Nodes > x.Taken }
 	switch within := func(l SizeOption) bool { return larger(l) && l.Nodes <= x.Limit }; {
@@ -141,7 +142,7 @@ func (x *SizeExplanation) keeps() string {
 	return fmt.Sprintf("the site's rule, %s, gives no more", x.Rule)
 }
 
-// size explains in sentences why a job has its size.
+// size returns lines that explain the planned size of a moldable job.
 func (t *explainer) size() []string {
 	x := t.Sizes
 	if x == nil {
@@ -169,7 +170,7 @@ func (t *explainer) size() []string {
 	return lines
 }
 
-// waiting returns the subject and the verb of a sentence about n waiting jobs.
+// waiting returns the beginning of a sentence about n waiting jobs.
 func waiting(n int) string {
 	if n == 1 {
 		return "the one that waits wants"
@@ -177,7 +178,7 @@ func waiting(n int) string {
 	return fmt.Sprintf("the %d that wait want", n)
 }
 
-// between describes the range of sizes that the job may have.
+// between formats the range of sizes that the job may have.
 func between(x *SizeExplanation) string {
 	if x.Least == x.Most {
 		return view.NodesWord(x.Most)
@@ -185,7 +186,7 @@ func between(x *SizeExplanation) string {
 	return fmt.Sprintf("%d to %s", x.Least, view.NodesWord(x.Most))
 }
 
-// load describes which factors the rule `load` tried.
+// load returns lines about how the rule "load" chose the job's size.
 func (t *explainer) load() []string {
 	p := t.Sizes.Parts
 	tried := make([]string, len(t.Sizes.Tried))

@@ -13,9 +13,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// sized returns the queue of lab with a moldable job at its end, to which a rule gave a size as in
-// a plan. 15 nodes are in service, and 11 of them are held. Waiting jobs want 10 nodes, 6 nodes (10
-// at the job's peak), and so on.
+// sized returns the queue that queue returns, with the moldable job 18, whose size was computed by the
+// given rule as in a plan. Of the 15 nodes in service, jobs hold 11. The other waiting jobs want 10
+// nodes, 6 nodes (10 at the job's peak), and so on.
 func sized(t *testing.T, rule, request string, choices []core.EP, limit int) view.Queue {
 	t.Helper()
 	q := queue()
@@ -47,7 +47,7 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	return q
 }
 
-// The texts are for users who have not seen any formula.
+// The golden texts are for users who do not know the formulas of the sizing rules.
 func TestExplainTheSizeOfAMoldableJob(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	const text = "mold=2x20h|4x11h|8x9h|12x10h"
@@ -63,7 +63,7 @@ func TestExplainTheSizeOfAMoldableJob(t *testing.T) {
 	golden(t, "size-within-a-limit.txt", explained(t, lab(t, limited), 18, noon))
 }
 
-// JSON has every listed size, its planned start, and whether the job may have it.
+// The JSON has every size in the request, with its planned start, and whether the job may have the size.
 func TestExplainJSONListsEverySize(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	q := sized(t, "share", "mold=12x10h|8x9h|4x11h|2x20h", list, 0)
@@ -94,7 +94,7 @@ func TestExplainJSONListsEverySize(t *testing.T) {
 	}
 }
 
-// A listed size starts only where its nodes are free for its whole duration.
+// A listed size starts only when its nodes are free for its whole duration.
 func TestListedSizeStartsWhenItsNodesAreFree(t *testing.T) {
 	list := []core.EP{{{Duration: 600, Nodes: 2}}, {{Duration: 500, Nodes: 4}}, {{Duration: 400, Nodes: 8}}}
 	x, err := status.Explain(lab(t, sized(t, "least", "mold=2x600s|4x500s|8x400s", list, 0)), 18)

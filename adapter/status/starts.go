@@ -11,26 +11,26 @@ import (
 	"accordion/core"
 )
 
-// A waiting job has no promise, and its planned start moves as other jobs come and go. An event in the journal records each large move
-// and its reason: `accordion explain` shows it.
+// A waiting job has no promise, and its planned start moves as other jobs come and go. Each large move, with its reason, is recorded as
+// an event in the journal, which `accordion explain` shows.
 
-// smallestMove is the least wait, and the least move of a planned start, that is announced, in
-// seconds.
+// smallestMove is a number of seconds. A first planned start that is nearer than that is not
+// announced, and nor is a smaller move of a planned start.
 const smallestMove core.Time = 60
 
-// announcedPerCycle limits how many starts are announced in one cycle, because each costs two writes to the disk. The others follow in
-// later cycles.
+// announcedPerCycle is the largest number of starts that are announced in one cycle, because each costs two writes to the disk. The
+// others are announced in later cycles.
 const announcedPerCycle = 4
 
-// AnnounceStarts records events for waiting managed jobs: one when a job first has a planned start,
-// and one whenever the start has moved by at least a minute and by at least a tenth of the
-// remaining wait.
+// AnnounceStarts records events for waiting managed jobs. A job gets an event when it first has a
+// planned start. It gets another event whenever its start has moved by at least a minute, and by at
+// least a tenth of the remaining wait.
 func (p *Publisher) AnnounceStarts(v *plan.World) error {
 	announced := 0
 	p.past.news = nil
 	for _, w := range v.Queue {
 		r := w.Managed
-		if r == nil || r.Part != nil || r.Rigid() || // rigid jobs may be hundreds, and their users do not rely on a planned start
+		if r == nil || r.Part != nil || r.Rigid() || // there may be hundreds of rigid jobs, and their users do not rely on a planned start
 			r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
@@ -42,7 +42,7 @@ func (p *Publisher) AnnounceStarts(v *plan.World) error {
 		case r.StartTold != 0 && max(later, -later) < max(smallestMove, ahead/10):
 			r.StartMove = managed.StartMove{}
 			continue
-		case r.StartTold != 0 && (r.StartMove.Why == "" || r.StartMove.Later != (later > 0)): // the reason is visible only in the cycle of the move
+		case r.StartTold != 0 && (r.StartMove.Why == "" || r.StartMove.Later != (later > 0)): // the reason can be found only in the cycle in which the start moves
 			r.StartMove = managed.StartMove{Why: p.whyMoved(v, r, later > 0), Later: later > 0}
 		}
 		if announced == announcedPerCycle {
@@ -57,8 +57,8 @@ func (p *Publisher) AnnounceStarts(v *plan.World) error {
 	return nil
 }
 
-// announceStart records the planned start of a waiting job. If another start was announced before,
-// announceStart records why the start moved.
+// announceStart records an event with the planned start of a waiting job. If another start was
+// announced before, the event also has the reason why the start moved.
 func (p *Publisher) announceStart(v *plan.World, r *managed.Job, start core.Time) error {
 	if r.StartTold == 0 {
 		return p.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
@@ -71,7 +71,7 @@ func (p *Publisher) announceStart(v *plan.World, r *managed.Job, start core.Time
 		map[string]any{"start": start, "before": r.StartTold, "cause": r.StartMove.Why})
 }
 
-// whyMoved returns what moved a planned start in this cycle.
+// whyMoved returns the reason why a planned start moved in this cycle.
 func (p *Publisher) whyMoved(v *plan.World, r *managed.Job, later bool) string {
 	if p.past.entries == nil {
 		return "the sidecar did not run meanwhile"
@@ -82,7 +82,7 @@ func (p *Publisher) whyMoved(v *plan.World, r *managed.Job, later bool) string {
 	return p.past.news.about(r.Key, later)
 }
 
-// news is what happened since the previous cycle and may move planned starts, in words.
+// news has what happened since the previous cycle and may have moved planned starts, as texts for users.
 type news struct {
 	later, earlier []string
 	came, left     []rival // jobs that entered or left the queue, in the order of the queue
@@ -122,7 +122,7 @@ func (p *Publisher) gatherNews(v *plan.World) *news {
 	return n
 }
 
-// addNodeNews adds nodes that left or returned, and new reservations of others.
+// addNodeNews adds texts about nodes that went out of service or returned, and about new reservations of others.
 func (p *Publisher) addNodeNews(v *plan.World, n *news) {
 	switch more := outOfService(v) - p.past.outOfService; {
 	case more > 0:
@@ -148,7 +148,7 @@ func outOfService(v *plan.World) int {
 	return n
 }
 
-// addJobNews adds what happened to a job since the previous cycle.
+// addJobNews adds a text about what happened to a job since the previous cycle.
 func addJobNews(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	r := v.Managed[e.Key()]
 	over := r == nil && (j == nil || j.State == adapter.Done || j.State == adapter.Ending)
@@ -176,7 +176,7 @@ func addJobNews(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	}
 }
 
-// about returns the news that may have moved the job's start: the first two, and how many more there are.
+// about returns the news that may have moved the job's start. It returns the first two texts, and how many more there are.
 func (n *news) about(key adapter.Key, later bool) string {
 	texts := n.earlier
 	rivals, rank := n.left, n.before[key]

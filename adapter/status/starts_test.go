@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// waits adds a managed job that waits, and is planned to start.
+// waits adds a waiting managed job. The job is planned to start at the second `start`; 0 means that it has no planned start.
 func (s *fixture) waits(id int, start core.Time) *managed.Job {
 	r := s.manages(id, managed.Waiting, func(r *managed.Job) {
 		if start > 0 {
@@ -107,7 +107,7 @@ func TestMoveIsAnnouncedFromAMinuteAndATenthOfTheWait(t *testing.T) {
 	}
 }
 
-// The cause is found in the cycle in which the start moves. The event may come in a later cycle.
+// The cause of a move is found in the cycle in which the start moves, but the event may be recorded in a later cycle.
 func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 	s := newFixture(t)
 	for id := range 4 {
@@ -120,11 +120,11 @@ func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s later: n1 burned")
 
-	r.StartTold, r.StartMove = t0+700, managed.StartMove{Why: "n1 burned", Later: true} // now the start is earlier
+	r.StartTold, r.StartMove = t0+700, managed.StartMove{Why: "n1 burned", Later: true} // now the planned start is earlier than the announced one, so the stored reason no longer applies
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
 
-	r.StartTold, r.StartMove = t0+500, managed.StartMove{Why: "n1 burned", Later: true} // the start moved back
+	r.StartTold, r.StartMove = t0+500, managed.StartMove{Why: "n1 burned", Later: true} // the planned start has moved back to the announced one
 	s.ok(s.AnnounceStarts(s.v))
 	s.wantEvents()
 	if r.StartMove != (managed.StartMove{}) {
@@ -132,7 +132,8 @@ func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
 	}
 }
 
-// moved returns the cause in the event about a waiting job's start, after the world has changed from one cycle to the next.
+// moved returns the cause in the event about the move of a waiting job's start. The functions before and after prepare the cycle before
+// and the cycle after the move.
 func moved(t *testing.T, before, after func(*fixture), later bool) string {
 	t.Helper()
 	s := newFixture(t)

@@ -1,8 +1,8 @@
-// Package status publishes and prints what users see of a cluster. In the sidecar, a Publisher
-// writes the documents of package view to the journal and records why planned starts move.
-// Elsewhere, Read, ReadQueue and Explain read them back, and explain why a job waits; reports print
-// tables and sentences, or JSON. They read only the journal, so they work while the sidecar or the
-// batch system is down.
+// Package status publishes and prints what users see of a cluster. In the sidecar, a Publisher writes
+// the documents of package view to the journal, and records why planned starts move. In other
+// programs, Read, ReadQueue and Explain read these documents, and explain why a job waits. Their
+// results print tables, sentences or JSON. They read only the journal, so they also work while the
+// sidecar or the batch system is down.
 //
 //	err := publisher.Publish(world) // in the sidecar, each cycle
 //
@@ -11,8 +11,8 @@
 //	x, err := status.Explain(j, 4711)
 //	err = x.Write(os.Stdout, time.Now(), time.Local)
 //
-// An explanation has three layers: explain.go collects the facts about one job from the queue and the events, reasons.go finds out why the
-// job waits, and sentences.go prints both for the user.
+// An explanation is made in three files. explain.go collects the facts about one job from the queue and the events. reasons.go finds out
+// why the job waits. sentences.go prints both for the user.
 package status
 
 import (
@@ -30,13 +30,13 @@ import (
 	"accordion/core"
 )
 
-// Sidecar tells whether a sidecar runs that writes to the journal.
+// Sidecar tells whether the sidecar that writes to the journal is running.
 type Sidecar struct {
 	Running bool `json:"running"`
 	PID     int  `json:"pid,omitempty"` // 0 if not known
-	// Since and Away describe a sidecar that does not run, for a user who may not open its journal:
-	// since which Unix second it has not run (0 if not known), and why no jobs are shown. Both are
-	// absent if the jobs are known.
+	// Since and Away describe a sidecar that does not run, for a user who may not open its journal.
+	// Since is the Unix second since which the sidecar has not run; 0 if not known. Away is the reason
+	// why no jobs are shown. Both are absent if jobs are shown.
 	Since core.Time `json:"since,omitempty"`
 	Away  string    `json:"away,omitempty"`
 }
@@ -66,8 +66,8 @@ func Read(j journal.Reader) (Report, error) {
 	return r, err
 }
 
-// Table writes the report as text: a line on the sidecar, then one line for each managed job. Times
-// are in the given zone, and have a date if it is not today's.
+// Table writes the report as text: a line about the sidecar, and then one line for each managed job.
+// Times are in the given zone. A time on another day than now has a date.
 func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder
@@ -85,12 +85,12 @@ func (r Report) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	return err
 }
 
-// stale is an age in seconds. If the status of a running sidecar is older, the sidecar cannot read
-// the batch system. Otherwise the sidecar would have written a status every few seconds, even while
+// stale is an age in seconds. If the status of a running sidecar is older than that, the sidecar
+// cannot read the batch system. A sidecar that can writes a status every few seconds, even while
 // nothing changes.
 const stale = 120
 
-// page has the time and the time zone for which a text is printed.
+// page has the present time and the time zone with which a text is printed.
 type page struct {
 	now  time.Time
 	zone *time.Location
@@ -106,8 +106,8 @@ func managedJobs(n int) string {
 	return fmt.Sprintf("%d managed jobs", n)
 }
 
-// headline returns the first line of a text: what it shows, as of when, and whether the sidecar
-// runs and the batch system answers.
+// headline returns the first line of a text: what the text shows, the time of the data, whether the
+// sidecar runs, and whether the batch system answers.
 func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	where := "Accordion"
 	if cluster != "" {
@@ -130,7 +130,7 @@ func (p page) headline(s Sidecar, at core.Time, cluster, what string) string {
 	return fmt.Sprintf("%s: THE SIDECAR IS NOT RUNNING since %s (%s); then: %s", where, p.moment(at), p.since(at), what)
 }
 
-// ago describes how old something is, and returns "" if it is at most a second old.
+// ago describes how long ago a Unix second was. It returns "" if that was at most a second ago.
 func (p page) ago(at core.Time) string {
 	if p.now.Unix()-at < 2 {
 		return ""
@@ -138,7 +138,7 @@ func (p page) ago(at core.Time) string {
 	return ", " + p.since(at)
 }
 
-// since describes how long ago a Unix second was, rounded as span does.
+// since describes how long ago a Unix second was, rounded by span.
 func (p page) since(at core.Time) string {
 	d := p.now.Unix() - at
 	if d < 0 {
@@ -147,7 +147,7 @@ func (p page) since(at core.Time) string {
 	return span(d) + " ago"
 }
 
-// span formats a number of seconds. The longer it is, the coarser it is rounded.
+// span formats a number of seconds. The larger the number is, the more it is rounded.
 func span(d core.Time) string {
 	switch {
 	case d < 120:
@@ -185,7 +185,7 @@ func plain(header ...any) table.Writer {
 	return t
 }
 
-// moment formats a Unix second, with a date if it is not today's.
+// moment formats a Unix second as a time of day. If it is not today, the date is included.
 func (p page) moment(at core.Time) string {
 	if at == 0 {
 		return "-"
@@ -197,7 +197,7 @@ func (p page) moment(at core.Time) string {
 	return t.Format("2006-01-02T15:04:05")
 }
 
-// end returns the promised end, or for a waiting job the planned end with a leading ~.
+// end formats the promised end of a job. For a waiting job it formats the planned end, with a leading ~.
 func (p page) end(j view.Job) string {
 	switch {
 	case j.Promised != 0:
@@ -215,7 +215,7 @@ func step(j view.Job) string {
 	return fmt.Sprintf("%d/%d", j.Step, j.Steps)
 }
 
-// nodes describes which nodes the job holds, and how many.
+// nodes formats the nodes that the job holds, and their number.
 func nodes(j view.Job) string {
 	if j.Nodes == "" {
 		return "-"

@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// UsageReport is what `accordion queue --usage --json` prints: node-seconds that jobs used, and that were reserved ahead for them but not
-// used, by user and account, as of Read.
+// UsageReport is what `accordion queue --usage --json` prints. It has, for each user and account, the node-seconds that jobs used, and the
+// node-seconds that were reserved ahead for jobs but not used. The counts are those of the Unix second Read.
 type UsageReport struct {
 	Sidecar Sidecar    `json:"sidecar"`
 	Read    core.Time  `json:"read"`
@@ -22,7 +22,7 @@ type UsageReport struct {
 	Over    []string   `json:"over"` // users for whose jobs no later steps are reserved ahead
 }
 
-// OfUsage returns the usage as of r.Read.
+// OfUsage returns the usage at the Unix second r.Read.
 func (r QueueReport) OfUsage() UsageReport {
 	u := UsageReport{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, Usage: view.Usage{Users: []view.UserUsage{}}, Over: []string{}}
 	if r.Usage == nil {
@@ -36,7 +36,7 @@ func (r QueueReport) OfUsage() UsageReport {
 	return u
 }
 
-// Table writes the usage as text: a line on the limit, then one line for each user and account.
+// Table writes the usage as text: a line about the limit, and then one line for each user and account.
 func (r UsageReport) Table(w io.Writer, now time.Time, zone *time.Location) error {
 	p := page{now: now.In(zone), zone: zone}
 	var b strings.Builder

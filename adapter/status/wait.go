@@ -19,27 +19,27 @@ type Pool struct {
 	Free  int `json:"free"`
 }
 
-// Shortage is the first instant at which a job would have too few nodes if it started earlier than planned.
+// Shortage describes the first instant at which a job would have too few nodes if it started earlier than planned.
 type Shortage struct {
 	At    core.Time `json:"at"`
 	Step  int       `json:"step"` // the job's step at that instant, from 1
 	Needs int       `json:"needs"`
-	Free  int       `json:"free"` // nodes that the jobs before it leave free
+	Free  int       `json:"free"` // number of nodes that the jobs before this job leave free
 }
 
 // Release describes nodes that become free when a job ends or shrinks, or a reservation ends.
 type Release struct {
 	At      core.Time  `json:"at"`
 	Nodes   int        `json:"nodes"`
-	Keeps   int        `json:"keeps,omitempty"` // nodes that the job still has afterwards
+	Keeps   int        `json:"keeps,omitempty"` // number of nodes that the job still has after the release
 	Job     core.JobID `json:"job,omitempty"`   // the job that releases the nodes; 0 if a reservation ends
 	User    string     `json:"user,omitempty"`
 	Closure string     `json:"closure,omitempty"`
-	Holds   bool       `json:"holds"`   // the job has the nodes now; false if a job before it in the queue will have them
-	Managed bool       `json:"managed"` // At comes from a plan of Accordion; false if it comes from the time limit of an ordinary job
+	Holds   bool       `json:"holds"`   // the releasing job has the nodes now; false if it still waits in the queue
+	Managed bool       `json:"managed"` // At is from the sidecar's plan; false if At is from the time limit of an ordinary job
 }
 
-// endOrForever returns the end of a job, or core.Forever if it has none (0).
+// endOrForever returns t, or core.Forever if t is 0, which means that a job has no end.
 func endOrForever(t core.Time) core.Time {
 	if t == 0 {
 		return core.Forever
@@ -47,15 +47,15 @@ func endOrForever(t core.Time) core.Time {
 	return t
 }
 
-// analysis computes why a job waits, from the queue and the plan in it.
+// analysis has the data with which the reason why a job waits is computed: the queue, with the planned times in it.
 type analysis struct {
 	queue    *view.Queue
 	now      core.Time
 	others   []view.Entry // jobs that hold nodes, or come before the job in the queue
-	approach core.Time    // seconds before a reservation of others by which the job must have ended
+	approach core.Time    // number of seconds by which the job must end before a reservation of others begins
 }
 
-// analyze returns the analysis for a job of the queue, without other jobs. The job may be nil.
+// analyze returns an analysis for the job e of the queue, or for no job if e is nil. Its field `others` is empty.
 func analyze(q *view.Queue, now core.Time, e *view.Entry) analysis {
 	a := analysis{queue: q, now: now}
 	if e != nil && e.Request != "" && e.Kind != "rigid" {
@@ -86,8 +86,8 @@ func (a analysis) pool() Pool {
 	return p
 }
 
-// closed returns how many nodes are in reservations of others at t, if each reservation begins
-// `earlier` seconds earlier than it does.
+// closed returns how many nodes are in reservations of others at the second t. Each reservation counts
+// from `earlier` seconds before its start.
 func (a analysis) closed(t, earlier core.Time) int {
 	n := 0
 	for _, c := range a.queue.Closures {
@@ -98,7 +98,7 @@ func (a analysis) closed(t, earlier core.Time) int {
 	return n
 }
 
-// free returns how many nodes the other jobs and reservations leave at t. It is negative where they overlap.
+// free returns how many nodes the other jobs and reservations leave free at the second t. The result is negative if they overlap.
 func (a analysis) free(t core.Time) int {
 	n := a.queue.Nodes - a.queue.Away - a.closed(t, a.approach)
 	for i := range a.others {
@@ -107,7 +107,7 @@ func (a analysis) free(t core.Time) int {
 	return n
 }
 
-// profileOf returns the nodes that a job holds from its start on.
+// profileOf returns the profile of a job, from its start on.
 func profileOf(e *view.Entry) core.EP {
 	if len(e.Plan) > 0 {
 		return e.Plan
@@ -116,8 +116,8 @@ func profileOf(e *view.Entry) core.EP {
 }
 
 // shortage returns the first instant at which the job has too few nodes if it starts at `begin`. It
-// returns nil if the queue shows no such instant. The plan may still know of a shortage, for
-// example because a node is just being released.
+// returns nil if the queue shows no such instant. Even then the job may not be able to start at
+// `begin`, because the plan knows more than the queue: for example, a node may just be released.
 func (a analysis) shortage(e *view.Entry, begin core.Time) *Shortage {
 	from := begin
 	for i, s := range profileOf(e) {
@@ -131,8 +131,8 @@ func (a analysis) shortage(e *view.Entry, begin core.Time) *Shortage {
 	return nil
 }
 
-// instants returns the instant `from`, and every instant before `to` at which other jobs or
-// reservations may take nodes.
+// instants returns `from`, and every later second before `to` at which other jobs or reservations may
+// take nodes.
 func (a analysis) instants(from, to core.Time) []core.Time {
 	all := []core.Time{from}
 	add := func(t core.Time) {
@@ -157,7 +157,7 @@ func (a analysis) instants(from, to core.Time) []core.Time {
 	return slices.Compact(all)
 }
 
-// releases returns the nodes that become free from now to the instant `until`, the last ones first.
+// releases returns the nodes that become free between now and the second `until`. The nodes that become free last come first.
 func (a analysis) releases(until core.Time) []Release {
 	all := []Release{}
 	add := func(at core.Time, nodes int, r Release) {
@@ -200,8 +200,8 @@ func (a analysis) releases(until core.Time) []Release {
 	return all
 }
 
-// withFirstChoice returns a copy of a job without a place in the plan. The plan of the copy is the
-// first configuration in the job's request.
+// withFirstChoice returns a copy of a job that has no planned start. The copy's Plan is the first
+// configuration in the job's request.
 func withFirstChoice(e *view.Entry) *view.Entry {
 	one := *e
 	one.Plan = core.EP{{Duration: 1, Nodes: e.Size}}

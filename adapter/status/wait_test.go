@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// everySecond finds the shortage by looking at each second.
+// everySecond returns the same as analysis.shortage, but checks every second.
 func everySecond(a analysis, e *view.Entry, begin core.Time) *Shortage {
 	second := begin
 	for i, s := range profileOf(e) {

@@ -13,7 +13,7 @@ import (
 	"accordion/core"
 )
 
-// One user's long profile, name or list of nodes must not make tables unreadable for others.
+// The long profile, name or list of nodes of one user's job must not make tables unreadable for other users.
 func TestJobOf600StepsIsShortened(t *testing.T) {
 	var plan core.EP
 	var request, nodes []string

@@ -2,23 +2,23 @@ package view
 
 import "accordion/core"
 
-// Applications is what `accordion status` shows of the launchers' applications (delegated scheduling). Times are Unix seconds by the
-// sidecar's clock; 0 if there is none.
+// Applications is what `accordion status` shows of the launchers' applications (delegated scheduling). Times are Unix seconds of the
+// sidecar's clock. A time is 0 if it does not apply.
 type Applications struct {
 	At           core.Time            `json:"at"`
 	Clusters     []ApplicationCluster `json:"clusters"`
-	Applications []Application        `json:"applications"` // applications ordered by rank; applications whose launcher has not subscribed come last
+	Applications []Application        `json:"applications"` // ordered by rank; an application whose launcher has not subscribed has no rank, and comes last
 }
 
 // ApplicationCluster is one of the clusters that applications may use.
 type ApplicationCluster struct {
 	Name  string `json:"name"`
 	Hosts int    `json:"hosts"`
-	Lost  bool   `json:"lost,omitempty"`  // the cluster was not read for a minute, so that all its hosts are busy in the views of launchers
-	Never bool   `json:"never,omitempty"` // the cluster was not read yet
+	Lost  bool   `json:"lost,omitempty"`  // the cluster has not been read for a minute, so that views of launchers show all its hosts as busy
+	Never bool   `json:"never,omitempty"` // the cluster has not been read yet
 }
 
-// Application is an application of a launcher.
+// Application describes one application of a launcher.
 type Application struct {
 	ID       int64             `json:"id"`
 	Name     string            `json:"name,omitempty"`
@@ -30,16 +30,16 @@ type Application struct {
 	Tag      int64             `json:"tag"` // number of the current request; -1 if there is none
 	Walltime core.Time         `json:"walltime,omitempty"`
 	Estimate core.Time         `json:"estimate,omitempty"` // estimated start
-	Moved    string            `json:"moved,omitempty"`    // what changed the estimate last
+	Moved    string            `json:"moved,omitempty"`    // what last changed the estimate
 	Why      string            `json:"why,omitempty"`      // why the application waits
 	View     int64             `json:"view"`               // number of the last view sent
 	Acked    int64             `json:"acked"`              // number of the last view acknowledged
-	Launcher bool              `json:"launcher"`           // the launcher is connected
-	Away     core.Time         `json:"away,omitempty"`     // since when the launcher is not connected
-	Owes     core.Time         `json:"owes,omitempty"`     // since when the launcher should have answered the last view
+	Launcher bool              `json:"launcher"`           // whether the launcher is connected
+	Away     core.Time         `json:"away,omitempty"`     // when the launcher disconnected
+	Owes     core.Time         `json:"owes,omitempty"`     // when the answer to the last view was due, if the launcher has not answered it
 	At       core.Time         `json:"at,omitempty"`       // when the application started
-	By       core.Time         `json:"by,omitempty"`       // when the application ends at the latest
-	Went     core.Time         `json:"went,omitempty"`     // when the application's parts passed the barrier
+	By       core.Time         `json:"by,omitempty"`       // the latest time at which the application ends
+	Went     core.Time         `json:"went,omitempty"`     // when all parts of the application had arrived at the barrier
 	Tries    int               `json:"tries"`              // number of attempts to start the application
 	Failed   string            `json:"failed,omitempty"`   // why the last attempt failed
 }

@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// A change in a field that Same does not compare would not be shown to users.
+// If Same did not compare a field, users would not see a change of that field.
 func TestSameComparesEveryField(t *testing.T) {
 	for _, other := range []any{
 		int64(1), core.JobID(1), 1, "x", core.EP{{Duration: 1, Nodes: 1}}, &Limit{Nodes: 1}, []adapter.RankPart{{}}, []Job{{}}, &AllowedSizes{},

@@ -10,18 +10,18 @@ import (
 	"accordion/core/sizing"
 )
 
-// Sizing is the system load from which a sizing rule (package sizing) computes how many nodes the
-// moldable jobs of a machine may get now.
+// Sizing is the load of a machine. A sizing rule (package sizing) uses it to compute how many nodes
+// moldable jobs may get now.
 type Sizing struct {
 	Rule    string `json:"rule"`
-	Machine int    `json:"machine"` // number of nodes in service and not in a reservation of others
-	Held    int64  `json:"held"`    // how many of these nodes are held by jobs
-	Wanted  int64  `json:"wanted"`  // sum of the references of waiting jobs, including ordinary jobs
-	Waiting int    `json:"waiting"` // number of these jobs
-	Mean    Number `json:"mean"`    // mean reference of running and waiting jobs, in nodes
+	Machine int    `json:"machine"` // number of the machine's nodes that are in service and not in a reservation of others
+	Held    int64  `json:"held"`    // number of these nodes that jobs hold
+	Wanted  int64  `json:"wanted"`  // sum of the reference sizes of all waiting jobs, including ordinary jobs
+	Waiting int    `json:"waiting"` // number of waiting jobs, including ordinary jobs
+	Mean    Number `json:"mean"`    // mean reference size of running and waiting jobs, in nodes
 }
 
-// Number is shown with two decimal places.
+// Number is a number that is rounded to two decimal places.
 type Number float64
 
 // String formats the number without trailing zeros.
@@ -30,20 +30,20 @@ func (n Number) String() string { return strconv.FormatFloat(float64(n), 'f', -1
 // rounded rounds x to two decimal places, and turns −0 into 0.
 func rounded(x float64) Number { return Number(math.Round(100*x)/100 + 0) }
 
-// AllowedSizes is the range of sizes that a rule allows a moldable job now, with the numbers from
-// which the rule computed the range.
+// AllowedSizes is the range of sizes that a sizing rule allows a moldable job now, with the numbers
+// from which the rule computed the range.
 type AllowedSizes struct {
-	Reference int         `json:"reference"`       // nodes of the listed size with the smallest nodes x time^2
-	Seconds   core.Time   `json:"seconds"`         // duration of that size
-	Part      Number      `json:"part"`            // nodes that the rule gives the job, before rounding to a listed size
+	Reference int         `json:"reference"`       // reference size: number of nodes of the requested size for which nodes × time² is smallest
+	Seconds   core.Time   `json:"seconds"`         // duration with the reference size
+	Part      Number      `json:"part"`            // number of nodes that the rule gives the job, before rounding to a requested size
 	Least     int         `json:"least"`           // smallest requested size that the job may get now
 	Most      int         `json:"most"`            // largest requested size that the job may get now
 	Limit     int         `json:"limit"`           // number of nodes that the site allows the job; 0 means no limit
-	Parts     LoadParts   `json:"load,omitzero"`   // for the rule load
-	Tried     []LoadTrial `json:"tried,omitempty"` // for the rule load
+	Parts     LoadParts   `json:"load,omitzero"`   // only for the rule "load"
+	Tried     []LoadTrial `json:"tried,omitempty"` // only for the rule "load"
 }
 
-// LoadParts are the parts of the machine's load over the job's run time, for the part of its reference that the job gets.
+// LoadParts are the parts that add up to the machine's load over the job's run time, for the size that the job gets.
 type LoadParts struct {
 	Own     Number `json:"own"`
 	Running Number `json:"running"`
@@ -51,14 +51,14 @@ type LoadParts struct {
 	Future  Number `json:"future"`
 }
 
-// LoadTrial is a factor by which all references were multiplied, and the resulting load.
+// LoadTrial is one factor by which the rule "load" multiplied all reference sizes, and the resulting load of the machine.
 type LoadTrial struct {
 	Factor Number `json:"factor"`
 	Load   Number `json:"load"`
-	Better bool   `json:"better"` // whether the load is better than all loads before it; the last better trial is used
+	Better bool   `json:"better"` // whether the load is better than in all earlier trials; the rule uses the last trial with Better set
 }
 
-// NewSizing returns the load that a rule considers.
+// NewSizing returns the load from which the given rule computes sizes.
 func NewSizing(rule string, w *sizing.World) Sizing {
 	return Sizing{
 		Rule: rule, Machine: w.Machine, Held: w.Held, Wanted: w.Wanted, Waiting: len(w.Waiting),
@@ -67,7 +67,7 @@ func NewSizing(rule string, w *sizing.World) Sizing {
 }
 
 // NewAllowedSizes returns the sizes that a rule allows a job on a machine with the given number of
-// nodes. It returns nil if the machine is too small for each of the job's sizes.
+// nodes. It returns nil if the machine is too small for all of the job's sizes.
 func NewAllowedSizes(rule sizing.Sizing, g sched.SizeBasis, machine int) *AllowedSizes {
 	w, s := g.World, g.Sizes
 	factor := 0.
@@ -90,7 +90,7 @@ func NewAllowedSizes(rule sizing.Sizing, g sched.SizeBasis, machine int) *Allowe
 	}
 	one.Least, one.Most = s.Steps[lo].Nodes, s.Steps[hi].Nodes
 	one.Part = rounded(min(factor, core.MaxNodes) * float64(s.Nodes))
-	if factor == 0 { // the smallest allowed size, for any reference
+	if factor == 0 { // the rule allows only the smallest size, whatever the reference size is
 		one.Part = Number(one.Least)
 	}
 	return one

@@ -5,8 +5,8 @@ import (
 	"accordion/core"
 )
 
-// Snapshot is everything that the pages in a browser show of a cluster at one instant. It is immutable: the loop makes a new one each time,
-// and any goroutine may read it.
+// Snapshot is everything that the pages in a browser show of a cluster at one instant. A Snapshot never changes, so any goroutine may
+// read it.
 type Snapshot struct {
 	Read   core.Time // Unix second of the reading
 	Now    core.Time // Unix second of the cycle
@@ -23,8 +23,8 @@ type Snapshot struct {
 type SnapshotNode struct {
 	Name  string
 	State string // "" means in service; otherwise one of the constants below
-	Why   string // the batch system's reason if it is not in service
-	Out   bool   // the plan does not use it, because it has been out of service for a while
+	Why   string // the batch system's reason why the node is not in service
+	Out   bool   // the plan does not use the node, because it has been out of service for some time
 }
 
 // The values of SnapshotNode.State.
@@ -34,15 +34,15 @@ const (
 	NodeAsleep = "asleep"
 )
 
-// SnapshotClosure is a Closure with its nodes, as a host list.
+// SnapshotClosure is a Closure with the names of its nodes.
 type SnapshotClosure struct {
 	Closure
-	On string
+	On string // the nodes, as a host list
 }
 
-// Breach tells by how much a promise could not be kept.
+// Breach describes a promise that could not be kept.
 type Breach struct {
 	Promised core.Time // Unix second of the promised end
-	Slipped  core.Time // seconds by which the end had moved when the breach was last announced
-	Cause    string    // late application, late shrinker, ordinary overrun, lost node, batch system
+	Slipped  core.Time // number of seconds by which the end was later than promised when an event was last recorded
+	Cause    string    // such as "late application", "late shrinker", "ordinary overrun", "lost node" or "batch system"
 }

@@ -40,7 +40,7 @@ func TestUserIsOverLimitWhenUnusedExceedsLimitAndUsed(t *testing.T) {
 	} {
 		l := NewUsageLedger(week, nil)
 		l.Limit = test.limit
-		l.Add("ann", "physics", test.used, test.unused/2, 0) // charged to two accounts, because the limit is for all accounts of a user together
+		l.Add("ann", "physics", test.used, test.unused/2, 0) // two accounts, because the limit applies to the sum of a user's accounts
 		l.Add("ann", "chemistry", 0, test.unused-test.unused/2, 0)
 		if got := l.Over("ann", test.after); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// policy lets a page load only files of this server, run no inline scripts, and not be embedded in other pages.
+// policy is the Content-Security-Policy of all pages: a page loads only files of this server, runs no inline scripts, and cannot be
+// embedded in other pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard returns a handler that accepts a request only if it reads (GET, HEAD), addresses this
-// server by one of the server's names, and does not come from another site's page.
+// guard returns a handler that passes a request to `next` only if the request is GET or HEAD, uses one
+// of the server's names, and does not come from another site's page.
 func (h *Server) guard(next http.Handler) http.Handler {
 	names := h.names()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +31,7 @@ func (h *Server) guard(next http.Handler) http.Handler {
 			header.Set("Allow", "GET, HEAD")
 			http.Error(w, "this page is only read", http.StatusMethodNotAllowed)
 		case !h.answersTo(names, r.Host):
-			// Otherwise a site that points its own name to this address could read the page through a visitor's browser.
+			// Otherwise another site could point its own host name to this address, and read the page through the browser of a visitor.
 			http.Error(w, "this server does not answer to that name: the administrator adds it with [web] names", http.StatusMisdirectedRequest)
 		case crossSite(r):
 			http.Error(w, "other sites' pages may not ask for this", http.StatusForbidden)
@@ -53,8 +54,8 @@ func (h *Server) names() []string {
 	return append(all, "localhost")
 }
 
-// answersTo reports whether the server answers to the host name in a request. It always answers to an IP address, because no other site can
-// control that.
+// answersTo reports whether the server answers a request with the given host name. If the host is an IP address, it always answers, because
+// another site cannot make an IP address point to this server.
 func (h *Server) answersTo(names []string, host string) bool {
 	if h.options.Any && len(h.options.Names) == 0 {
 		return true
@@ -69,8 +70,8 @@ func (h *Server) answersTo(names []string, host string) bool {
 	return slices.Contains(names, host)
 }
 
-// crossSite reports whether another site's page made the request, according to the browser.
-// Following a link from another site's page does not count.
+// crossSite reports whether, according to the browser, a page of another site made the request. A
+// request that follows a link in such a page does not count.
 func crossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate"

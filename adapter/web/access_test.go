@@ -66,7 +66,7 @@ func TestRequestsThatAreAccepted(t *testing.T) {
 	}
 }
 
-// The test writes requests itself, because HTTP clients clean paths, and an attacker does not.
+// The test writes the requests without an HTTP client, because clients clean up paths, and an attacker would not.
 func TestNoPathLeadsToAFile(t *testing.T) {
 	_, address := open(t, Options{})
 	for _, path := range []string{"/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/./page.css", "/assets/page.css", "/page.css/..", `/..\..\etc`, "/page.html", "/main.js%00", "/.."} {
@@ -122,7 +122,7 @@ func TestSocketIsOpenToAllAndReplacesOneOfADeadServer(t *testing.T) {
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "another process answers") || !strings.Contains(err.Error(), "[web] listen") {
 		t.Errorf("a second one: %v", err)
 	}
-	first.(*net.UnixListener).SetUnlinkOnClose(false) // the socket stays, as after a server that was killed
+	first.(*net.UnixListener).SetUnlinkOnClose(false) // the socket remains, as after a server was killed
 	first.Close()
 	second, err := Listen(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestSocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 	}
 }
 
-// accordion.service sets UMask=0077.
+// The umask in this test is the one that accordion.service sets (UMask=0077).
 func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
 	top, err := os.MkdirTemp("", "umask") // t.TempDir is too long for sockets
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"accordion/internal/browser"
 )
 
-// busy returns a cluster with everything that a page may show: late jobs and broken promises, nodes out of service, moldable jobs.
+// busy returns a cluster with everything that a page may show, such as late jobs, broken promises, nodes out of service, and moldable jobs.
 func busy() *view.Snapshot {
 	s := clusterOf(24, 6, 20)
 	s.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 1800, Cause: "lost node"}}
@@ -26,7 +26,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	for _, l := range []look{desk, {browser.Dark, browser.Desk}, {browser.Light, browser.Phone}, {browser.Dark, browser.Phone}} {
 		for _, path := range []string{"/", "/?user=ann", "/job?id=1", "/job?id=8", "/job?id=4711"} {
 			if l != desk && (path == "/?user=ann" || path == "/job?id=4711" || l.width == browser.Desk && path == "/job?id=8") {
-				continue // these fields are shown in the same way for other jobs
+				continue // with this look, other pages show the same
 			}
 			p := visit(t, root, path, l)
 			for _, fault := range browser.Faults(p) {
@@ -83,7 +83,7 @@ func TestTenThousandJobsInABrowser(t *testing.T) {
 	if times[2] < 5_000 {
 		t.Errorf("%.0f rectangles are drawn", times[2])
 	}
-	if times[0]+times[1] > 20_000 { // generous for a busy machine; on an idle one it takes some tenths of a second
+	if times[0]+times[1] > 20_000 { // a large limit, because the machine may be busy; on an idle machine this takes some tenths of a second
 		t.Errorf("an edition took %v ms", times)
 	}
 	p.Quiet()

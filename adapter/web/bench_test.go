@@ -2,8 +2,9 @@ package web
 
 import "testing"
 
-// BenchmarkVersionsOf10000Jobs measures the cost of a version of 10,000 jobs in which every plan
-// has moved. A version is computed once for all readers, outside the loop.
+// BenchmarkVersionsOf10000Jobs measures how long it takes to compute a version with 10,000 jobs, all of
+// whose planned starts have changed. A version is computed once for all readers, and the loop does not
+// wait for that.
 func BenchmarkVersionsOf10000Jobs(b *testing.B) {
 	s := clusterOf(1000, 150, 9850)
 	h := New(Options{})

@@ -18,7 +18,7 @@ type look struct {
 
 var desk = look{browser.Light, browser.Desk}
 
-// visit opens an address. All files that the page requests must begin with root.
+// visit opens a page in a browser tab. The addresses of all files that the page requests must begin with root.
 func visit(t *testing.T, root, path string, l look) *browser.Tab {
 	t.Helper()
 	p := browser.New(t, root+"/")

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// elsewhere is a listener whose connections seem to come from the host in from.
+// elsewhere is a listener whose connections seem to come from the host whose address is stored in the field `from`.
 type elsewhere struct {
 	net.Listener
-	from *atomic.Value // a string
+	from *atomic.Value // the address, a string
 }
 
 func (l elsewhere) Accept() (net.Conn, error) {
@@ -33,7 +33,7 @@ type hosted struct {
 
 func (h hosted) RemoteAddr() net.Addr { return h.at }
 
-// One client opens as many streams as all clients together may have open.
+// One client opens as many streams as all clients together may have. Another client can still open one.
 func TestClientWithAllStreamsBlocksNoOther(t *testing.T) {
 	h := New(Options{Any: true, Clock: func() time.Time { return time.Unix(noon, 0) }})
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,10 +80,10 @@ func TestClientWithAllStreamsBlocksNoOther(t *testing.T) {
 	}
 }
 
-// All clients that open pages of jobs wait for the same two places.
+// Only two pages of jobs are explained at the same time, for all clients together.
 func TestClientThatAsksWithoutEndBlocksNoOther(t *testing.T) {
 	h, root := open(t, Options{})
-	for range mostExplained { // both places are taken
+	for range mostExplained { // as if both explanations were in progress
 		h.explainer <- struct{}{}
 	}
 	var asked sync.WaitGroup

@@ -16,8 +16,8 @@ import (
 
 const noon core.Time = 1_780_000_000
 
-// clusterOf returns a cluster with jobs of all kinds. `run` jobs run and `wait` jobs wait, each
-// planned for the time when its nodes are free.
+// clusterOf returns a cluster with jobs of all kinds. The parameter `run` is the number of running jobs
+// and `wait` is the number of waiting jobs. Each waiting job is planned to start when nodes are free.
 func clusterOf(nodes, run, wait int) *view.Snapshot {
 	s := &view.Snapshot{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
 	for i := range nodes {
@@ -57,7 +57,8 @@ func clusterOf(nodes, run, wait int) *view.Snapshot {
 	return s
 }
 
-// later returns a snapshot some seconds after s, in which the first waiting job has started and every other plan has moved.
+// later returns a snapshot that is some seconds later than s. In this snapshot the first waiting job has started, and the planned starts
+// of all other waiting jobs have moved.
 func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	n := *s
 	n.Now, n.Read = s.Now+seconds, s.Read+seconds
@@ -71,7 +72,7 @@ func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	return &n
 }
 
-// open serves a new server until the test ends, and returns its address.
+// open starts a server that serves until the test ends. It returns the server and its address.
 func open(t testing.TB, o Options) (*Server, string) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
@@ -100,7 +101,7 @@ func serveOn(t testing.TB, h *Server, l net.Listener) {
 	})
 }
 
-// shows passes a snapshot to the server, and waits until its version exists.
+// shows passes a snapshot to the server, and waits for the version of this snapshot.
 func shows(t testing.TB, h *Server, s *view.Snapshot) *version {
 	t.Helper()
 	before := h.newest()

@@ -23,13 +23,13 @@ var (
 	narrow = canvas{360, 220, 36, 350, 14, 188, 3}
 )
 
-// drawing shows a job's nodes over time: the nodes that the job held, holds and will hold by its
-// promise or plan.
+// drawing is a chart of one job's number of nodes over time: in the past, now and, by its promise or
+// plan, in the future.
 type drawing struct {
 	canvas
 	Class   string
 	About   string // text for screen readers
-	Held    string // SVG paths of the nodes that the job held and holds, and of the planned nodes
+	Held    string // SVG path for the nodes that the job held until now; Planned is the path for the future
 	Planned string
 	Now     float64
 	ShowNow bool
@@ -37,7 +37,8 @@ type drawing struct {
 	Up      []charts.Tick
 }
 
-// drawJob draws a job of a version. j is nil if the job has ended. It returns nil if nothing is known to draw.
+// drawJob draws the job with the number id, which is j in the version, or nil if it has ended. It returns nil if nothing is known that
+// could be drawn.
 func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	now := e.snapshot.Now
 	var held, planned []charts.Span
@@ -71,8 +72,8 @@ func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
 	return d
 }
 
-// pastSpans returns the nodes that a job held between the second `from` and its last change of
-// nodes.
+// pastSpans returns the numbers of nodes that a job held between the second `from` and the last change
+// of its nodes.
 func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	for _, h := range e.state.Past {
 		if names, err := hostlist.Expand(h.Nodes); err == nil && h.ID == id && h.To > from {
@@ -82,14 +83,14 @@ func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	return all
 }
 
-// heldSpans returns the nodes that a job held until now.
+// heldSpans returns the numbers of nodes that a job held from its start until now.
 func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	if !j.Holds() {
 		return nil
 	}
 	all := e.pastSpans(j.ID, j.Start)
 	since := max(j.Start, e.state.Jobs[e.state.from[int64(j.ID)]].Since)
-	if len(all) == 0 && since > j.Start && len(j.Plan) > 1 { // earlier nodes are known only from the plan
+	if len(all) == 0 && since > j.Start && len(j.Plan) > 1 { // which nodes the job held before `since` is known only from the plan
 		for _, s := range charts.Spans(j.Plan, j.Start) {
 			if s.From < since {
 				all = append(all, charts.Span{From: s.From, To: min(s.To, since), Nodes: s.Nodes})
@@ -99,7 +100,7 @@ func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	return append(all, charts.Span{From: since, To: max(now, since+1), Nodes: j.Size})
 }
 
-// plannedSpans returns the nodes that a job is planned to hold from now on.
+// plannedSpans returns the numbers of nodes that a job will hold from now on, according to the plan.
 func plannedSpans(j *view.Entry, now core.Time) []charts.Span {
 	if len(j.Plan) == 0 {
 		if j.End == 0 || j.End <= now {
@@ -140,7 +141,7 @@ func about(j *view.Entry, held, planned []charts.Span) string {
 	return "It has held " + words(held) + ", and is promised " + words(planned) + "."
 }
 
-// timeTicks returns at most `most` ticks at round instants.
+// timeTicks returns at most `most` ticks at round times.
 func timeTicks(from, to core.Time, most int, x charts.Scale) []charts.Tick {
 	every := charts.Every(float64(to-from), most)
 	_, offset := time.Unix(from, 0).Zone()

@@ -18,15 +18,15 @@ import (
 	"accordion/adapter/view"
 )
 
-// mostExplained limits how many jobs are explained at the same time. Each explanation reads the
-// journal, and takes longer the longer the queue is.
+// mostExplained is the largest number of jobs that are explained at the same time. Each explanation
+// reads the journal, and takes longer if the queue is longer.
 const mostExplained = 2
 
-// asking limits how many clients wait for an explanation, so that a client that asks without end
-// does not block others.
+// asking limits how many requests wait for an explanation, so that a client with many requests does not
+// block other clients.
 var asking = connlimit.Limits{Total: 64, PerClient: 16}
 
-// jobPage is what the page of a job shows.
+// jobPage has what the page of a job shows.
 type jobPage struct {
 	Number   int64
 	Title    string
@@ -43,7 +43,7 @@ type jobPage struct {
 	Missing  string // why there is no drawing
 }
 
-// fact is a name with a short text.
+// fact is a short text with a name, in a table of facts about the job.
 type fact struct{ Name, Text string }
 
 // section is a status.Section. Lines with columns are shown as preformatted text.
@@ -52,7 +52,7 @@ type section struct {
 	Lines []line
 }
 
-// line is a text in which other jobs are links.
+// line is a line of text in which the numbers of other jobs are links.
 type line struct {
 	Dated bool // the line begins with a time
 	Words []word
@@ -60,14 +60,14 @@ type line struct {
 
 type word struct {
 	Text string
-	Job  string // number of the job to which the text links; "" means no link
+	Job  string // number of the job to whose page the text is a link; "" means no link
 }
 
 var dated = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d  `)
 
 var numbered = regexp.MustCompile(`\b[jJ]ob ([1-9][0-9]{0,17})\b`)
 
-// linked turns job numbers in texts into links, except the page's own.
+// linked turns the numbers of jobs in texts into links, except the number `own` of the page's own job.
 func linked(texts []string, own int64) []line {
 	lines := make([]line, len(texts))
 	for i, text := range texts {
@@ -128,7 +128,7 @@ func (h *Server) job(w http.ResponseWriter, r *http.Request) {
 	w.Write(b.Bytes())
 }
 
-// explain returns the page of a job, and its HTTP status.
+// explain returns the page of a job, and the HTTP status of the answer.
 func (h *Server) explain(id int64) (*jobPage, int) {
 	p := &jobPage{Number: id, Title: fmt.Sprintf("Job %d", id), Private: h.options.Private}
 	e := h.newest()
@@ -148,7 +148,7 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 		return p, http.StatusServiceUnavailable
 	}
 	x.Application = h.application(x.Job, hidden)
-	x.Failed, x.LastFailure = 0, "" // failures of the sidecar are for administrators
+	x.Failed, x.LastFailure = 0, "" // only administrators should see failures of the sidecar
 	for i, s := range x.Sections(h.options.Clock(), time.Local) {
 		if i == 0 {
 			p.Lead = linked(s.Lines[1:], id) // the page itself shows the cluster and the time
@@ -164,20 +164,20 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 	return p, http.StatusOK
 }
 
-// application returns the application of which the job is a part, if it may be shown; nil if there is none.
+// application returns the application of which the job is a part. It returns nil if there is none, or it may not be shown.
 func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.ApplicationExplanation {
 	if e == nil || e.Kind != view.Delegated || h.options.Application == nil || hidden.Jobs {
 		return nil
 	}
 	a, err := h.options.Application(e.ID, e.Request)
-	if err != nil { // without the application, the page tells where to ask
+	if err != nil { // without the application, the page names the command that shows it
 		return nil
 	}
 	return a
 }
 
-// remembered returns the journal if its contents may be shown, and nil otherwise. The journal's
-// texts name users, accounts and reservations.
+// remembered returns the journal if its entries may be shown, and nil otherwise. The texts of entries
+// may name users, accounts and reservations.
 func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	if hidden.Jobs || hidden.Accounts || hidden.Reservations || h.options.Journal == nil {
 		return nil

@@ -20,7 +20,7 @@ var hostile = []string{
 	"\x1b[2J\x00\xff\u202eevil", strings.Repeat("a", 5000), `{{.}} {{template "drawing"}}`, `</title><svg onload=alert(4)>`, "x\ny\r\n\r\nevent: state\ndata: {}", `javascript:alert(5)`, `__proto__`,
 }
 
-// evil returns a cluster whose users write hostile texts wherever they can.
+// evil returns a cluster with hostile texts in all fields that users can set.
 func evil() *view.Snapshot {
 	s := clusterOf(16, 4, 8)
 	s.Queue.Cluster, s.Soft = hostile[0], hostile[1]
@@ -57,7 +57,7 @@ func TestPageInABrowser(t *testing.T) {
 	p.Quiet()
 }
 
-// Names of jobs are shown as text on every page, whatever they contain.
+// Every page shows names of jobs as plain text, even if they contain HTML or scripts.
 func TestHostileNamesInABrowser(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, evil())
@@ -78,7 +78,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 	}
 }
 
-// If the page is served by a site's own web server, under any path, it still finds all of its
+// A site's own web server may serve the page under any path. The page must still find all of its
 // files.
 func TestPageBehindAProxy(t *testing.T) {
 	h, root := open(t, Options{})

@@ -17,10 +17,10 @@ const (
 	pastKept   = 12 * time.Hour
 	mostPieces = 5_000
 	mostBroken = 100
-	mostEvents = 20_000 // events of the journal that are read at the start
+	mostEvents = 20_000 // largest number of the journal's events that are read when the server starts
 )
 
-// piece is a set of nodes that a job held for some time.
+// piece is a set of nodes that a job held from one second until another.
 type piece struct {
 	ID    core.JobID `json:"id"`
 	User  string     `json:"user,omitempty"`
@@ -31,7 +31,7 @@ type piece struct {
 	To    core.Time  `json:"to"`
 }
 
-// broken is a promise that was broken.
+// broken is a broken promise.
 type broken struct {
 	At      core.Time  `json:"at"`
 	ID      core.JobID `json:"id"`
@@ -41,17 +41,17 @@ type broken struct {
 	Cause   string     `json:"cause"`
 }
 
-// past is what jobs held before now, and which promises were broken. For the time before the server started, it knows only managed jobs,
-// from the journal's events.
+// past has the nodes that jobs held in the past, and the broken promises. For the time before the server started, it has only managed
+// jobs, which it reads from the journal's events.
 type past struct {
 	holds    map[adapter.Key]piece     // the nodes that jobs hold now; To is 0
 	pieces   []piece                   // earlier holdings, ordered by their end
 	broken   []broken                  // broken promises, ordered by time
-	recorded map[adapter.Key]core.Time // seconds of the breaches that were recorded last
+	recorded map[adapter.Key]core.Time // for each broken promise, the number of seconds that was last recorded
 	who      map[adapter.Key]piece     // the user and name of each job, while the journal is read
 
-	looked core.Time // second of the previous snapshot
-	begins core.Time // nothing before this second is known of ordinary jobs
+	looked core.Time // Unix second of the previous snapshot
+	begins core.Time // Unix second before which nothing is known about ordinary jobs
 	added  int       // pieces added since the last version
 }
 
@@ -62,7 +62,7 @@ func newPast(j *journal.Journal, now time.Time) *past {
 	}
 	events, err := j.EventsSince(now.Add(-pastKept), mostEvents)
 	if err != nil {
-		return p // the page shows the past only from now on
+		return p // without events, the past begins now
 	}
 	for _, e := range events {
 		p.readEvent(e)
@@ -123,7 +123,7 @@ func (p *past) close(key adapter.Key, at core.Time) {
 	}
 }
 
-// observe records the differences between a snapshot and what jobs held before it.
+// observe records which jobs hold other nodes in the snapshot than in the previous one.
 func (p *past) observe(s *view.Snapshot) {
 	p.added = 0
 	here := make(map[adapter.Key]bool, len(p.holds))
@@ -141,7 +141,7 @@ func (p *past) observe(s *view.Snapshot) {
 			continue
 		}
 		from := s.Now
-		if !open { // the job started between two snapshots; assume that it held the same nodes, unless it has grown since its start
+		if !open { // the job started after the previous snapshot: assume that it has held these nodes since its start, or since its current step began
 			from = min(e.Start, s.Now)
 			if len(e.Plan) > 1 && e.Step > 1 {
 				from = max(from, e.Start+startOf(e.Plan, e.Step-1))
@@ -161,7 +161,8 @@ func (p *past) observe(s *view.Snapshot) {
 	p.forget(s.Now)
 }
 
-// lastEnd returns the latest end of jobs that have ended since the previous snapshot. Other jobs may already use their nodes.
+// lastEnd returns the end to assume for jobs that have ended since the previous snapshot. It is not after the start of any job that has
+// started since then, because that job may use their nodes.
 func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	over := s.Now
 	for i := range s.Queue.Jobs {
@@ -172,8 +173,8 @@ func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	return over
 }
 
-// startOf returns in how many seconds after the profile's start the step begins. Steps count from
-// 0.
+// startOf returns the number of seconds between the start of the profile and the start of the step.
+// Steps count from 0.
 func startOf(ep core.EP, step int) (at core.Time) {
 	for _, s := range ep[:min(step, len(ep))] {
 		at += s.Duration
@@ -192,7 +193,7 @@ func (p *past) lookAtPromises(s *view.Snapshot) {
 	}
 }
 
-// breach records a broken promise. It replaces a smaller breach of the same promise.
+// breach records a broken promise. If the promise of the same job was recorded before, breach replaces that record.
 func (p *past) breach(key adapter.Key, b broken) {
 	if _, again := p.recorded[key]; again {
 		p.broken = slices.DeleteFunc(p.broken, func(o broken) bool { return o.ID == b.ID })

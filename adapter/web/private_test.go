@@ -16,7 +16,7 @@ import (
 	"accordion/core"
 )
 
-// recorded returns a journal in which a job of ann grew before the server started, and its promise was broken.
+// recorded returns a journal that was written before the server started. In it, a job of the user ann grew, and its promise was broken.
 func recorded(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"))
@@ -52,14 +52,15 @@ func TestThePastIsReadFromTheJournal(t *testing.T) {
 	if want := (broken{At: noon - 600, ID: 1, User: "ann", Seconds: 90, Cause: "lost node"}); len(e.state.Broken) != 1 || e.state.Broken[0] != want {
 		t.Errorf("broken promises are %+v", e.state.Broken)
 	}
-	n := later(s, 10) // the breach has grown, but is listed only once
+	n := later(s, 10) // the delay is longer now, but the broken promise must be listed only once
 	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Slipped: 200, Cause: "late application"}}
 	if e = shows(t, h, n); len(e.state.Broken) != 1 || e.state.Broken[0].Seconds != 200 {
 		t.Errorf("broken promises are %+v", e.state.Broken)
 	}
 }
 
-// If jobs are private, no page and no message contains a user's name, or a text that users or the site wrote about a job.
+// If jobs are private, no page and no message may contain the name of a user. Nor may it contain a job's name, or the reason why a job
+// waits.
 func TestPrivateJobsShowNoUser(t *testing.T) {
 	h, root := open(t, Options{Journal: recorded(t), Private: true})
 	s := clusterOf(16, 4, 6)
@@ -72,7 +73,7 @@ func TestPrivateJobsShowNoUser(t *testing.T) {
 	s.Closed = []view.SnapshotClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
 	shows(t, h, s)
 	n := later(s, 5)
-	n.Queue.Jobs = n.Queue.Jobs[1:] // jobs that have ended are private, too
+	n.Queue.Jobs = n.Queue.Jobs[1:] // jobs that have ended must be private, too
 	n.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[1].Key(): {Slipped: 200, Cause: "lost node"}}
 	e := shows(t, h, n)
 	text, _ := e.whole.bytes()
@@ -99,7 +100,7 @@ func TestPrivateJobsShowNoUser(t *testing.T) {
 	}
 }
 
-// An administrator sets PrivateData while the sidecar runs. `accordion preflight` ran before that.
+// An administrator may set PrivateData while the sidecar runs, after `accordion preflight` has found nothing wrong.
 func TestPageHidesWhatTheBatchSystemBeginsToHide(t *testing.T) {
 	for name, c := range map[string]struct {
 		hidden adapter.Hidden
@@ -148,7 +149,7 @@ func TestPageHidesWhatTheBatchSystemBeginsToHide(t *testing.T) {
 	}
 }
 
-// The server wants the next snapshot only after it has composed the previous one and the pause after it has ended.
+// The server wants the next snapshot only after it has composed the version of the previous one, and has then paused.
 func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.WantsSnapshot() {
@@ -195,8 +196,8 @@ func TestTheJobsPage(t *testing.T) {
 	}
 }
 
-// The page of a part of an application explains the application, too, if the application may be
-// shown and is known. Otherwise the page tells where to ask.
+// The page of a job that is a part of an application also explains the application, if that is known
+// and may be shown. Otherwise the page names the command that shows the application.
 func TestPageOfAPartOfAnApplication(t *testing.T) {
 	s := clusterOf(16, 4, 2)
 	s.Queue.Jobs[0].Kind = view.Delegated

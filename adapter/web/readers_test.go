@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Of 500 readers, every second one never reads. The loop still does not wait, and the others receive the last version.
+// Every second one of 500 readers never reads. Even so, the loop does not wait, and the other readers receive the last version.
 func TestSlowReadersBlockNoOther(t *testing.T) {
 	h, root := open(t, Options{})
 	const readers = 500
@@ -71,7 +71,7 @@ func TestSlowReadersBlockNoOther(t *testing.T) {
 	for range versions - 1 {
 		s = later(s, 1)
 		for !h.WantsSnapshot() {
-			time.Sleep(time.Millisecond) // the pause of the composer, for which the loop does not wait
+			time.Sleep(time.Millisecond) // the composer pauses, and the loop would not wait for it
 		}
 		begun := time.Now()
 		h.Receive(s)
@@ -90,8 +90,8 @@ func TestSlowReadersBlockNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.sees(t, h.newest())
-	// The loop only puts a pointer into a channel, which takes nanoseconds, or some milliseconds if
-	// the scheduler runs other goroutines.
+	// Receive only puts a pointer into a channel. That takes nanoseconds, or some milliseconds if the
+	// scheduler runs other goroutines.
 	if longest > time.Second {
 		t.Errorf("handing over took %v", longest)
 	}

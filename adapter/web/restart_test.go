@@ -10,15 +10,15 @@ import (
 	"accordion/internal/browser"
 )
 
-// The page shows that the sidecar is not running, keeps its contents, and continues when another sidecar serves at the address. It also
-// shows when the batch system has not answered for long.
+// When the sidecar ends, the page shows that, and keeps its contents. It continues when another sidecar serves at the same address. It
+// also shows if the batch system has not answered for a long time.
 func TestPageContinuesWhenTheSidecarIsBack(t *testing.T) {
 	browser.Need(t)
 	serve := func(at string) (*Server, string, func()) {
 		t.Helper()
 		var l net.Listener
 		var err error
-		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) { // the former server may still be closing its listener
+		for began := time.Now(); ; time.Sleep(20 * time.Millisecond) { // the previous server may not have closed its listener yet
 			if l, err = Listen(at); err == nil {
 				break
 			}

@@ -25,13 +25,13 @@ import (
 //go:embed assets
 var files embed.FS
 
-// asset is a file that the page loads.
+// asset is a file that pages load.
 type asset struct {
 	kind, tag string
 	data      []byte
 }
 
-// assets are all files that the page loads, by URL path. No other path leads to a file.
+// assets has all files that pages load, by URL path. No other path leads to a file.
 var assets = func() map[string]asset {
 	all := map[string]asset{}
 	add := func(file string, data []byte) {
@@ -64,7 +64,7 @@ var assets = func() map[string]asset {
 	return all
 }()
 
-// kinds are the media types, independent of this host's tables.
+// kinds maps file extensions to media types. The tables of this host could have other types.
 var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 // Handler returns the handler for browsers.
@@ -93,7 +93,7 @@ func (h *Server) Handler() http.Handler {
 	}))
 }
 
-// Listen listens at the address: HOST:PORT, or the absolute path of a Unix socket, whose folder it creates.
+// Listen listens at an address, which is HOST:PORT or the absolute path of a Unix socket. It creates the folder of the socket if necessary.
 func Listen(address string) (net.Listener, error) {
 	l, err := listen(address)
 	if err != nil {
@@ -128,15 +128,15 @@ func listen(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(address, 0o666); err != nil { // every user may read the page, as with squeue
+	if err := os.Chmod(address, 0o666); err != nil { // every user may read the page, as every user may call squeue
 		l.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-// trusted returns an error if another user could replace our socket. That is possible in a folder of a user other than root or ourselves.
-// It is also possible in a folder that others can write to, unless only owners can remove files there (/tmp).
+// trusted returns an error if another user could replace a socket in the folder. That is possible if another user, except root, owns the
+// folder. It is also possible if other users can write to the folder, unless the folder lets only owners remove files, like /tmp.
 func trusted(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -151,7 +151,8 @@ func trusted(folder string) error {
 	return nil
 }
 
-// connections limits the open connections. The newest connection of a client replaces its oldest, because browsers connect again.
+// connections limits the open connections. If a client has too many, its newest connection replaces its oldest. That does no harm,
+// because browsers connect again.
 var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
 // bound returns a listener that enforces the limits in connections.
@@ -160,13 +161,13 @@ func bound(l net.Listener) net.Listener { return connlimit.Listen(l, connections
 // clientKey is the key of a request's client in the request's context.
 type clientKey struct{}
 
-// clientOf returns the client that a request comes from. All readers behind one proxy count as one client.
+// clientOf returns the client from which a request comes. All readers behind the same proxy count as one client.
 func clientOf(r *http.Request) connlimit.Client {
 	c, _ := r.Context().Value(clientKey{}).(connlimit.Client)
 	return c
 }
 
-// Serve answers on the listener, and composes versions of snapshots, until ctx ends. It closes the listener and returns nil.
+// Serve answers requests on the listener, and makes versions of snapshots, until ctx ends. Then it closes the listener and returns nil.
 func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,

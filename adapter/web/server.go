@@ -16,17 +16,17 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Journal *journal.Journal // the cluster's journal, which is only read; nil if there is none
-	// Application returns the application of which a job is a part, or nil if the job is no part. A
-	// nil function means that there are no applications.
+	Journal *journal.Journal // the cluster's journal, which the server only reads; nil if there is none
+	// Application returns the application of which a job is a part, or nil if the job is not a part of
+	// an application. A nil function means that there are no applications.
 	Application func(job core.JobID, request string) (*status.ApplicationExplanation, error)
-	// Clock is the cluster's clock; nil means the wall clock. Pace is how many seconds of the
-	// cluster's clock pass in a second; 0 means 1.
+	// Clock is the cluster's clock; nil means the wall clock. Pace is the number of seconds by which
+	// that clock advances in one real second; 0 means 1.
 	Clock   func() time.Time
 	Pace    int
 	Private bool     // users and names of jobs are hidden from browsers
-	Names   []string // names by which browsers may address the server, besides addresses, localhost and the name of the host
-	Any     bool     // accept any name, because a proxy in front of a Unix socket has checked it
+	Names   []string // host names by which browsers may address the server, in addition to IP addresses, localhost and the name of this host
+	Any     bool     // accept any host name if Names is empty, because a proxy in front of a Unix socket has checked the name
 	PID     int      // the sidecar's process ID, for explanations
 }
 
@@ -35,15 +35,15 @@ type Options struct {
 type Server struct {
 	options   Options
 	wants     atomic.Bool
-	snapshots chan *view.Snapshot // the newest snapshot that was not composed yet
+	snapshots chan *view.Snapshot // has the newest snapshot until the composer takes it
 
 	mu      sync.Mutex
 	version *version      // nil if there is none yet
 	fresh   chan struct{} // closed when a newer version exists
 
-	streams   *connlimit.Limiter // readers of streams
-	asking    *connlimit.Limiter // clients that wait for an explanation
-	explainer chan struct{}      // limits explanations at the same time
+	streams   *connlimit.Limiter // limits the readers of streams
+	asking    *connlimit.Limiter // limits the requests that wait for an explanation
+	explainer chan struct{}      // limits simultaneous explanations: each puts one element into the channel
 }
 
 var _ status.Subscriber = (*Server)(nil)
@@ -60,7 +60,8 @@ func New(o Options) *Server {
 	return h
 }
 
-// WantsSnapshot implements status.Subscriber. It returns true when the previous snapshot is composed and the pause after it has ended.
+// WantsSnapshot implements status.Subscriber. It returns true when the version of the previous snapshot is made, and the pause after that
+// has ended.
 func (h *Server) WantsSnapshot() bool { return h.wants.Load() }
 
 // Receive implements status.Subscriber.
@@ -72,15 +73,15 @@ func (h *Server) Receive(s *view.Snapshot) {
 	}
 }
 
-// The composer pauses for a multiple of the time that composing took, within these bounds. So the
-// composer uses a twentieth of one processor.
+// After each version, the composer pauses for pauseShare times the time that it took to make the
+// version, but at least leastPause and at most mostPause. So it uses a twentieth of one processor.
 const (
 	leastPause = time.Second
 	mostPause  = 10 * time.Second
 	pauseShare = 19
 )
 
-// compose makes versions of snapshots until ctx ends.
+// compose makes a version of each snapshot, until ctx ends. The goroutine that runs it is the composer.
 func (h *Server) compose(ctx context.Context) {
 	past := newPast(h.options.Journal, h.options.Clock())
 	pause := time.NewTimer(0)

@@ -11,7 +11,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// sharedNodes returns a snapshot in which five jobs hold six of eight nodes. They share some of them, so that their sizes add up to 13.
+// sharedNodes returns a snapshot in which five jobs hold six of eight nodes. The jobs share some of these nodes, so that their sizes add
+// up to 13.
 func sharedNodes() *view.Snapshot {
 	s := clusterOf(8, 0, 0)
 	for i, j := range []struct {
@@ -32,7 +33,7 @@ func sharedNodes() *view.Snapshot {
 	return s
 }
 
-// hidden returns the pairs of jobs that the chart draws on top of each other.
+// hidden is a script that returns the pairs of jobs that the chart draws on top of each other.
 const hidden = `Promise.all([import("./feed.js"), import("./place.js"), import("./words.js")]).then(([{ feed }, { layout }, { hosts }]) => {
 	const all = layout(feed, feed.now(), hosts).rects.map(r => ({ top: r.first, bottom: r.last + 1, ...r })), found = new Set();
 	all.forEach((a, i) => all.slice(0, i).forEach(b => {
@@ -63,7 +64,7 @@ func TestJobsThatShareNodesAreAllSeen(t *testing.T) {
 	p.Quiet()
 }
 
-// A job that ends makes no room for waiting jobs on nodes that other jobs still hold.
+// The chart must not put a waiting job on the nodes of a job that ends, if other jobs still hold these nodes.
 func TestPlannedJobIsPutOnNoNodeThatOthersStillHold(t *testing.T) {
 	h, root := open(t, Options{})
 	s := sharedNodes()

@@ -9,16 +9,17 @@ import (
 
 // Limits for readers of the stream.
 const (
-	mostStreams = 1_000 // streams of all clients together; beyond that number the client with the most streams loses its oldest one
-	// slowest is how long a write to a reader may take. A slower reader is disconnected.
+	mostStreams = 1_000 // number of streams of all clients; when another stream begins, the client with the most streams loses its oldest one
+	// slowest is the time limit for writing a message to a reader. A slower reader is disconnected.
 	slowest = 10 * time.Second
 	// quiet is the time without a message after which an empty line is sent. The line keeps the
 	// connection open, and shows whether the reader is still connected.
 	quiet = 20 * time.Second
 )
 
-// stream sends a reader the whole newest version, and then changes, until the reader disconnects. A
-// slow reader misses versions, and then receives the whole newest version.
+// stream sends a reader the whole newest version, and then the changes in each later version, until the
+// reader disconnects. A reader that was too slow to receive a version receives the whole newest
+// version next.
 func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, evict := context.WithCancel(r.Context())
 	defer evict()
@@ -32,7 +33,7 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx then passes on messages immediately
+	header.Set("X-Accel-Buffering", "no") // makes nginx pass on messages immediately
 	header.Set("Vary", "Accept-Encoding")
 	out := reader{w: w, control: http.NewResponseController(w), packs: strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")}
 	if out.packs {
@@ -41,7 +42,7 @@ func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	// The deadline for reading the request would end the stream.
+	// Without this, the server's deadline for reading requests would end the stream.
 	if err := out.control.SetReadDeadline(time.Time{}); err != nil || !out.begin() {
 		return
 	}
@@ -78,14 +79,14 @@ var (
 	stillHerePacked = pack(stillHere)
 )
 
-// reader is a client that reads the stream.
+// reader is the connection of a client that reads the stream.
 type reader struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	packs   bool
 }
 
-// begin sends what precedes all messages, and reports whether that succeeded.
+// begin sends the beginning of the stream, and reports whether that succeeded.
 func (r *reader) begin() bool {
 	text := []byte("retry: 3000\n\n")
 	if r.packs {

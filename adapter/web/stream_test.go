@@ -17,7 +17,7 @@ import (
 	"accordion/core"
 )
 
-// follower is a reader that keeps the state as the page does.
+// follower is a reader of the stream that keeps the state as the page does.
 type follower struct {
 	lines *bufio.Reader
 	state state
@@ -156,13 +156,13 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 	}
 }
 
-// begun returns a waiting job as running.
+// begun returns the entry of a waiting job as it is after the job has started.
 func begun(s *view.Snapshot, e view.Entry) view.Entry {
 	e.Rank, e.Phase, e.Nodes, e.Size, e.Start = 0, "running", "n5", 1, s.Now-1
 	return e
 }
 
-// A reader that falls behind receives the newest version whole, without the missed changes.
+// A reader that has missed versions receives the whole newest version instead of the missed changes.
 func TestReaderThatFellBehindGetsTheWholeState(t *testing.T) {
 	h := New(Options{})
 	p := newPast(nil, h.options.Clock())
@@ -182,7 +182,7 @@ func TestReaderThatFellBehindGetsTheWholeState(t *testing.T) {
 	}
 }
 
-// A message that is compressed once for all readers may follow any other message.
+// The server compresses a message once for all readers, so each compressed message must be readable after any other.
 func TestPackedPiecesFollowOneAnother(t *testing.T) {
 	var b bytes.Buffer
 	b.Write(packedHeader)

@@ -12,14 +12,14 @@ import (
 	"accordion/core"
 )
 
-// version is a snapshot as readers receive it. A version is immutable, except that it is encoded
-// when the first reader asks for it.
+// version is a snapshot in the form in which readers receive it. A version never changes, except that
+// it is encoded when the first reader needs it.
 type version struct {
 	number   uint64
-	snapshot *view.Snapshot // the snapshot without what is hidden from users
+	snapshot *view.Snapshot // without what the batch system hides from users
 	state    *state
 	whole    frame
-	news     *frame // changes since the previous version; nil if there are no readers, or too much has changed
+	news     *frame // the changes since the previous version; nil if there are no readers, or too much has changed
 }
 
 // state is everything that a page shows, in the form in which it is sent.
@@ -27,12 +27,12 @@ type state struct {
 	Number  uint64        `json:"number"`
 	Read    core.Time     `json:"read"` // Unix second
 	Now     core.Time     `json:"now"`
-	Pace    int           `json:"pace"` // seconds of the cluster's clock in a second
+	Pace    int           `json:"pace"` // number of seconds by which the cluster's clock advances in one real second
 	Cluster string        `json:"cluster"`
 	Soft    string        `json:"soft,omitempty"`
 	All     bool          `json:"all,omitempty"` // every job of the partition is planned
 	Private bool          `json:"private,omitempty"`
-	Begins  core.Time     `json:"begins"` // nothing is known of ordinary jobs that ended before this second
+	Begins  core.Time     `json:"begins"` // Unix second before which nothing is known about ordinary jobs
 	Nodes   []node        `json:"nodes"`
 	Closed  []closed      `json:"closed"`
 	Broken  []broken      `json:"broken"`
@@ -45,7 +45,7 @@ type node struct {
 	Name  string `json:"name"`
 	State string `json:"state,omitempty"`
 	Why   string `json:"why,omitempty"`
-	Out   bool   `json:"out,omitempty"` // the plan does not use it
+	Out   bool   `json:"out,omitempty"` // the plan does not use the node
 }
 
 type closed struct {
@@ -68,14 +68,14 @@ type job struct {
 	Holds     bool       `json:"holds,omitempty"`
 	Nodes     string     `json:"nodes,omitempty"`
 	Size      int        `json:"size"`
-	Least     int        `json:"least,omitempty"` // smallest and largest size that a waiting moldable job may get now
+	Least     int        `json:"least,omitempty"` // Least and Most are the smallest and largest size that a waiting moldable job may get now
 	Most      int        `json:"most,omitempty"`
 	Step      int        `json:"step,omitempty"`
-	Since     core.Time  `json:"since,omitempty"` // since when the job has held its present nodes
+	Since     core.Time  `json:"since,omitempty"` // when the job received its present nodes
 	Plan      core.EP    `json:"plan,omitempty"`
 	Why       string     `json:"why,omitempty"`
-	Waits     bool       `json:"waits,omitempty"` // the job has no planned start because the policy reserves for few jobs
-	Slip      core.Time  `json:"slip,omitempty"`  // seconds by which the job's promise was broken
+	Waits     bool       `json:"waits,omitempty"` // the job has no planned start, because the policy reserves nodes for few jobs only
+	Slip      core.Time  `json:"slip,omitempty"`  // number of seconds by which the job's promise was broken
 	Cause     string     `json:"cause,omitempty"` // why the job's promise was broken
 	Soon      bool       `json:"soon,omitempty"`  // the job may start at any moment
 	place                // rank, start and end
@@ -100,10 +100,11 @@ type news struct {
 	Past   []piece      `json:"past,omitempty"` // new pieces
 	Gone   []core.JobID `json:"gone,omitempty"`
 	Jobs   []job        `json:"jobs,omitempty"`  // new or changed jobs
-	Moved  [][4]int64   `json:"moved,omitempty"` // jobs of which only the place changed: number, rank, start, end
+	Moved  [][4]int64   `json:"moved,omitempty"` // jobs of which only the place changed, each as number, rank, start, end
 }
 
-// newVersion returns the version that follows `before`, which is nil for the first version. read tells whether readers wait for changes.
+// newVersion returns the version that follows `before`, which is nil for the first version. It computes the changes only if `read` is
+// true, which means that there are readers.
 func newVersion(before *version, s *view.Snapshot, p *past, o *Options, read bool) *version {
 	e := &version{number: 1, snapshot: without(s, o.Private)}
 	if before != nil {
@@ -148,7 +149,7 @@ func stateOf(s *view.Snapshot, p *past, o *Options) *state {
 	return st
 }
 
-// userText returns a text that a user wrote, and "" if jobs are private.
+// userText returns the text of a user, shortened, or "" if jobs are private.
 func userText(s *view.Snapshot, text string) string {
 	if s.Hidden.Jobs {
 		return ""
@@ -189,7 +190,7 @@ func (j *job) same(o *job) bool {
 		j.Why == o.Why && j.Waits == o.Waits && j.Slip == o.Slip && j.Cause == o.Cause && j.Soon == o.Soon
 }
 
-// newsOf returns the changes from one state to the next. added is the number of new pieces in past.
+// newsOf returns the changes from one state to the next. added is the number of pieces that were added to past between them.
 func newsOf(before, after *state, added int) *news {
 	n := &news{Number: after.Number, Read: after.Read, Now: after.Now}
 	if before.Soft != after.Soft {
@@ -237,7 +238,7 @@ type frame struct {
 func (f *frame) bytes() (text, packed []byte) {
 	f.once.Do(func() {
 		data, err := json.Marshal(f.of)
-		if err != nil { // cannot happen, because the message consists of texts and numbers
+		if err != nil { // cannot happen, because texts and numbers can always be encoded
 			panic(err)
 		}
 		f.text = slices.Concat([]byte("event: "+f.event+"\ndata: "), data, []byte("\n\n"))
@@ -247,8 +248,8 @@ func (f *frame) bytes() (text, packed []byte) {
 	return f.text, f.packed
 }
 
-// pack compresses a text into a piece that may follow any other piece in a gzip stream, because it
-// does not refer to earlier pieces and does not end the stream.
+// pack compresses a text into a piece of a gzip stream. The piece may follow any other piece, because it
+// does not refer to earlier pieces, and no piece ends the stream.
 func pack(text []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -260,11 +261,11 @@ func pack(text []byte) []byte {
 	return b.Bytes()[len(packedHeader):]
 }
 
-// packedHeader begins a gzip stream: no name, no time.
+// packedHeader is the header of a gzip stream, without a file name and a time.
 var packedHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff}
 
-// without returns a snapshot without what the batch system hides from users. If private is true, it also hides jobs' users and everything
-// that identifies them.
+// without returns a copy of a snapshot without what the batch system hides from users. If private is true, it also removes the users of
+// jobs, and everything that identifies them.
 func without(s *view.Snapshot, private bool) *view.Snapshot {
 	a := *s
 	if private {

@@ -6,10 +6,10 @@ import (
 	"accordion/internal/browser"
 )
 
-// shown is the range of time and rows that the Gantt chart shows.
+// shown is the range of times and of rows that the Gantt chart shows.
 type shown struct{ From, To, Top, Bottom float64 }
 
-// The chart follows mouse and touch; the wheel alone scrolls the page.
+// The chart can be zoomed and moved by mouse and touch. The mouse wheel without a key scrolls the page.
 func TestChartIsZoomedAndMovedByHand(t *testing.T) {
 	h, root := open(t, Options{})
 	shows(t, h, busy())

@@ -16,7 +16,7 @@ type entry[T any] struct {
 // agenda is a queue of values, ordered by the second at which each is due. The zero agenda is empty.
 type agenda[T any] struct{ heap entries[T] }
 
-// First returns when the first value is due, or core.Forever.
+// First returns the second at which the first value is due, or core.Forever if the agenda is empty.
 func (g *agenda[T]) First() core.Time {
 	if len(g.heap) == 0 {
 		return core.Forever
@@ -24,7 +24,7 @@ func (g *agenda[T]) First() core.Time {
 	return g.heap[0].due
 }
 
-// Put sets when a value is due. core.Forever removes it.
+// Put sets when a value is due. If due is core.Forever, Put removes the value.
 func (g *agenda[T]) Put(e *entry[T], due core.Time) {
 	switch e.due = due; {
 	case due == core.Forever:
@@ -43,7 +43,7 @@ func (g *agenda[T]) Remove(e *entry[T]) {
 	}
 }
 
-// Take removes a value that is due now, and returns it, or nil.
+// Take removes a value that is due now, and returns it. It returns nil if no value is due.
 func (g *agenda[T]) Take(now core.Time) *entry[T] {
 	if len(g.heap) == 0 || g.First() > now {
 		return nil

@@ -25,7 +25,7 @@ func Example() {
 	// true
 }
 
-// An agenda returns each value once, in the order of due times. The test compares it with a plain map.
+// An agenda returns each value once, in the order of the seconds at which they are due. The test compares it with a map.
 func TestAgendaReturnsEachValueOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda[int]

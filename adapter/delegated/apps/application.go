@@ -20,103 +20,105 @@ type Record struct {
 	Damaged error  // why Data is damaged; nil if it is intact
 }
 
-// Phase is the progress of an application. It is finer than the states that launchers receive.
+// Phase is the progress of an application. There are more phases than states that launchers receive.
 type Phase string
 
-// The phases, in the order in which an application takes them. An application whose start fails goes back to Waiting.
+// The phases, in the order in which an application goes through them. An application whose start fails goes back to Waiting.
 const (
-	Fresh      Phase = "fresh"      // its launcher has sent "hello", but has not subscribed
-	Subscribed Phase = "subscribed" // has no request
-	Waiting    Phase = "waiting"    // has a request
-	Preparing  Phase = "preparing"  // a try to start has begun: its clusters reserve nodes
-	Starting   Phase = "starting"   // the start is committed: its parts come up
-	Running    Phase = "running"    // its parts run
-	Ending     Phase = "ending"     // is being ended, or has ended; ghosts (reservations after the end) may be left
+	Fresh      Phase = "fresh"      // the launcher has sent "hello", but has not subscribed
+	Subscribed Phase = "subscribed" // the launcher has subscribed, but has sent no request
+	Waiting    Phase = "waiting"    // the application has a request, and waits for hosts
+	Preparing  Phase = "preparing"  // a try to start the application has begun: the clusters reserve nodes
+	Starting   Phase = "starting"   // the start is decided: the parts are being started
+	Running    Phase = "running"    // the parts run
+	Ending     Phase = "ending"     // the application is being ended, or has ended; ghosts (reservations after the end) may be left
 )
 
 // Holds reports whether the parts of an application hold hosts.
 func (p Phase) Holds() bool { return p == Preparing || p == Starting || p == Running || p == Ending }
 
-// Started reports whether an application has started, as its launcher knows.
+// Started reports whether an application has started, from the launcher's point of view.
 func (p Phase) Started() bool { return p == Starting || p == Running }
 
-// Application is what the journal keeps of an application (Record).
+// Application has the fields of an application that are stored in the journal (Record).
 type Application struct {
 	ID       int64           `json:"id"`
 	User     string          `json:"user"`
 	Name     string          `json:"name,omitempty"`
 	Phase    Phase           `json:"phase"`
-	Rank     core.Time       `json:"rank,omitempty"` // the second of its subscription
+	Rank     core.Time       `json:"rank,omitempty"` // second at which the launcher subscribed; 0 if it has not
 	Filter   launcher.Filter `json:"filter"`
 	Most     core.Time       `json:"most,omitempty"`
 	Parts    []*Part         `json:"parts,omitempty"` // ordered by cluster; includes clusters that the request does not use
-	Tag      int64           `json:"tag"`             // of the request in force; -1 if there is none
+	Tag      int64           `json:"tag"`             // tag of the request in force; -1 if there is none
 	Walltime core.Time       `json:"walltime,omitempty"`
 	View     int64           `json:"view"`  // number of the last view sent
 	Acked    int64           `json:"acked"` // number of the last view acknowledged
 
-	Try    int         `json:"try,omitempty"`   // number of the newest try to start it
-	Tries  []core.Time `json:"tries,omitempty"` // the seconds of the last failed tries, at most perMinute
-	Slow   bool        `json:"slow,omitempty"`  // too many tries failed: only one try a minute is made
+	Try    int         `json:"try,omitempty"`   // number of the newest try to start the application
+	Tries  []core.Time `json:"tries,omitempty"` // seconds of the last failed tries, at most perMinute of them
+	Slow   bool        `json:"slow,omitempty"`  // too many tries failed, so that only one try a minute is made
 	Failed string      `json:"failed,omitempty"`
 
-	At    core.Time `json:"at,omitempty"` // the second of the decision to start
-	By    core.Time `json:"by,omitempty"` // the latest end
+	At    core.Time `json:"at,omitempty"` // second at which the start was decided
+	By    core.Time `json:"by,omitempty"` // second of the latest end
 	Went  core.Time `json:"went,omitempty"`
-	Since core.Time `json:"since,omitempty"` // when its phase began
+	Since core.Time `json:"since,omitempty"` // second at which the present phase began
 
-	Reason string    `json:"reason,omitempty"` // Ending: launcher.Why…; "" if it ended by itself, or was withdrawn
-	Why    string    `json:"why,omitempty"`    // in phase Ending: a line for the user of its jobs
-	EndAt  core.Time `json:"end_at,omitempty"` // in phase Ending: when its jobs end
+	Reason string    `json:"reason,omitempty"` // in phase Ending: one of the constants launcher.Why…; "" if the application ended by itself or was withdrawn
+	Why    string    `json:"why,omitempty"`    // in phase Ending: a line for the output of the application's jobs
+	EndAt  core.Time `json:"end_at,omitempty"` // in phase Ending: second at which the application's jobs end
 }
 
-// Part is an application's job on one cluster, or a cluster on which it may get one.
+// Part is the part of an application on one cluster, whether or not it has a job there yet.
 type Part struct {
 	Cluster int        `json:"-"`
 	Name    string     `json:"cluster"`
-	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0 if there is none, or the cluster makes it
-	Since   core.Time  `json:"since,omitempty"` // when that job was submitted, as its cluster shows it
-	Hosts   int        `json:"hosts,omitempty"` // hosts in the request in force; 0 if the request does not use this cluster
-	Nodes   []string   `json:"nodes,omitempty"` // of the newest try
-	Drop    int        `json:"drop,omitempty"`  // the try that was given up, until the cluster shows that the try is undone
-	Kept    int        `json:"kept,omitempty"`  // hosts that the part may still hold from that try
-	Lost    core.Time  `json:"lost,omitempty"`  // since when the job is gone, so that the launcher should submit another; 0 if the job exists
-	Done    bool       `json:"done,omitempty"`  // the part, or its launcher, has reported its end
+	Job     core.JobID `json:"job,omitempty"`   // the part's batch job; 0 if there is none, or if the cluster makes the job
+	Since   core.Time  `json:"since,omitempty"` // second at which that job was submitted, according to the cluster
+	Hosts   int        `json:"hosts,omitempty"` // number of hosts in the request in force; 0 if the request does not use this cluster
+	Nodes   []string   `json:"nodes,omitempty"` // nodes of the newest try
+	Drop    int        `json:"drop,omitempty"`  // number of the try that was given up; 0 when the cluster shows that nothing is left of that try
+	Kept    int        `json:"kept,omitempty"`  // number of hosts that the part may still hold because of that try
+	Lost    core.Time  `json:"lost,omitempty"`  // second at which the job was found missing, so that the launcher should submit another; 0 if the job exists
+	Done    bool       `json:"done,omitempty"`  // the part or the launcher has reported the part's end
 	Code    int        `json:"code,omitempty"`
-	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0 if there is no ghost
-	Over    bool       `json:"over,omitempty"`  // its job has ended
+	Ghost   core.Time  `json:"ghost,omitempty"` // second until which the part's nodes stay reserved after its end; 0 if there is no ghost
+	Over    bool       `json:"over,omitempty"`  // the part's job has ended
 
-	Prepared bool         `json:"-"` // in this try
-	Runs     bool         `json:"-"` // in this try
-	LastSeen core.Time    `json:"-"` // the last reading that showed its job
-	Okay     *pendingOkay `json:"-"` // the answer to its report of its end, which waits for its ghost
+	Prepared bool         `json:"-"` // the part is prepared in the newest try
+	Runs     bool         `json:"-"` // the part runs in the newest try
+	LastSeen core.Time    `json:"-"` // second of the last reading that showed the part's job
+	Okay     *pendingOkay `json:"-"` // the pending answer to the part's report of its end; nil if there is none
 }
 
-// pendingOkay is an Okay message that is sent when the reservation of a ghost exists, at the latest at second By.
+// pendingOkay is the answer to a part's report of its end. The answer (launcher.Okay) is sent when the reservation of the part's ghost
+// exists, but at the latest at the second By.
 type pendingOkay struct {
 	Session uint64
 	Seq     int64
 	By      core.Time
 }
 
-// perMinute is how many tries to start an application may fail in a minute. After that many failures, one try a minute is made.
+// perMinute is the number of tries to start an application that may fail in a minute. After that many failures, only one try a minute is
+// made.
 const perMinute = 5
 
 // Record returns the application's record.
 func (d *Application) Record() Record {
 	data, err := json.Marshal(d)
 	if err != nil {
-		panic(fmt.Sprintf("application %d has no JSON: %v", d.ID, err)) // numbers and texts always have JSON
+		panic(fmt.Sprintf("application %d has no JSON: %v", d.ID, err)) // not reached: numbers and texts can always be encoded
 	}
 	return Record{ID: d.ID, Data: data}
 }
 
-// unknownViews is an upper bound for the number of views that were sent but are not in the journal. After a restart, numbering skips as
-// many views, so that no number is used again.
+// unknownViews is an upper bound for the number of views that were sent since the record was last written. After a restart, the numbering
+// of views skips that many numbers, so that no number is used twice.
 const unknownViews = 1 << 20
 
-// readRecord returns the application in a record. cluster returns the index of a cluster's name, or −1 if there is no such cluster. Parts on
-// such clusters are removed; gone reports whether the request used one.
+// readRecord returns the application in a record. The function `cluster` returns the index of the cluster with a name, or −1 if there is
+// none. Parts on clusters that no longer exist are removed. gone is true if the request used such a cluster.
 func readRecord(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
 	a = &Application{Tag: -1}
 	if r.Damaged != nil {
@@ -138,8 +140,8 @@ func readRecord(r Record, cluster func(name string) int) (a *Application, gone b
 	return a, gone, nil
 }
 
-// Shift adds `by` to the application's times, after the clock was set by that many seconds. The rank stays: it is compared with the times
-// at which batch systems received jobs.
+// Shift adds `by` to the application's times, after the clock was set by that many seconds. It does not change the rank, which is
+// compared with the times at which jobs were submitted to batch systems.
 func (a *Application) Shift(by core.Time) {
 	move := func(t *core.Time) {
 		if *t > 0 {
@@ -180,7 +182,7 @@ func (a *Application) request(more core.Time) moldable.Request {
 	return q
 }
 
-// setRequest puts a request in force. It reports whether the request asks for something else than the one before.
+// setRequest puts a request in force. It reports whether the request differs from the previous one.
 func (a *Application) setRequest(tag int64, q moldable.Request) (changed bool) {
 	changed = a.Walltime != q.Walltime
 	for _, p := range a.Parts {
@@ -227,7 +229,7 @@ func (a *Application) Nodes() []launcher.Names {
 	return all
 }
 
-// startMessage returns the message that informs the launcher that the application starts, and on which nodes.
+// startMessage returns the message to the launcher that the application starts, with its nodes.
 func (a *Application) startMessage() *launcher.Start {
 	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
 }
@@ -251,7 +253,7 @@ func (a *Application) giveUp(try int) {
 	}
 }
 
-// countFailure records a failed try.
+// countFailure records that a try failed at the second `now`.
 func (a *Application) countFailure(now core.Time) {
 	a.Tries = append(a.Tries, now)
 	if n := len(a.Tries); n > perMinute {
@@ -260,7 +262,7 @@ func (a *Application) countFailure(now core.Time) {
 	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
 }
 
-// retryAt returns the earliest second of the next try, which may be in the past.
+// retryAt returns the earliest second at which the next try may begin. This second may be in the past.
 func (a *Application) retryAt() core.Time {
 	if n := len(a.Tries); n > 0 && a.Slow {
 		return a.Tries[n-1] + 60
@@ -268,7 +270,7 @@ func (a *Application) retryAt() core.Time {
 	return 0
 }
 
-// exitCode returns the first exit status of a part that is not 0, or 0.
+// exitCode returns the exit status of the first part whose status is not 0. It returns 0 if there is no such part.
 func (a *Application) exitCode() int {
 	for _, p := range a.Parts {
 		if p.Code != 0 {
@@ -278,16 +280,17 @@ func (a *Application) exitCode() int {
 	return 0
 }
 
-// Failing reports whether a part has reported a failure of its own. A part that is cancelled also runs its EXIT trap, which reports 0,
-// although the part failed, or a signal.
+// Failing reports whether a part has reported that it failed by itself. A part that is cancelled also makes a report, from its script's
+// EXIT trap. That report has the status 0, or the number of a signal plus 128.
 func (p *Part) Failing() bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
-// Gone returns the message that asks the launcher to submit another job, because the part's job is gone.
+// Gone returns the message that asks the launcher to submit another job, because the part's job no longer exists.
 func (p *Part) Gone() *launcher.Lost {
 	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
 }
 
-// heldHosts returns how many hosts a part holds or may hold now, and until when. If until is in the past, the end is unknown.
+// heldHosts returns how many hosts a part holds or may hold now, and the second until which it holds them. If `until` is in the past, the
+// end is not known.
 func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.Time) {
 	switch {
 	case p.Drop > 0:
@@ -296,13 +299,13 @@ func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.T
 		return 0, 0
 	case p.Over && p.Ghost <= now:
 		return 0, 0
-	case p.Over || p.Done: // it has ended, or is about to end
+	case p.Over || p.Done: // the part has ended, or is about to end
 		return p.Hosts, p.Ghost
 	}
 	return p.Hosts, a.By
 }
 
-// progress names how far a part has come.
+// progress returns a word for the progress of a part.
 func (a *Application) progress(p *Part) string {
 	switch {
 	case p.Over:
@@ -347,7 +350,7 @@ func (a *Application) Part(cluster int) *Part {
 	return nil
 }
 
-// Compare orders applications by rank. Those without a rank come last.
+// Compare orders applications by rank. Applications without a rank come last.
 func (a *Application) Compare(b *Application) int {
 	rank := func(a *Application) core.Time {
 		if a.Rank == 0 {
@@ -358,7 +361,7 @@ func (a *Application) Compare(b *Application) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
 }
 
-// stateWord returns the name of the state that launchers receive. placed is set if a pass has placed the request.
+// stateWord returns the application's state as launchers receive it. placed is true if a pass has found a place for the request.
 func (a *Application) stateWord(placed bool, now core.Time) string {
 	switch {
 	case a.Phase == Fresh, a.Phase == Subscribed:

@@ -10,7 +10,7 @@ import (
 	"accordion/core/delegated"
 )
 
-// audit compares the machine's sets and caches with a plain walk over all applications. It describes a difference, or returns "".
+// audit checks the machine's sets and caches by going through all applications. It returns a description of a difference, or "".
 func (m *Machine) audit() string {
 	for _, wrong := range []string{m.auditNext(), m.auditSilence(), m.auditRMS(), m.auditOccupied(), m.auditBoards(), m.auditOrders()} {
 		if wrong != "" {
@@ -37,7 +37,7 @@ func (m *Machine) auditNext() string {
 	return ""
 }
 
-// auditSilence finds an application whose launcher should have received something.
+// auditSilence finds an application whose launcher should receive a view, but that is not in m.viewsDue.
 func (m *Machine) auditSilence() string {
 	for _, a := range m.all {
 		if a.viewDue && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegated.RequestSent) && !m.viewsDue[a] {
@@ -66,7 +66,7 @@ func (m *Machine) auditRMS() string {
 		if in != a.joined {
 			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
 		}
-		if !in || a.Phase != Waiting || m.unplanned[a] { // an application in m.unplanned is counted at the next step
+		if !in || a.Phase != Waiting || m.unplanned[a] { // the RMS gets the changes of applications in m.unplanned only at the next step
 			continue
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
@@ -110,7 +110,7 @@ func (m *Machine) auditOccupied() string {
 	return ""
 }
 
-// auditBoards finds an application that may have to react to a cluster's new state, but that the machine would not look at.
+// auditBoards finds an application that may have to change after a cluster's new state, but that Machine.concerned does not return.
 func (m *Machine) auditBoards() string {
 	for i, c := range m.clusters {
 		concerned := m.concerned(i)

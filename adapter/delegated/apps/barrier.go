@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// helloPart begins the session of a part, which waits until all parts of its application run.
+// helloPart begins the session of a part. The part then waits at the barrier until all parts of its application run.
 func (m *Machine) helloPart(s *session, hello *launcher.Hello) *refusal {
 	a, p := m.partOf(s.user, hello.Part)
 	if p == nil {
@@ -23,7 +23,7 @@ func (m *Machine) helloPart(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// partOf returns the user's part that is the batch job l, or nil.
+// partOf returns the part whose batch job is l, with its application, if both belong to the user. Otherwise it returns nil.
 func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
 	for _, a := range m.all {
 		for _, p := range a.Parts {
@@ -56,8 +56,8 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	return nil
 }
 
-// partDone handles a part's report of its end. If other applications wait, the part's nodes are reserved for them first, and the part is
-// answered only then.
+// partDone handles a part's report of its end. If other applications wait, the part's nodes are first reserved for them, and the part
+// receives its answer only after that.
 func (m *Machine) partDone(s *session, seq int64, code int) {
 	a, p := s.app, s.part
 	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {
@@ -73,10 +73,10 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	m.okay(s, seq)
 }
 
-// ghostWithin is the longest time, in seconds, that a part waits until the reservation of its ghost exists.
+// ghostWithin is the longest time, in seconds, for which a part that has ended waits for the reservation of its ghost.
 const ghostWithin core.Time = 10
 
-// answerDone answers a part's report of its end when the reservation of its ghost exists, or will not be made.
+// answerDone answers a part's report of its end if the reservation of the part's ghost exists, or is no longer expected.
 func (m *Machine) answerDone(a *application, p *Part, s *mailbox.Standing) {
 	if p.Okay != nil && (m.now >= p.Okay.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
 		m.okay(m.sessions[p.Okay.Session], p.Okay.Seq)

@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// crowd returns a machine of eight embedded clusters. One application holds all hosts, and n others wait.
+// crowd returns a machine with eight embedded clusters. One application holds all hosts, and n other applications wait.
 func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	var clusters []Cluster
 	for i := range 8 {
@@ -56,8 +56,8 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	return m, now
 }
 
-// BenchmarkStep measures single events while 200 or 2,000 applications exist. The events are an acknowledgement that changes nothing, a
-// cluster's state, a pass, and a second in which nothing is due.
+// BenchmarkStep measures how long the machine takes for one event while 200 or 2,000 applications exist. The events are an
+// acknowledgement that changes nothing, a cluster's state, a pass, and a second at which nothing is due.
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{200, 2000} {
 		b.Run(fmt.Sprintf("ack/%d", n), func(b *testing.B) {

@@ -7,11 +7,12 @@ import (
 	"accordion/core"
 )
 
-// mostShown is larger than the number of views, tries or hosts of any application, and small enough that sums of such numbers do not
+// mostShown is larger than the number of views, tries or hosts of any application. It is small enough that sums of such numbers do not
 // overflow.
 const mostShown = 1 << 50
 
-// check returns an error if a record has values that no sidecar writes. Acting on them would be wrong, or impossible.
+// check returns an error if the application, read from the record with the ID, has values that no sidecar writes. The machine could not
+// handle them correctly.
 func (a *Application) check(id int64) error {
 	phases := []Phase{Fresh, Subscribed, Waiting, Preparing, Starting, Running, Ending}
 	switch {

@@ -11,29 +11,29 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Cluster is a cluster on which applications may run. Messages name it by its index.
+// Cluster is a cluster on which applications may run. Messages identify a cluster by its index.
 type Cluster struct {
 	Name     string // unique
-	Site     string // "" if there is none
+	Site     string // name of the site; "" if there is none
 	Speed    float64
 	Attrs    map[string]string
-	Embedded bool // the cluster itself makes the job of a part when the part starts, and launchers submit no jobs
+	Embedded bool // the cluster itself makes the job of a part when the part starts, so that launchers do not submit jobs there
 }
 
-// cluster is a cluster in its machine.
+// cluster is a Cluster with what the machine knows about it.
 type cluster struct {
 	Cluster
 	State *mailbox.ClusterState         // the newest state; nil before the first
-	Jobs  map[int64][]mailbox.Job       // of the state, by application
-	Parts map[int64][]*mailbox.Standing // of the state, by application
+	Jobs  map[int64][]mailbox.Job       // jobs in the state, by application
+	Parts map[int64][]*mailbox.Standing // parts in the state, by application
 
-	lost    bool                     // the cluster was not read for a minute
-	trouble string                   // why its state cannot be used; "" if it can
-	placed  bool                     // a pass has placed what the state shows
+	lost    bool                     // the cluster has not been read for a minute
+	trouble string                   // why the state cannot be used; "" if it can
+	placed  bool                     // a pass has computed the cluster's occupation from a state
 	changed bool                     // the orders for this cluster changed, or the end of an orphan is due
 	ordered []*application           // applications with an order for this cluster, by rank
-	orders  []mailbox.Order          // sent last; nil if there is none yet
-	orphans map[core.JobID]core.Time // jobs that no application names, with the second since which that is so
+	orders  []mailbox.Order          // the orders that were sent last; nil if none were sent yet
+	orphans map[core.JobID]core.Time // jobs that no application names, each with the second at which it was first found
 }
 
 // setState replaces the cluster's state.
@@ -48,7 +48,7 @@ func (c *cluster) setState(b *mailbox.ClusterState) {
 	}
 }
 
-// standing returns the state's entry for an application's part, or nil. On an embedded cluster the parameter `job` is not used.
+// standing returns the state's entry for the part of an application, or nil. For an embedded cluster, `job` is ignored.
 func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
@@ -58,7 +58,8 @@ func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing 
 	return nil
 }
 
-// lists returns the job of an application's part, if the state shows the job and the job has not ended.
+// lists returns the job of an application's part. It returns false if the state does not show the job, or the job has ended. For an
+// embedded cluster, `job` is ignored.
 func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -81,7 +82,7 @@ func (c *cluster) made(application int64, user string) (id core.JobID) {
 	return id
 }
 
-// info returns what launchers see of a cluster in addition to its occupation.
+// info returns what launchers see of a cluster, except its occupation.
 func (c *cluster) info() clusterInfo {
 	if c.State == nil {
 		return clusterInfo{}
@@ -90,11 +91,11 @@ func (c *cluster) info() clusterInfo {
 	return clusterInfo{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
-// hosts returns how many hosts applications may request, or 0 before the first state.
+// hosts returns how many hosts of the cluster applications may request. It returns 0 before the first state.
 func (c *cluster) hosts() int { return c.info().Hosts }
 
-// mostHosts returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers reconnect before
-// every cluster is read, and their requests were valid before the restart.
+// mostHosts returns the largest number of hosts that a request may have on the cluster. Before the first state it returns the largest
+// possible number. After a restart, launchers reconnect before all clusters are read, and their requests were valid before the restart.
 func (c *cluster) mostHosts() int {
 	if c.State == nil {
 		return core.MaxNodes
@@ -102,7 +103,7 @@ func (c *cluster) mostHosts() int {
 	return c.hosts()
 }
 
-// passes reports whether a filter accepts the cluster. Before the first state, only the cluster's name and attributes count.
+// passes reports whether the filter accepts the cluster. Before the first state, it checks only the cluster's name and attributes.
 func (c *cluster) passes(f launcher.Filter) bool {
 	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 		return false
@@ -120,7 +121,7 @@ func (c *cluster) passes(f launcher.Filter) bool {
 		(f.Arch == "" || f.Arch == b.Arch)
 }
 
-// listOf returns the clusters for which `shown` returns true, and the links between these clusters.
+// listOf returns a message with the clusters for which `shown` returns true, and the links between these clusters.
 func (m *Machine) listOf(shown func(int) bool) *launcher.Clusters {
 	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
 	for i := range m.clusters {
@@ -132,7 +133,7 @@ func (m *Machine) listOf(shown func(int) bool) *launcher.Clusters {
 	return out
 }
 
-// describe returns cluster i as launchers see it.
+// describe returns the description of cluster i for launchers.
 func (m *Machine) describe(i int) launcher.Cluster {
 	c := m.clusters[i]
 	f := c.info()
@@ -159,10 +160,10 @@ type Link struct {
 	Bandwidth int // Mbit/s; 0 if unknown
 }
 
-// usual is the latency between two clusters that no link names.
+// usual is the latency between two clusters for which there is no link.
 const usual = 50 * time.Millisecond
 
-// linkBetween returns the link between two clusters. A link that names clusters wins over one that names their sites.
+// linkBetween returns the link between two clusters. A link that names clusters takes precedence over a link that names their sites.
 func linkBetween(links []Link, a, b Cluster) Link {
 	best, found := -1, Link{Latency: usual}
 	for _, l := range links {
@@ -174,7 +175,7 @@ func linkBetween(links []Link, a, b Cluster) Link {
 	return found
 }
 
-// rankOf returns 1 if the end of a link names the cluster, 0 if it names the cluster's site, and a negative number otherwise.
+// rankOf returns 1 if one end of a link names the cluster, 0 if it names the cluster's site, and a negative number otherwise.
 func (c Cluster) rankOf(end string) int {
 	switch end {
 	case c.Name:

@@ -18,7 +18,7 @@ func TestFilterExcludesClustersWithLessOrUnknownResources(t *testing.T) {
 	bare.setState(&mailbox.ClusterState{Hosts: 10})
 	for name, test := range map[string]struct {
 		filter      launcher.Filter
-		known, bare bool // whether each cluster passes the filter
+		known, bare bool // whether the cluster with a state, and the cluster without one, pass the filter
 	}{
 		"none":             {launcher.Filter{}, true, true},
 		"enough hosts":     {launcher.Filter{MinHosts: 10}, true, true},
@@ -52,7 +52,7 @@ func TestDescriptionHasTheClustersResources(t *testing.T) {
 	}
 }
 
-// state returns a state with jobs of the applications 7 and 8, and with how far the orders for these jobs have been carried out.
+// state returns a state with jobs of applications 7 and 8, and with the progress of the orders for these jobs.
 func state() *mailbox.ClusterState {
 	return &mailbox.ClusterState{
 		Hosts: 10,

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// recordsOfOne returns the records of application 1, which runs on the embedded cluster.
+// recordsOfOne returns the records in the journal while application 1 runs on an embedded cluster.
 func recordsOfOne(t testing.TB) []Record {
 	m, err := New(1000, []Cluster{{Name: "e", Speed: 1, Embedded: true}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}, nil)
 	if err != nil {
@@ -37,8 +37,8 @@ func recordsOfOne(t testing.TB) []Record {
 	return []Record{records[lastNumber], records[1]}
 }
 
-// The machine begins although a record is damaged. It reports what an administrator can do, and does not use the application's number
-// again.
+// A damaged record does not prevent the machine from starting. The machine reports what an administrator can do, and does not use the
+// number of the damaged application again.
 func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 	swap := func(old, new string) func(*Record) {
 		return func(r *Record) {

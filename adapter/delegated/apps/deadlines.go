@@ -9,12 +9,12 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// at advances the machine to second `now`, and records which applications have something due. If `now` is earlier than the machine's time,
-// the time stays.
+// at sets the machine's time to the second `now`, and records for which applications something is due. If `now` is earlier than the
+// machine's time, the time does not change.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
 		m.now = now
-		for a := range m.unscheduled { // a deadline may have passed before the application was in the agenda
+		for a := range m.unscheduled { // a deadline may have passed before the application was put into the agenda
 			m.changed(a)
 		}
 		m.schedule()
@@ -27,7 +27,7 @@ func (m *Machine) at(now core.Time) {
 	}
 }
 
-// schedule puts the deadlines of unscheduled applications into the agenda.
+// schedule puts the deadlines of the applications in m.unscheduled into the agenda.
 func (m *Machine) schedule() {
 	for a := range m.unscheduled {
 		m.agenda.Put(&a.entry, a.deadline(m.now, m.begun, m.settings))
@@ -35,7 +35,7 @@ func (m *Machine) schedule() {
 	m.unscheduled.clear()
 }
 
-// deadlines handles timeouts, for applications that changed or for which something is due.
+// deadlines handles timeouts of applications that changed, or for which something is due.
 func (m *Machine) deadlines() {
 	m.checkReadings()
 	m.unsettled = true
@@ -66,7 +66,8 @@ func (m *Machine) deadlines() {
 	}
 }
 
-// timeOut gives up a try if `far` returns false for one of the parts.
+// timeOut gives up the try of an application if any part of its request has not come far enough, that is, if `far` returns false for the
+// part.
 func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {
@@ -76,18 +77,19 @@ func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	}
 }
 
-// patience times Settings.Answer is how long a launcher may owe an answer. After that its application is ended.
+// patience times Settings.Answer is how long a launcher may leave a view unanswered. After that time its application is ended.
 const patience = 10
 
 // prepareWithin is how many seconds the clusters have to prepare a try.
 const prepareWithin core.Time = 10
 
-// upBy returns the second by which all parts must be up. After a restart of the machine, the time counts again from `begun`.
+// upBy returns the second by which all parts must be up. After a restart of the machine, the time for that begins again at the second
+// `begun`.
 func (a *application) upBy(begun core.Time, s Settings) core.Time {
 	return max(a.Since, begun) + s.BringUp
 }
 
-// silent returns why the machine waits no longer for the application's launcher, or "".
+// silent returns why the machine no longer waits for the application's launcher, or "" if it does.
 func (a *application) silent(now core.Time, s Settings) string {
 	switch {
 	case a.Phase == Ending:
@@ -107,8 +109,8 @@ func (a *application) silent(now core.Time, s Settings) string {
 	return ""
 }
 
-// overrun reports whether a running application has used up its walltime. It returns false if every part has reported its end: the time
-// that batch systems then take to end the jobs is not the application's.
+// overrun reports whether a running application has used up its walltime. It returns false if every part has reported its end, because
+// the application is not responsible for the time that batch systems then take to end the jobs.
 func (a *Application) overrun(now core.Time) bool {
 	return a.Phase == Running && now >= a.By && a.working()
 }
@@ -118,11 +120,11 @@ func (a *Application) working() bool {
 	return slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Hosts > 0 && !p.Done && !p.Over })
 }
 
-// deadline returns the next second at which something is due for the application. begun is when the machine began.
+// deadline returns the next second at which something is due for the application. begun is the second at which the machine began.
 func (a *application) deadline(now, begun core.Time, s Settings) core.Time {
 	next := core.Forever
 	at := func(t core.Time) { next = min(next, t) }
-	later := func(t core.Time) { // each deadline is due only once
+	later := func(t core.Time) { // ignores a time that has passed, so that each deadline is due only once
 		if t > now {
 			at(t)
 		}

@@ -6,34 +6,34 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Settings of a Machine. Times are seconds.
+// Settings are the settings of a Machine. Durations are in seconds.
 type Settings struct {
-	FairStart    core.Time // how long the hosts of an ended part stay free for applications that could not request them before
+	FairStart    core.Time // time for which the hosts of an ended part stay free, so that applications that wait can request them
 	Timer        core.Time // shortest time between two passes; at least 1
 	Answer       core.Time // how long a launcher may take to answer a view
 	Grace        core.Time // how long a launcher may be away
 	BringUp      core.Time // how long the parts of an application may take to come up
-	Guard        core.Time // added to the time limits of batch jobs
-	Applications int       // number of applications that a pass considers, by rank; at most a quarter of them, but at least one, may belong to one user
-	PerUser      int       // applications that a user may have at a time; 0 means any number
-	Pace         float64   // seconds of the clock per second of real time; 0 means 1
+	Guard        core.Time // time that is added to the time limits of batch jobs
+	Applications int       // number of applications that a pass considers, by rank; one user may have at most a quarter of them, but always one
+	PerUser      int       // number of applications that a user may have at the same time; 0 means no limit
+	Pace         float64   // number of seconds by which the clock advances in one real second; 0 means 1
 }
 
 // Event is an event for a Machine.
 type Event interface{ event() }
 
-// Received is a message of a session.
+// Received is the event that a message arrived.
 type Received struct {
 	Session uint64
 	User    string // name of the user at the session's other end
-	Seq     int64  // the message's number, which an answer names
+	Seq     int64  // number of the message, which an answer repeats
 	Message launcher.Message
 }
 
-// Disconnected is the end of a session.
+// Disconnected is the event that a session has ended.
 type Disconnected struct{ Session uint64 }
 
-// StateShown is a cluster's new state.
+// StateShown is the event that a cluster has a new state.
 type StateShown struct {
 	Cluster int
 	State   *mailbox.ClusterState
@@ -43,35 +43,35 @@ func (Received) event()     {}
 func (Disconnected) event() {}
 func (StateShown) event()   {}
 
-// Effects are what a Machine decided. Its caller writes Stored and Deleted first, in one transaction, and does nothing else before they are
-// on the disk. It then sends the messages, in their order, and the orders.
+// Effects are the decisions of a Machine. The caller of the machine first writes Stored, Deleted and Notes, in one transaction. Only when
+// these are on the disk, it sends the messages, in their order, and the orders.
 type Effects struct {
 	Stored  []Record // each replaces the former record of the same application
 	Deleted []int64  // applications whose records are deleted
-	Notes   []Note   // for people, in addition to the records
+	Notes   []Note   // entries for people to read, in addition to the records
 	Sent    []Outgoing
 	Failed  []Failure
 	Ordered []ClusterOrders
 }
 
-// Outgoing is a message to a session. If Close is set it is the last one, and Message may be nil.
+// Outgoing is a message to a session. If Close is set, the session ends after this message, and Message may be nil.
 type Outgoing struct {
 	Session uint64
 	Message launcher.Message
 	Close   bool
 }
 
-// ClusterOrders are all orders for a cluster. They replace the former ones.
+// ClusterOrders are all orders for a cluster. They replace the previous orders.
 type ClusterOrders struct {
 	Cluster int
 	All     []mailbox.Order
 }
 
-// Note is a journal entry about an application, for people.
+// Note is an entry of the journal about an application, for people to read.
 type Note struct {
 	At          core.Time
 	Application int64
-	Verb        string // prepare, commit, go, abort, end…
+	Verb        string // such as "prepare", "commit", "go", "abort" or "end"
 	Text        string
 }
 

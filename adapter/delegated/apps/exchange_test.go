@@ -32,14 +32,14 @@ var messages = map[string]func() launcher.Message{
 	"go":        func() launcher.Message { return &launcher.Go{} },
 }
 
-// exchange plays a script. Lines that begin with "> " are events:
+// exchange plays a script against a machine. In a script, lines that begin with "> " are events:
 //
 //	> at 120                                    the time advances to that second
-//	> cluster a hosts=4 7:1:ann:pending         a reading: its batch jobs, as job:application:user:state
-//	> cluster a 1/7:prepared:1:n1,n2            and how far orders have been carried out, as application/job:stand:try:nodes
+//	> cluster a hosts=4 7:1:ann:pending         a reading: batch jobs, each as job:application:user:state
+//	> cluster a 1/7:prepared:1:n1,n2            a reading: progress of orders, each as application/job:stand:try:nodes
 //	> 1 ann → hello {"v":2}                     a message of session 1
 //	> 1 leaves
-//	> restart                                   another machine begins, with the records of the journal
+//	> restart                                   a new machine begins with the records in the journal
 //
 // The other lines are the expected effects.
 type exchange struct {
@@ -200,7 +200,7 @@ func (x *exchange) reading(name string, words []string) {
 	}
 }
 
-// TestExchanges plays the scripts in testdata/exchanges, and compares the outcome with what they expect.
+// TestExchanges plays the scripts in testdata/exchanges, and compares the effects with the expected ones.
 func TestExchanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {

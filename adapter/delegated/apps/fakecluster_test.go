@@ -12,7 +12,7 @@ import (
 	"accordion/core/sched"
 )
 
-// fakeCluster is a cluster that carries out orders the cluster is slowly, and not always.
+// fakeCluster simulates a cluster. It carries out orders slowly, and sometimes fails to carry them out.
 type fakeCluster struct {
 	name     string
 	hosts    int
@@ -22,7 +22,7 @@ type fakeCluster struct {
 	next     core.JobID
 	jobs     []*fakeJob
 	orders   []mailbox.Order
-	local    int // hosts that the cluster's own jobs hold, until localEnd
+	local    int // number of hosts that the cluster's own jobs hold until localEnd
 	localEnd core.Time
 	deaf     core.Time // the cluster shows no state before this second
 }
@@ -33,10 +33,10 @@ type fakeJob struct {
 	app      int64
 	user     string
 	since    core.Time
-	reserved int // hosts that are reserved for try
+	reserved int // number of hosts that are reserved for the try `try`
 	try      int
 	refused  bool
-	stuck    bool // its release never starts it
+	stuck    bool // the job never starts, even after it is released
 	running  bool
 	began    core.Time
 	over     bool
@@ -73,7 +73,7 @@ func (w *fakeCluster) free(now core.Time) int {
 	return n
 }
 
-// of returns the job of an order. If the cluster makes the jobs of parts itself, `of` makes the job.
+// of returns the job of an order. If the cluster itself makes the jobs of parts, `of` makes the job if it does not exist.
 func (w *fakeCluster) of(o mailbox.Order, now core.Time) *fakeJob {
 	if o.Job != 0 {
 		return w.job(o.Job)
@@ -100,7 +100,7 @@ func (w *fakeCluster) obey(now core.Time) {
 			continue
 		}
 		wanted[b] = true
-		if b.over && o.Want != mailbox.Ghost || w.chance(20) { // slow
+		if b.over && o.Want != mailbox.Ghost || w.chance(20) { // the cluster is slow, and carries out the order later
 			continue
 		}
 		switch o.Want {
@@ -136,10 +136,10 @@ func (w *fakeCluster) obey(now core.Time) {
 			}
 		}
 		if b.running && w.chance(1) && w.dice.IntN(4) == 0 {
-			b.end(true) // a node was lost
+			b.end(true) // as if a node was lost
 		}
 		if !b.running && !b.over && !w.embedded && w.chance(1) && w.dice.IntN(20) == 0 {
-			b.end(true) // cancelled
+			b.end(true) // as if the job was cancelled
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (w *fakeCluster) state(now core.Time) *mailbox.ClusterState {
 	return b
 }
 
-// forget removes jobs that ended long ago and that no order concerns.
+// forget removes jobs that have ended and that no order refers to.
 func (w *fakeCluster) forget() {
 	w.jobs = slices.DeleteFunc(w.jobs, func(b *fakeJob) bool {
 		return b.over && b.reserved == 0 && !slices.ContainsFunc(w.orders, func(o mailbox.Order) bool { return o.Application == b.app })

@@ -10,7 +10,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// show returns a message as text: its type, and its fields with their names in frames.
+// show formats a message: its type, and its fields with the names that they have in frames.
 func show(x launcher.Message) string {
 	if x == nil {
 		return "nothing"
@@ -29,9 +29,9 @@ type person struct {
 	*story
 	user   string
 	begins core.Time
-	stage  string // "" (not begun), new, fresh, there, started, over
+	stage  string // "" (not begun), "new", "fresh", "there", "started" or "over"
 	app    int64
-	id     uint64 // of its session
+	id     uint64 // number of its session
 	back   core.Time
 	jobs   map[string]core.JobID
 	view   int64 // number of the view that the launcher has
@@ -74,7 +74,7 @@ func (p *person) second() {
 	}
 }
 
-// made reports whether clusters make all parts, so that the launcher has to report their end.
+// made reports whether clusters make the jobs of all parts. In that case the launcher has to report the end of the parts.
 func (p *person) made() bool {
 	a := p.m.byID[p.app]
 	return a != nil && a.each(func(q *Part) bool { return p.clusters[q.Cluster].Embedded })
@@ -156,7 +156,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 			p.fail("the start of application %d was decided, and its launcher finds it %s", x.App, x.State)
 		}
 	case *launcher.Clusters:
-		if p.stage == "there" { // in the answer to its subscription
+		if p.stage == "there" { // this list of clusters is the answer to its subscription
 			p.sizes = map[int]int{}
 			for _, c := range x.All {
 				p.sizes[c.C] = c.Hosts
@@ -188,7 +188,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 		}
 	case nil:
 		if closed && p.stage != "over" && p.m.byID[p.app] != nil && p.m.byID[p.app].Phase == Ending {
-			p.stage = "over" // it ended as it wanted to
+			p.stage = "over" // the application has ended by itself
 		}
 	}
 	if closed {
@@ -196,7 +196,7 @@ func (p *person) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// see applies a change to the launcher's copy of the view, and checks that the copy equals the machine's view.
+// see applies the changes in a message to the launcher's copy of the view, and checks that the copy then equals the machine's view.
 func (p *person) see(x *launcher.Change) {
 	if x.Base == 0 {
 		p.has = map[int][]profile.Point{}
@@ -229,7 +229,7 @@ func (p *person) see(x *launcher.Change) {
 	}
 }
 
-// apply applies a change to an occupation as docs/protocol.md describes it.
+// apply applies a change to an occupation, as docs/protocol.md describes that.
 func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profile.Point {
 	at := func(t core.Time) int {
 		n := 0
@@ -271,13 +271,13 @@ type process struct {
 	id          uint64
 	went        core.Time // when the sidecar let the process continue; 0 if it still waits
 	need        core.Time
-	bare        bool // does not call accordion part, because its application has one part
+	bare        bool // the process does not call `accordion part`, because its application has only one part
 	stood       bool // the process has reported that it is ready
-	left        bool // has reported its end
+	left        bool // the process has reported its end
 	since       core.Time
 }
 
-// live simulates the next moment of the process in a job.
+// live simulates one second of the process in a job.
 func (s *story) live(w *fakeCluster, b *fakeJob) {
 	if !b.running || w.embedded {
 		return
@@ -336,7 +336,7 @@ func (p *process) hear(x launcher.Message, closed bool) {
 	}
 }
 
-// first runs when the user's code in a part begins. It checks that all other parts of the application have reported that they are ready.
+// first checks, when the user's code in a part begins, that all other parts of the application have reported that they are ready.
 func (p *process) first() {
 	a := p.m.byID[p.fakeJob.app]
 	if a == nil {

@@ -11,8 +11,9 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A cluster plans a part with the whole time limit of its batch job, which is longer than the walltime. If the machine counted only the
-// walltime, it could place an application before a local job's reservation where the cluster refuses it again and again.
+// A cluster plans a part with the whole time limit of its batch job, which is longer than the walltime. If the machine used only the
+// walltime, it could place an application into a gap before a local reservation that is too short for the batch job. The cluster would
+// refuse every such try.
 func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	const walltime = 60
 	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}
@@ -64,7 +65,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 	}
 }
 
-// While the directory of users does not answer, another user's job with a part's number does not become the part.
+// While the user directory does not answer, another user's job that has the number of a part's job must not be taken for that job.
 func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
 	m, err := New(1000, []Cluster{{Name: "a", Speed: 1}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}, nil)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package apps decides about applications and the launchers that speak for them (delegated scheduling, RR-7389). It decides which application
-// waits with which request and rank, which one is prepared on which clusters, and which one runs until when. It also decides what each
-// launcher receives.
+// Package apps makes the decisions about applications and their launchers (delegated scheduling, RR-7389). It decides which applications
+// wait, with which requests and ranks, which applications are prepared on which clusters, and until when applications run. It also
+// decides which messages each launcher receives.
 //
-// It is pure: a Machine has no clock, no goroutine, no input and no output. Its caller gives it each event with its second, and
-// carries out the effects that it returns (adapter/delegated/loop), the records first:
+// The package is pure: a Machine has no clock, no goroutine, no input and no output. Its caller (adapter/delegated/loop) passes it each
+// event with its second, and carries out the effects that the machine returns, the records first:
 //
 //	m, err := apps.New(now, clusters, links, settings, records)
-//	m.Step(now, apps.Heard{Session: 7, User: "ann", Seq: 1, Message: &launcher.Hello{…}})
+//	m.Step(now, apps.Received{Session: 7, User: "ann", Seq: 1, Message: &launcher.Hello{…}})
 //	m.Wake(now)             // what is due: passes, deadlines
 //	effects := m.Effects()  // carry them out in their order: records, then messages and orders
 //	next := m.Next()        // the second of the next Wake
@@ -38,50 +38,50 @@ type Machine struct {
 	all         []*application // by rank; applications without a rank come last
 	byID        map[int64]*application
 	sessions    map[uint64]*session
-	occupied    []delegated.Stretch // the hosts that applications hold, as the RMS knows them
+	occupied    []delegated.Stretch // the hosts that applications hold, as they were last passed to the RMS
 	begun       core.Time           // when the machine began
 	asleep      bool                // after a restart: no pass happens before all clusters are read, or Settings.Grace has passed
-	again       core.Time           // when hosts without a known end are checked again; core.Forever if there are none
+	again       core.Time           // when hosts that are held without a known end are checked again; core.Forever if there are none
 	unsettled   bool                // the RMS has to be updated
-	regroup     bool                // the applications that wait or may start are not those that the RMS knows
+	regroup     bool                // the set of applications that wait or may start has changed since it was last passed to the RMS
 	heldChanged bool                // the hosts that applications hold, or the set of lost clusters, changed since occupied was made
 	heldAt      core.Time           // when occupied was made
-	shows       int64               // number of clusters' occupations that passes have computed so far
+	shows       int64               // number of occupations of clusters that passes have computed so far
 
-	// Sets of applications that changed, each for one method. A method looks only at the applications in its set, so that the cost of an
-	// event depends on what it changes.
+	// Sets of applications that changed. Each set is for one method, which goes only through the applications in its set. So the cost of
+	// an event depends on how much it changes, and not on the number of applications.
 	unplanned   some // for updateRMS
 	unchecked   some // for deadlines
 	unscheduled some // for the agenda
 	ordersDue   some // for updateOrders
 	viewsDue    some // for flush: applications whose launchers may have to receive a view
-	pending     some // applications that wait for their jobs to be seen
+	pending     some // applications that have named jobs which no reading has shown yet
 	holders     some // applications that hold hosts, or may hold some
-	unsaved     some // for the journal
+	unsaved     some // applications whose records must be written to the journal
 	agenda      agenda[*application]
 	out         Effects
 }
 
-// application is an application in its machine: its record, and fields that are lost when the process ends.
+// application is an application in a machine. The fields of Application are in its record; the other fields are lost when the process ends.
 type application struct {
 	Application
 	launcher     *session
-	away         core.Time        // when the launcher left; 0 if it is connected
-	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0 if it has acknowledged all views
+	away         core.Time        // when the launcher disconnected; 0 if it is connected
+	unackedSince core.Time        // when the last view was sent, if the launcher has not acknowledged it; otherwise 0
 	unackedView  int64            // the number of that view
-	sentEstimate core.Time        // the estimate sent to the launcher for the request in force, or noEstimate
-	joined       bool             // the RMS knows it
+	sentEstimate core.Time        // the last estimate for the request in force that was sent to the launcher, or noEstimate
+	joined       bool             // the RMS knows the application
 	newest       []clusterView    // what the last pass showed, by cluster; nil if no pass has shown anything since the application joined
 	sent         []clusterView    // what the last view showed
 	acked        []clusterView    // what the last acknowledged view showed
 	listed       []clusterView    // what the list of clusters showed in this session, until the first view
-	pending      *pending         // a subscription or parts that wait for their jobs to be seen
-	viewDue      bool             // its launcher may have to receive a view
-	moved        string           // why its estimate moved
-	group        group            // as the RMS knows it
-	estimate     core.Time        // the estimate in its orders
-	orders       []*mailbox.Order // by cluster; nil if there is none
-	barriers     []*session       // sessions of its parts, by number
+	pending      *pending         // a message that names jobs which no reading has shown yet; nil if there is none
+	viewDue      bool             // the launcher may have to receive a view
+	moved        string           // why the estimate last moved
+	group        group            // the group that was last passed to the RMS
+	estimate     core.Time        // the estimate in the orders about the application
+	orders       []*mailbox.Order // orders by cluster; nil if there are none
+	barriers     []*session       // sessions of the application's parts, ordered by number
 	entry        entry[*application]
 }
 
@@ -112,8 +112,8 @@ func (m *Machine) place(a *application) {
 	m.all = slices.Insert(m.all, at, a)
 }
 
-// store marks an application's record to be written. The orders about the application, and what the RMS knows of it, may have changed as
-// well.
+// store records that an application's record must be written. The orders about the application, and what the RMS must know about it, may
+// also have changed.
 func (m *Machine) store(a *application) {
 	m.unsaved[a], m.unsettled = true, true
 	m.changed(a)
@@ -143,7 +143,7 @@ func (s some) byRank() []*application {
 	return slices.SortedFunc(maps.Keys(s), func(a, b *application) int { return a.Compare(&b.Application) })
 }
 
-// clear empties the set. It replaces a map that has been large, because ranging over a map stays as slow as when the map was full.
+// clear empties the set. It replaces a large map by a new one, because ranging over a map that was once large stays slow.
 func (s *some) clear() {
 	const many = 64
 	if len(*s) > many {
@@ -153,7 +153,7 @@ func (s *some) clear() {
 	clear(*s)
 }
 
-// changed records that any field of an application may have changed.
+// changed adds an application to the sets, because any of its fields may have changed.
 func (m *Machine) changed(a *application) {
 	if a == nil || m.byID[a.ID] != a {
 		return
@@ -177,14 +177,15 @@ func (m *Machine) note(a *application, verb, text string) {
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: a.ID, Verb: verb, Text: text})
 }
 
-// must panics on an error that the machine's own checks exclude.
+// must panics if err is not nil. The caller's own checks must make an error impossible.
 func must(err error) {
 	if err != nil {
 		panic("applications: " + err.Error())
 	}
 }
 
-// New returns a machine with the applications in a journal's records. It sets damaged records aside, and returns no error for them.
+// New returns a machine with the applications in the records of a journal. It sets damaged records aside, and does not return an error
+// for them.
 func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
 	s.Timer = max(s.Timer, 1)
 	if s.Pace == 0 {
@@ -223,7 +224,7 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 		m.last = max(m.last, a.ID)
 		m.store(a)
 	}
-	if uncounted { // the numbers that were used since the newest readable record are unknown
+	if uncounted { // applications newer than the newest readable record may have had numbers that are not known
 		m.last += skipped
 		m.out.Stored = append(m.out.Stored, Record{ID: lastNumber, Data: fmt.Append(nil, m.last)})
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "damaged", Text: fmt.Sprintf("the number of the last application is damaged in the journal: the next one is %d", m.last+1)})
@@ -231,7 +232,8 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 	return m, nil
 }
 
-// Step passes an event of the second now to the machine. If now is earlier than a previous second, the latest one counts.
+// Step passes an event to the machine. now is the second of the event. If `now` is earlier than in a previous call, the machine uses the
+// latest second instead.
 func (m *Machine) Step(now core.Time, e Event) {
 	m.at(now)
 	switch e := e.(type) {
@@ -245,7 +247,7 @@ func (m *Machine) Step(now core.Time, e Event) {
 	m.flush()
 }
 
-// Wake carries out what is due at the second now: deadlines, and a pass. It reports whether there was a pass.
+// Wake carries out what is due at the second `now`: deadlines, and a pass. It reports whether there was a pass.
 func (m *Machine) Wake(now core.Time) (pass bool) {
 	m.at(now)
 	m.deadlines()
@@ -271,7 +273,7 @@ func (m *Machine) Next() core.Time {
 	return max(next, m.now)
 }
 
-// Effects returns what is to be carried out for all that happened since the last call.
+// Effects returns the effects of everything that has happened since the previous call.
 func (m *Machine) Effects() Effects {
 	for _, a := range m.unsaved.byRank() { // in order, so that the effects are the same in every run
 		m.out.Stored = append(m.out.Stored, a.Record())
@@ -293,13 +295,13 @@ func (m *Machine) Effects() Effects {
 }
 
 // mostNumber is larger than the number of any application. skipped is how many numbers are skipped if the record of the last number is
-// lost, so that none is used twice.
+// lost, so that no number is used twice.
 const (
 	mostNumber = 1 << 53
 	skipped    = 1_000_000
 )
 
-// setAside removes a damaged record. The application's jobs then end as orphans, because no application names them.
+// setAside removes a damaged record. The jobs of its application are then ended as orphans, because no application names them.
 func (m *Machine) setAside(id int64, why error) {
 	m.out.Deleted = append(m.out.Deleted, id)
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(
@@ -310,8 +312,8 @@ func (m *Machine) setAside(id int64, why error) {
 // lastNumber is the ID of the record that stores the number of the last application, so that no number is used again.
 const lastNumber = 0
 
-// read returns the application of a record. It removes parts on clusters that no longer exist. If the request used such a cluster, the
-// request is removed too; an application that has started ends.
+// read returns the application in a record. It removes parts on clusters that no longer exist. If the request used such a cluster, the
+// application loses its request or, if it has started, ends.
 func (m *Machine) read(r Record) (*application, error) {
 	d, gone, err := readRecord(r, func(name string) int {
 		return slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == name })

@@ -47,7 +47,7 @@ func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 // sendOrders sends all orders for a cluster when the machine begins, and whenever they differ from the orders sent last.
 func (m *Machine) sendOrders(i int) {
 	c := m.clusters[i]
-	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil, because an empty list of orders is sent too
+	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil, because an empty list of orders must also be sent
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
@@ -66,11 +66,12 @@ func (m *Machine) sendOrders(i int) {
 	}
 }
 
-// A part whose job still exists is ended `leaving` seconds before the end of its ghost, so that its nodes are free when the ghost ends.
+// leaving is a number of seconds. If the job of a part still exists when its ghost has only that long left, the job is ended. So the
+// nodes are free when the ghost ends.
 const leaving core.Time = 2
 
-// orderOf returns what a cluster should do about a part now. The parameter `limit` is the time limit of the part's batch job in seconds,
-// and `estimate` is the estimated start. ok is false if there is nothing to do.
+// orderOf returns the order about a part. The parameter `limit` is the time limit of the part's batch job in seconds, and `estimate` is
+// the estimated start. ok is false if the cluster has nothing to do for the part.
 func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
 	o = mailbox.Order{
 		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
@@ -100,8 +101,7 @@ func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbo
 	return o, true
 }
 
-// unmade reports whether a part's job does not exist yet because its cluster makes the job only at the start. Then there is nothing to
-// order.
+// unmade reports whether a part on an embedded cluster needs no order, because the cluster makes the part's job only at the start.
 func (a *Application) unmade(p *Part, want mailbox.Want) bool {
 	return want == mailbox.Wait || p.Hosts == 0 && p.Drop == 0
 }

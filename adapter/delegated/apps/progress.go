@@ -24,7 +24,7 @@ func (m *Machine) observe(a *application, i int) {
 	if listed || s != nil && s.Stand != mailbox.Over {
 		p.LastSeen = b.Read
 	}
-	made := m.clusters[i].Embedded // such a part exists only from its start on
+	made := m.clusters[i].Embedded // on an embedded cluster, a part's job exists only from the part's start on
 	over := s != nil && s.Stand == mailbox.Over
 	if s == nil && (p.Job != 0 || made) {
 		over = b.Read >= max(p.LastSeen, a.Since, m.begun)+absentAfter
@@ -74,7 +74,7 @@ func why(s *mailbox.Standing, otherwise string) string {
 	return otherwise
 }
 
-// lose asks the launcher to submit another job for a part whose job is gone.
+// lose asks the launcher to submit another job for a part whose job no longer exists.
 func (m *Machine) lose(a *application, p *Part, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
@@ -99,8 +99,8 @@ func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing,
 	}
 }
 
-// observeUnused asks for another job if a job is gone on a cluster that the request does not use, because a later request may use that
-// cluster.
+// observeUnused observes a part on a cluster that the request does not use. If the part's job no longer exists, it asks for another job,
+// because a later request may use the cluster.
 func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
@@ -142,15 +142,15 @@ func (m *Machine) observeRunning(a *application, p *Part, s *mailbox.Standing, o
 // endIn is how many seconds an application has to clean up before its jobs end.
 const endIn core.Time = 30
 
-// end ends an application in any phase. Its launcher and parts receive `reason`, unless that is "", and its jobs end `in` seconds later.
+// end ends an application in any phase. Its launcher and parts receive `reason`, unless that is "". Its jobs end after `in` seconds.
 func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	if a.Phase == Ending {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == Starting
-	noted := a.Phase != Fresh || reason != "" // an application whose launcher left before it subscribed needs no note
+	noted := a.Phase != Fresh || reason != "" // no note is needed if the launcher disconnected before it subscribed
 	if barrier {
-		in = 0 // none of its code has run, and there is nothing to clean up
+		in = 0 // no code of the user has run, so that there is nothing to clean up
 	}
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = Ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
@@ -169,7 +169,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	default:
 		m.close(a.launcher, last)
 	}
-	for _, s := range slices.Clone(a.barriers) { // close changes the slice
+	for _, s := range slices.Clone(a.barriers) { // cloned, because close changes the slice
 		switch {
 		case barrier:
 			m.close(s, &launcher.Abort{Why: why})
@@ -188,7 +188,7 @@ func (m *Machine) finish(a *application) {
 	m.advance(a)
 }
 
-// launcherDone handles a launcher's report that its application has ended, or is withdrawn.
+// launcherDone handles a launcher's report that the application has ended or is withdrawn.
 func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	a := s.app
 	was := a.Phase
@@ -209,8 +209,8 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	m.advance(a)
 }
 
-// keepReservation keeps the nodes of an ended part reserved for a while, if another application could request them. It reports whether it
-// keeps them.
+// keepReservation makes a ghost: it keeps the nodes of an ended part reserved for a while, if another application could request them. It
+// reports whether it does that.
 func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// ack handles a launcher's report that it has seen a view, and that its request stays.
+// ack handles a launcher's message that it has received a view, and does not change its request.
 func (m *Machine) ack(a *application, view int64) *refusal {
 	if view < 1 || view > a.View {
 		return refuse(launcher.CodeView, "view", "view %d was never shown; the last is %d", view, a.View)
@@ -20,7 +20,7 @@ func (m *Machine) ack(a *application, view int64) *refusal {
 	return nil
 }
 
-// acknowledge records that a launcher has seen a view. The launcher receives the next view only after its acknowledgement.
+// acknowledge records that a launcher has received a view. Only after that, the launcher receives the next view.
 func (m *Machine) acknowledge(a *application, view int64) {
 	if a.unackedSince != 0 && view == a.unackedView {
 		a.unackedSince, a.Acked, a.acked = 0, view, a.sent
@@ -38,7 +38,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	if wrong != nil {
 		return wrong
 	}
-	if a.Phase == Preparing { // the launcher sent a new request before it knew of the start
+	if a.Phase == Preparing { // the launcher sent a new request before it received the message about the start
 		m.retreat(a, "its launcher changed the request", false)
 	}
 	first := a.Phase == Subscribed
@@ -56,7 +56,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	return nil
 }
 
-// limit allows one request for each view, and in addition one request a second.
+// limit returns a refusal if a launcher sends requests too often. It allows one request for each view, and in addition one request a second.
 func (m *Machine) limit(s *session, view int64) *refusal {
 	if a := s.app; a.unackedSince != 0 && view == a.unackedView && s.answered != view {
 		s.answered = view
@@ -68,8 +68,8 @@ func (m *Machine) limit(s *session, view int64) *refusal {
 	return refuse(launcher.CodeFlood, "", "one request a view, and one more a second: wait for the next change")
 }
 
-// extra returns `seconds` if the request uses a real cluster, and otherwise 0, because on embedded clusters a part runs as soon as it
-// starts.
+// extra returns `seconds` if the request uses a cluster that is not embedded. Otherwise it returns 0, because on embedded clusters a part
+// runs as soon as it starts.
 func (m *Machine) extra(a *application, seconds core.Time) core.Time {
 	if a.each(func(p *Part) bool { return m.clusters[p.Cluster].Embedded }) {
 		return 0
@@ -82,16 +82,16 @@ func (m *Machine) margin(a *application) core.Time {
 	return m.extra(a, m.settings.BringUp+m.settings.Guard)
 }
 
-// pending is a subscription, or a message that names jobs, that waits until readings show all of the jobs. A batch system shows a job a
-// moment after its submission.
+// pending is a message with jobs that readings do not show yet: a subscription, or new jobs for existing parts. It is handled when
+// readings show all of the jobs. A batch system may show a job only some time after its submission.
 type pending struct {
 	seq       int64
-	subscribe *launcher.Subscribe // nil if the message names other jobs for existing parts
+	subscribe *launcher.Subscribe // the subscription; nil if the message has new jobs for existing parts
 	jobs      []namedJob
 	at        core.Time
 }
 
-// subscribe handles a subscription. The answer may come later, when its jobs are seen.
+// subscribe handles a subscription. The answer may be sent later, when readings show the jobs in the subscription.
 func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refusal {
 	a := s.app
 	if a.Phase != Fresh || a.pending != nil {
@@ -127,7 +127,8 @@ func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusa
 	return m.nameJobs(a)
 }
 
-// nameJobs accepts what is pending if all its jobs are seen, and refuses it if one of them cannot be used. Otherwise it stays pending.
+// nameJobs handles the pending message of an application. It accepts the message if readings show all jobs in it, and refuses the message
+// if one of them cannot be used. Otherwise the message stays pending.
 func (m *Machine) nameJobs(a *application) *refusal {
 	p := a.pending
 	if p.subscribe == nil {
@@ -171,7 +172,7 @@ func (m *Machine) nameJobs(a *application) *refusal {
 	return nil
 }
 
-// retryNaming calls nameJobs again if something is pending.
+// retryNaming calls nameJobs again if the application has a pending message.
 func (m *Machine) retryNaming(a *application) {
 	if p := a.pending; p != nil {
 		if wrong := m.nameJobs(a); wrong != nil {
@@ -181,10 +182,10 @@ func (m *Machine) retryNaming(a *application) {
 	}
 }
 
-// refusal says why a message is refused. A refused message changes nothing.
+// refusal is the reason why a message is refused. A refused message has no effect.
 type refusal struct{ Code, Field, text string }
 
-// refuse returns a refusal with a code of package launcher, the field that is wrong, and a text.
+// refuse returns a refusal with a code from package launcher, the name of the wrong field, and a text.
 func refuse(code, field, format string, args ...any) *refusal {
 	return &refusal{code, field, fmt.Sprintf(format, args...)}
 }
@@ -198,7 +199,8 @@ func (r *refusal) Message(seq int64, a *Application) *launcher.Refuse {
 	return m
 }
 
-// checkRequest returns the parts of a request, by cluster, or why it is refused. sees reports whether the launcher sees a cluster.
+// checkRequest returns the parts of a request, ordered by cluster, or why the request is refused. The function `sees` reports whether the
+// launcher can see a cluster.
 func (a *Application) checkRequest(l *launcher.Request, all []*cluster, sees func(cluster int) bool) ([]moldable.Part, *refusal) {
 	switch {
 	case a.Phase.Started():
@@ -246,7 +248,7 @@ type namedJob struct {
 	ID      core.JobID
 }
 
-// namedJobs returns the jobs that a message names.
+// namedJobs returns the jobs in a message, or why the message is refused.
 func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	var out []namedJob
 	for _, p := range named {
@@ -264,8 +266,8 @@ func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	return out, nil
 }
 
-// replaceable refuses new jobs for parts that may hold nodes. It is called again when the jobs are seen, because a part may have got nodes
-// since the message came.
+// replaceable returns a refusal if a message has new jobs for parts that may hold nodes. It is called again when readings show the jobs,
+// because a part may have received nodes meanwhile.
 func (a *Application) replaceable(jobs []namedJob) *refusal {
 	if a.Phase != Subscribed && a.Phase != Waiting {
 		return refuse(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, a.Phase)
@@ -278,13 +280,15 @@ func (a *Application) replaceable(jobs []namedJob) *refusal {
 	return nil
 }
 
-// A named job that no reading shows within shownWithin seconds does not exist. A cluster must be read within readWithin seconds.
+// If a job in a message is not shown by a reading after shownWithin seconds, it counts as missing. If there is no reading for readWithin
+// seconds, the message is refused.
 const (
 	shownWithin core.Time = 2
 	readWithin  core.Time = 60
 )
 
-// findJob reports whether a cluster shows a job that the application named at second `at`.
+// findJob reports whether the newest state of a cluster shows a job. A message of the application has named the job at the second `at`.
+// `wrong` is the reason if the job cannot be used.
 func (a *Application) findJob(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {

@@ -8,24 +8,24 @@ import (
 	"accordion/core/delegated"
 )
 
-// updateRMS passes all changes to the RMS.
+// updateRMS passes all changes since its last call to the RMS.
 func (m *Machine) updateRMS() {
 	m.unsettled = false
 	m.updateWaiting()
 	m.updateHeld()
 }
 
-// group says whether the RMS knows an application, and whether it plans a request of it.
+// group is how the RMS treats an application.
 type group int8
 
 const (
-	outside group = iota // the RMS does not know it
-	watches              // receives views, has no request
-	waits                // has a request
+	outside group = iota // the RMS does not know the application
+	watches              // the application receives views, but has no request
+	waits                // the application has a request, which the RMS plans
 )
 
-// group returns the group of an application. An application that sees no cluster yet is outside, because its launcher could not answer an
-// empty view.
+// group returns the group to which an application now belongs. An application that cannot see any cluster yet is `outside`, because its
+// launcher could not answer an empty view.
 func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case Subscribed:
@@ -38,8 +38,9 @@ func (m *Machine) group(a *application) group {
 	return outside
 }
 
-// updateWaiting passes to the RMS which applications wait, with their requests, and which of them may start. These are the first by rank,
-// as many as a pass considers, and of each user only a share. If the same applications wait as before, it passes only the changed ones.
+// updateWaiting passes to the RMS which applications wait, with their requests, and which of them may start. The applications that may
+// start are the first ones by rank. Their number is limited, in total and for each user. If the set of waiting applications has not
+// changed, updateWaiting passes only the applications that have changed.
 func (m *Machine) updateWaiting() {
 	for a := range m.unplanned {
 		if g := m.group(a); g != a.group {
@@ -62,7 +63,7 @@ func (m *Machine) updateWaiting() {
 	m.unplanned.clear()
 }
 
-// regroupAll finds the applications that may start, and passes to the RMS which applications joined and left.
+// regroupAll determines which applications may start, and passes to the RMS which applications it must add and remove.
 func (m *Machine) regroupAll() {
 	all, mine := 0, map[string]int{}
 	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
@@ -101,8 +102,9 @@ func (m *Machine) tellRMS(a *application) {
 	if a.Phase != Waiting {
 		return
 	}
-	// An error means that the clusters have too few hosts now: the application keeps its rank, and waits for hosts. The requested time is
-	// longer than the walltime, because parts hold hosts before the walltime begins, and clusters plan jobs with their whole time limits.
+	// An error means that the clusters have too few hosts now. The application then keeps its rank, and waits for hosts. The requested
+	// time is longer than the walltime, because parts hold hosts before the walltime begins, and clusters plan jobs with their whole time
+	// limits.
 	_ = m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
 	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
@@ -117,7 +119,7 @@ func (m *Machine) leaveRMS(a *application) {
 	}
 }
 
-// updateHeld passes to the RMS which hosts are held by applications that the RMS no longer knows.
+// updateHeld passes to the RMS which hosts are held by applications that the RMS does not know, because they have left it to start.
 func (m *Machine) updateHeld() {
 	if !m.heldChanged && m.heldAt == m.now {
 		return
@@ -151,13 +153,13 @@ func (m *Machine) updateHeld() {
 	}
 }
 
-// awaitsClusters reports whether some cluster was not read yet after a restart. Until all are read, or Settings.Grace has passed, nothing
-// starts, because an application could get hosts that another one still holds.
+// awaitsClusters reports whether the machine still waits for the first reading of a cluster after a restart. Until all clusters are read,
+// or Settings.Grace has passed, nothing starts. Otherwise an application could get hosts that another application still holds.
 func (m *Machine) awaitsClusters() bool {
 	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
 
-// pass lets the RMS place all requests, if a pass is due. It reports whether it made a pass.
+// pass makes a pass if one is due: it lets the RMS find places for all requests. It reports whether it made a pass.
 func (m *Machine) pass() bool {
 	if m.asleep = m.awaitsClusters(); m.asleep {
 		return false
@@ -197,8 +199,9 @@ func (m *Machine) pass() bool {
 	return true
 }
 
-// showCluster removes applications without a request from the RMS and adds them again, after a pass has placed a cluster for the first
-// time. The RMS shows such an application only the clusters that were placed before it was added.
+// showCluster shows a cluster to applications without a request, after a pass has computed the cluster's occupation for the first time.
+// It removes these applications from the RMS and adds them again. That is necessary, because the RMS shows an application only the clusters
+// whose occupation was known when the application was added.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {
@@ -209,7 +212,7 @@ func (m *Machine) showCluster(i int) {
 	}
 }
 
-// takeMessages keeps the views that the RMS sends, and returns the applications that start.
+// takeMessages stores the views in messages of the RMS, and returns the applications that start.
 func (m *Machine) takeMessages(messages []delegated.Message) (starts []core.JobID) {
 	for _, x := range messages {
 		if x.Kind == delegated.Start {

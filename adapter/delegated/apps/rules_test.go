@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// embeddedMachine is a machine with one embedded cluster, which was read at second 1000, and the messages that the machine sent.
+// embeddedMachine is a machine with one embedded cluster that was read at second 1000. It also has the messages that the machine sent.
 type embeddedMachine struct {
 	t      *testing.T
 	m      *Machine
@@ -49,7 +49,7 @@ func (b *embeddedMachine) says(session uint64, user string, x launcher.Message) 
 	b.carry()
 }
 
-// wants makes an application that subscribes and sends a request.
+// wants adds an application whose launcher subscribes and sends a request.
 func (b *embeddedMachine) wants(session uint64, user string, hosts int, walltime int64) {
 	b.says(session, user, &launcher.Hello{Version: 2, Speaks: []int{2}})
 	b.says(session, user, &launcher.Subscribe{})
@@ -67,7 +67,7 @@ func count[M launcher.Message](all []launcher.Message) (n int) {
 
 var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 8}
 
-// The session is closed at the 20th request within ten seconds that is beyond the permitted rate.
+// A session is closed when 20 requests within ten seconds were beyond the permitted rate.
 func TestTooManyRequestsCloseTheSession(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
@@ -83,7 +83,7 @@ func TestTooManyRequestsCloseTheSession(t *testing.T) {
 
 	slow := box(t, 4, usual30)
 	slow.wants(1, "ann", 4, 60)
-	for i := range 60 { // two requests a second beyond the permitted rate, but never 20 in ten seconds
+	for i := range 60 { // two requests a second, one of them beyond the permitted rate: never 20 of these in ten seconds
 		slow.now += core.Time(i % 2)
 		slow.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
 	}
@@ -92,7 +92,7 @@ func TestTooManyRequestsCloseTheSession(t *testing.T) {
 	}
 }
 
-// A pass considers a limited number of requests. At most a quarter of them are of one user, but at least one of each user.
+// A pass considers a limited number of requests. At most a quarter of that number may be of the same user, but always one.
 func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 	b := box(t, 4, usual30)
 	for i := range uint64(5) {
@@ -116,7 +116,7 @@ func TestOneUserHasAQuarterOfAPass(t *testing.T) {
 	for _, a := range b.m.Snapshot().Applications {
 		est = append(est, a.Estimate)
 	}
-	// Her first application is being prepared. Her next two have estimates, and then his has one.
+	// The first application of ann is being prepared. Her next two applications have estimates, and then bob's application has one.
 	if want := []core.Time{0, 1062, 1122, 0, 0, 1182}; fmt.Sprint(est) != fmt.Sprint(want) {
 		t.Errorf("the estimates are %v, and not %v", est, want)
 	}
@@ -141,8 +141,8 @@ func TestNumberOfApplicationsOfAUserIsLimited(t *testing.T) {
 	}
 }
 
-// noisy counts the changes that a launcher receives in ten minutes on a machine where many holds have no known end. `ends` returns the end
-// that views show for such holds.
+// noisy returns how many changes a launcher receives in ten minutes, on a cluster where many jobs hold hosts without a known end. `ends`
+// returns the end that the cluster's state shows for such jobs.
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
@@ -176,9 +176,10 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	return most
 }
 
-// On a quiet machine a launcher receives at most two changes a minute. If unknown ends moved with the time, there would be one a second.
+// If nothing happens on a cluster, a launcher receives at most two changes a minute. If the shown ends moved with the time, it would
+// receive about one a second.
 func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
-	if n := noisy(t, plan.HalfMinute); n > 22 { // plus the first view, and the estimate
+	if n := noisy(t, plan.HalfMinute); n > 22 { // two a minute, plus the first view and the estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
 	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {
@@ -186,8 +187,8 @@ func TestViewsChangeRarelyOnAQuietMachine(t *testing.T) {
 	}
 }
 
-// An application that is ended while its parts come up has nothing to clean up. Its parts end without delay, and its other parts do not
-// begin.
+// An application that is ended while its parts are being started has nothing to clean up. The parts that already run end without delay,
+// and the other parts do not begin.
 func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
 	now, stand := core.Time(1000), mailbox.Waiting
@@ -231,7 +232,8 @@ func TestApplicationThatComesUpEndsAtOnce(t *testing.T) {
 	}
 }
 
-// A part that is cancelled runs its EXIT trap, too. The status that this reports does not mean that the part ended by itself.
+// The script of a part that is cancelled also runs its EXIT trap. The status that the trap reports does not mean that the part ended by
+// itself.
 func TestOnlyAReportedFailureExplainsAFailedPart(t *testing.T) {
 	for _, c := range []struct {
 		done bool
@@ -244,7 +246,8 @@ func TestOnlyAReportedFailureExplainsAFailedPart(t *testing.T) {
 	}
 }
 
-// FuzzMachine plays events in any order. Nothing panics, nothing is due twice in a second, and all records can be read.
+// FuzzMachine plays events in any order. The machine must not panic, nothing may be due twice in the same second, and all records must be
+// readable.
 func FuzzMachine(f *testing.F) {
 	for seed := range byte(8) {
 		f.Add([]byte{0, 1, 2, seed, 3, 4, 5, 6, 7, seed, 8, 9, 10, 11, 12, 13, 14, 1, 2, 3, seed})

@@ -18,7 +18,7 @@ type session struct {
 	part  *Part // nil if the session is a launcher's
 	ready bool  // the part has reported in this session that it is ready
 
-	answered int64 // the view that its last request answered
+	answered int64 // number of the view that the last request answered
 	floods   requestRate
 }
 
@@ -28,7 +28,7 @@ func (m *Machine) send(s *session, message launcher.Message) {
 	}
 }
 
-// close ends a session. last is its last message, or nil.
+// close ends a session. `last` is the last message of the session; nil if there is none.
 func (m *Machine) close(s *session, last launcher.Message) {
 	if s == nil {
 		return
@@ -39,7 +39,7 @@ func (m *Machine) close(s *session, last launcher.Message) {
 
 func (m *Machine) okay(s *session, seq int64) { m.send(s, &launcher.Okay{To: seq}) }
 
-// register adds a new application for a launcher.
+// register adds a new application for the launcher of a session.
 func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	mine := 0
 	for _, a := range m.all {
@@ -60,7 +60,7 @@ func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// reconnect attaches a launcher to the application that it had before its session ended.
+// reconnect attaches a new session of a launcher to the application that the launcher had before.
 func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	a := m.byID[hello.App]
 	if a == nil || a.User != s.user || a.Phase == Ending && m.now >= a.EndAt {
@@ -92,7 +92,7 @@ func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// attach sets the session of the application's launcher, and sends the launcher a welcome.
+// attach makes s the session of the application's launcher, and sends a welcome.
 func (m *Machine) attach(s *session, a *application) {
 	s.app, a.launcher, a.away = a, s, 0
 	m.sessions[s.id] = s
@@ -140,7 +140,7 @@ func (m *Machine) receive(e Received) {
 	case s == nil && first:
 		m.hello(e, hello)
 		return
-	case s == nil: // already closed
+	case s == nil: // the session has already been closed
 		return
 	case first:
 		m.send(s, refuse(launcher.CodeState, "t", "this session has said hello").Message(e.Seq, nil))
@@ -184,7 +184,7 @@ func (m *Machine) fromLauncher(s *session, seq int64, message launcher.Message) 
 	return nil
 }
 
-// list returns the clusters whose state is known.
+// list returns a message with the clusters whose state is known.
 func (m *Machine) list() *launcher.Clusters {
 	return m.listOf(func(c int) bool { return m.clusters[c].State != nil })
 }
@@ -226,10 +226,10 @@ const (
 	excessWindow = 10
 )
 
-// requestRate limits those requests of a session that do not answer a view to one a second.
+// requestRate limits the requests of a session that do not answer a view. One such request is allowed each second.
 type requestRate struct {
 	free   core.Time   // when the next request is allowed
-	lately []core.Time // the seconds of recent requests beyond the rate
+	lately []core.Time // seconds of recent requests that were not allowed
 }
 
 // Allow reports whether a request is allowed at the second now.
@@ -242,5 +242,5 @@ func (f *requestRate) Allow(now core.Time) bool {
 	return false
 }
 
-// Over reports whether too many recent requests were beyond the permitted rate.
+// Over reports whether too many recent requests were not allowed.
 func (f *requestRate) Over() bool { return len(f.lately) >= mostExcess }

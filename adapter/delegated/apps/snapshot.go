@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// others is the reason that users see if an application waits because passes do not consider it yet.
+// others is the reason that users see if an application waits because passes do not consider the application yet.
 const others = "those before it, or others of its user, are as many as a pass considers"
 
 // waitsFor returns why an application has not started, or "" if it has.
@@ -53,8 +53,8 @@ func (m *Machine) waitsFor(a *application) string {
 	return "its hosts are not free"
 }
 
-// held returns what keeps a waiting application from starting. The application does not start before second `from`. If `keep` is set, it
-// does not start at all for now, but keeps its place in the plan.
+// held returns whether a waiting application must not start yet. It must not start before the second `from`. If `keep` is true, it must
+// not start at all for now, but keeps its place in the plan.
 func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool) {
 	from = a.retryAt()
 	for _, p := range a.Parts {
@@ -74,7 +74,7 @@ func (a *Application) occupies() bool {
 	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Drop > 0 })
 }
 
-// gone reports whether nothing is left of an application that ends.
+// gone reports whether nothing is left of an application in phase Ending.
 func (a *Application) gone(now core.Time) bool {
 	for _, p := range a.Parts {
 		if !p.Over || p.Ghost > now {

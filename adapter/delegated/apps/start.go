@@ -8,7 +8,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// prepare begins a try to start an application. All clusters of its request reserve idle nodes, or refuse if too few nodes are idle.
+// prepare begins a try to start an application. Each cluster of the request reserves idle nodes, or refuses if too few nodes are idle.
 func (m *Machine) prepare(a *application) {
 	m.leaveRMS(a)
 	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
@@ -35,7 +35,8 @@ func (m *Machine) advance(a *application) {
 	}
 }
 
-// up returns a function that reports whether a part is up: its job runs and, if there are several parts, has reported that it is ready.
+// up returns a function that reports whether a part is up. A part is up if its job runs. If the application has several parts, the job
+// must also have reported that it is ready.
 func (m *Machine) up(a *application) func(*Part) bool {
 	if a.onePart() {
 		return func(p *Part) bool { return p.Runs }
@@ -49,17 +50,17 @@ func (m *Machine) up(a *application) func(*Part) bool {
 	return func(p *Part) bool { return p.Runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
 }
 
-// commit decides that an application starts. From then on its start is completed, even after a crash of the sidecar.
+// commit decides that an application starts. From then on the start continues, even after a crash of the sidecar.
 func (m *Machine) commit(a *application) {
 	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.unackedSince != 0 {
-		a.unackedSince, a.acked, a.listed = 0, nil, nil // the launcher need not acknowledge views now; if the start fails, it gets a complete view
+		a.unackedSince, a.acked, a.listed = 0, nil, nil // the launcher need not acknowledge views now; if the start fails, it receives a complete view
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
 	m.send(a.launcher, a.startMessage())
 }
 
-// release lets the parts continue: the walltime counts from now on. Jobs on clusters that the request does not use end.
+// release lets the parts pass the barrier. The walltime counts from now on. Jobs on clusters that the request does not use are ended.
 func (m *Machine) release(a *application) {
 	a.Phase, a.Went, a.Since, a.Slow, a.Tries = Running, m.now, m.now, false, nil
 	a.By = min(a.By, m.now+a.Walltime)
@@ -81,7 +82,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	a.sentEstimate = noEstimate
 	m.setViewDue(a)
 	a.giveUp(a.Try)
-	if failed || m.extra(a, 1) > 0 { // on real clusters every try is expensive, so it counts whatever the reason for giving it up
+	if failed || m.extra(a, 1) > 0 { // on real clusters every try is expensive, so each one that is given up counts as failed
 		a.countFailure(m.now)
 	}
 	if failed {
@@ -98,7 +99,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	}
 }
 
-// refused records that a cluster could not prepare a try, or not start its part.
+// refused records that a cluster could not prepare or could not start its part of an application, and gives up the try.
 func (m *Machine) refused(a *application, p *Part, why string) {
 	m.out.Failed = append(m.out.Failed, Failure{Cluster: p.Name, Why: why})
 	m.retreat(a, p.Name+": "+why, true)

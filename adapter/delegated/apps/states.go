@@ -11,10 +11,10 @@ import (
 	"accordion/core/sched"
 )
 
-// orphanGrace is how many seconds a job that is marked launch= may exist before an application names it.
+// orphanGrace is the number of seconds for which a job that is marked launch= may exist before an application names it.
 const orphanGrace core.Time = 60
 
-// absentAfter is the number of seconds after which a part that no reading shows counts as ended.
+// absentAfter is the number of seconds after which a part counts as ended if readings no longer show it.
 const absentAfter core.Time = 10
 
 // showState handles a cluster's new state.
@@ -26,7 +26,7 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	fresh := c.State == nil || c.State.Hosts != b.Hosts
 	c.setState(b)
 	m.unsettled = true
-	m.at(b.Read) // the state describes second b.Read, and must not be used at an earlier second
+	m.at(b.Read) // the state is of the second b.Read, so the machine's time must not be earlier
 	m.setLost(c, m.now > b.Read+unreadAfter)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
@@ -47,9 +47,9 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	}
 }
 
-// concerned returns, by rank, the applications that may have to change after a cluster's new state. These are all applications with a batch
-// job on the cluster, because the job may be gone. If the cluster itself makes jobs of parts, these are the applications that the state
-// names or that hold hosts.
+// concerned returns, by rank, the applications that may have to change after a cluster's new state. For a cluster to which launchers
+// submit jobs, that is every application, because any of its jobs may be gone. For a cluster that itself makes the jobs of parts, only
+// some applications are concerned: those that the state names, and those that may hold hosts.
 func (m *Machine) concerned(i int) []*application {
 	c := m.clusters[i]
 	if !c.Embedded {
@@ -77,7 +77,7 @@ func (m *Machine) setLost(c *cluster, lost bool) {
 	c.lost = lost
 }
 
-// setLocal passes a cluster's own jobs and reservations to the RMS, or nothing if the cluster is lost.
+// setLocal passes a cluster's own jobs and reservations to the RMS. If the cluster is lost, it passes none.
 func (m *Machine) setLocal(i int) {
 	c := m.clusters[i]
 	l := c.State.Local
@@ -91,13 +91,13 @@ func (m *Machine) setLocal(i int) {
 	}
 	m.setLost(c, true)
 	must(m.rms.Local(m.now, i, sched.Local{}))
-	if why := err.Error(); why != c.trouble { // reported once, although each later state may cause the same error
+	if why := err.Error(); why != c.trouble { // reported only once, because later states may cause the same error
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
 	}
 }
 
-// clusterDeadline returns the second at which something is due for a cluster that shows no new state.
+// clusterDeadline returns the second at which something is due for a cluster if no new state comes before.
 func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	next := core.Forever
 	if c.State != nil && !c.lost {
@@ -111,7 +111,7 @@ func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	return next
 }
 
-// checkReadings finds clusters that were not read for too long. All their hosts are busy in views, and nothing starts on them.
+// checkReadings finds clusters that have not been read for too long. Views then show all their hosts as busy, and nothing starts on them.
 func (m *Machine) checkReadings() {
 	for i, c := range m.clusters {
 		if c.State != nil && !c.lost && m.now > c.State.Read+unreadAfter {
@@ -122,8 +122,9 @@ func (m *Machine) checkReadings() {
 	}
 }
 
-// findOrphans finds a cluster's jobs that are marked launch= and that no application names. If a part's job was lost before its start, an
-// orphan with the right user and mark replaces the job: a batch system may have requeued the job under a new number.
+// findOrphans finds a cluster's orphans, which are jobs that are marked launch= and that no application names. If the job of a part was
+// lost before its start, an orphan with the right user and mark replaces it, because a batch system may have requeued the job under a new
+// number.
 func (m *Machine) findOrphans(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}
@@ -141,7 +142,7 @@ func (m *Machine) findOrphans(i int) {
 	c.orphans = now
 }
 
-// claimed reports whether an application names a job, or may name the job soon.
+// claimed reports whether an application names the job, or may do so soon.
 func (m *Machine) claimed(i int, j mailbox.Job) bool {
 	a := m.byID[j.Application]
 	if a == nil || a.User != j.User {
@@ -165,12 +166,12 @@ func (m *Machine) claimed(i int, j mailbox.Job) bool {
 	return false
 }
 
-// standing returns what the cluster's state says of a part, or nil.
+// standing returns the entry for a part in the state of the part's cluster, or nil if there is none.
 func (m *Machine) standing(a *application, p *Part) *mailbox.Standing {
 	return m.clusters[p.Cluster].standing(a.ID, p.Job)
 }
 
-// jobOf returns a part's batch job, or 0. If the cluster made several jobs for the part, it returns the newest.
+// jobOf returns the batch job of a part, or 0 if there is none. If the cluster made several jobs for the part, it returns the newest.
 func (m *Machine) jobOf(a *application, p *Part) core.JobID {
 	return max(m.clusters[p.Cluster].made(a.ID, a.User), p.Job)
 }

@@ -20,10 +20,10 @@ var (
 	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full")
 )
 
-// mutant selects a step of the protocol that the simulation leaves out, to check that the stories detect the fault.
+// mutant selects a step of the protocol that a story leaves out, to test that the checks notice it.
 type mutant struct{ barrier, ready, commit bool }
 
-// story simulates applications on clusters, with faults. Its seed decides which faults happen.
+// story is a simulation of applications on clusters, with faults. Its seed determines which faults happen.
 type story struct {
 	mutant
 	dice         *rand.Rand
@@ -38,8 +38,8 @@ type story struct {
 	peers        map[uint64]peer
 	ranks        map[int64]core.Time
 	gone         map[int64]bool
-	committed    map[int64]bool // applications whose start was decided, and that have not ended since
-	audited      bool           // audit after each event, and not only at the end of a second
+	committed    map[int64]bool // applications whose start was decided and that have not ended
+	audited      bool           // audit after each event, not only at the end of each second
 	calm         bool
 	tell         bool
 	went         int // number of applications whose parts were allowed to continue
@@ -79,7 +79,7 @@ func newStory(seed uint64, x mutant) *story {
 	return s
 }
 
-// begin makes the machine from the journal.
+// begin makes a machine from the records in the journal.
 func (s *story) begin() {
 	var all []Record
 	for id, data := range s.journal {
@@ -94,7 +94,7 @@ func (s *story) begin() {
 	s.m = m
 }
 
-// killed ends the machine with all its sessions, and begins another one.
+// killed simulates that the process of the machine is killed: all sessions end, and a new machine begins.
 func (s *story) killed(when string) {
 	s.say("killed %s", when)
 	old := s.peers
@@ -132,7 +132,7 @@ func (s *story) send(session uint64, user string, x launcher.Message) {
 	s.step(Received{Session: session, User: user, Seq: 1, Message: x})
 }
 
-// step passes an event to the machine. Afterwards the machine has to be consistent.
+// step passes an event to the machine, and then checks that the machine is consistent.
 func (s *story) step(e Event) {
 	s.m.Step(s.now, e)
 	if s.audited {
@@ -154,7 +154,7 @@ func (s *story) hangUp(session uint64) {
 	}
 }
 
-// carry carries out what the machine decided, the records first. The machine may be killed before or after it writes the records.
+// carry carries out the effects of the machine, the records first. The machine may be killed before or after the records are written.
 func (s *story) carry() {
 	for range 5 { // messages cause further effects
 		e := s.m.Effects()
@@ -208,7 +208,7 @@ func (s *story) carry() {
 	}
 }
 
-// promised checks that no host of a cluster is promised twice.
+// promised checks that the orders for a cluster do not need more hosts than the cluster has.
 func (s *story) promised(o ClusterOrders) {
 	sum, w := 0, s.fakeClusters[o.Cluster]
 	for _, p := range o.All {
@@ -225,7 +225,7 @@ func (s *story) promised(o ClusterOrders) {
 	}
 }
 
-// second plays one second.
+// second simulates one second.
 func (s *story) second() {
 	s.now++
 	for i, w := range s.fakeClusters {
@@ -252,7 +252,7 @@ func (s *story) second() {
 	}
 	for _, a := range s.m.all {
 		runs := func(p *Part) bool { return p.Runs }
-		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants let parts continue that do not run, or are not ready
+		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // a mutant lets parts continue although they do not all run, or are not all ready
 			s.m.release(a)
 		}
 	}
@@ -350,7 +350,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// The stories detect what a mutant leaves out.
+// The checks in stories must notice each mutant.
 func TestMutantsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name, wrong string

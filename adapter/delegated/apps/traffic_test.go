@@ -24,7 +24,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// traffic runs the experiment of Figure 12 in virtual time. The state machines of the sidecar and of the launchers exchange the frames that
+// traffic is the experiment of Figure 12 in virtual time. The state machines of the sidecar and of the launchers exchange the frames that
 // they would send over a network. All launchers answer immediately, and all parts start immediately.
 type traffic struct {
 	t         *testing.T
@@ -36,8 +36,8 @@ type traffic struct {
 	made      int // number of launchers so far
 	over      int
 	sent      map[string]*sum
-	bytes     int // size of all frames as sent
-	unpacked  int // size that all frames would have without packing
+	bytes     int // total size of all frames as they were sent
+	unpacked  int // total size that the frames would have without packing
 	makespan  core.Time
 }
 
@@ -47,7 +47,7 @@ type sum struct{ messages, bytes, unpacked int }
 // promptCluster is an embedded cluster that carries out orders immediately, on hosts n1, n2, ….
 type promptCluster struct {
 	fakeCluster
-	names map[int64][]string // by application
+	names map[int64][]string // hosts of each application
 }
 
 // fakeLauncher is a launcher in virtual time.
@@ -59,17 +59,17 @@ type fakeLauncher struct {
 	model    *paper.Launcher
 	sent     []launcher.Message
 	heard    int64
-	ends     core.Time // end of its work; 0 if it does not run
+	ends     core.Time // when the application ends; 0 if it does not run
 	both     [2]direction
 }
 
-// direction is a direction of a session.
+// direction has the packer and the unpacker for one direction of a session.
 type direction struct {
 	packer   packed.Packer
 	unpacker packed.Unpacker
 }
 
-// began is a time near today, because the number of bytes of a time in a frame depends on its size.
+// began is the time at which the experiment begins. It is a present-day time, because frames need more bytes for larger numbers.
 const began core.Time = 1_790_000_000
 
 func newTraffic(t *testing.T, jobs []paper.Job, clusters int) *traffic {
@@ -88,7 +88,7 @@ func newTraffic(t *testing.T, jobs []paper.Job, clusters int) *traffic {
 	return x
 }
 
-// run plays second by second until all launchers have ended.
+// run simulates second by second until all launchers have ended.
 func (x *traffic) run() {
 	for ; x.over < len(x.jobs); x.now++ {
 		if x.now > began+100_000 {
@@ -116,7 +116,7 @@ func (x *traffic) run() {
 	}
 }
 
-// carry carries out what the machine decided, until nothing more follows.
+// carry carries out the effects of the machine until there are no more effects.
 func (x *traffic) carry() {
 	for {
 		e := x.m.Effects()
@@ -198,7 +198,7 @@ func (x *traffic) arrive() {
 	x.carry()
 }
 
-// frame counts a message as it is sent.
+// frame counts a message with the number of bytes that are sent for it.
 func (x *traffic) frame(d *direction, seq int64, m launcher.Message) {
 	frame, err := launcher.Append(nil, seq, m)
 	if err != nil {
@@ -244,7 +244,7 @@ func (l *fakeLauncher) hear(m launcher.Message) {
 	}
 }
 
-// handle carries out what the launcher decides about an event.
+// handle passes an event to the launcher, and carries out what the launcher decides.
 func (l *fakeLauncher) handle(e shim.Event) {
 	for _, act := range l.launcher.Handle(e) {
 		switch a := act.(type) {
@@ -280,13 +280,13 @@ func (l *fakeLauncher) choose(s selector.Sight) selector.Said {
 	return selector.Said{View: s.View, Answer: selector.Answer{Hosts: slices.Clone(found.Parts), Walltime: found.Walltime}, Err: err}
 }
 
-// mostTraffic is the paper's bound, relative to the simulated traffic.
+// mostTraffic is the upper bound for the number of bytes in all frames, relative to the number that the paper's simulation counts.
 const mostTraffic = 1.5
 
 var longFlag = flag.Bool("accordion.long", false, "all shares of cem applications of Figure 12")
 
-// The frames of sidecar and launchers have at most 1.5 times the bytes that the simulation of the same jobs counts. The test prints the table of
-// docs/delegated.md:
+// All frames of the sidecar and the launchers together have at most 1.5 times the number of bytes that the paper's simulation counts for
+// the same jobs. The test prints the table in docs/delegated.md:
 //
 //	ACCORDION_TRACES=… go test ./adapter/delegated/apps -run TheTrafficOfFigure12 -v -args -accordion.long
 func TestTheTrafficOfFigure12(t *testing.T) {
@@ -296,7 +296,7 @@ func TestTheTrafficOfFigure12(t *testing.T) {
 		t.Fatal(err)
 	}
 	const clusters = 8
-	shares := []int{0, 100} // where the traffic is highest
+	shares := []int{0, 100} // the shares with the most traffic
 	if *longFlag {
 		shares = []int{0, 20, 50, 80, 100}
 	}

@@ -7,7 +7,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// visible reports whether a launcher may see a cluster. A cluster that the launcher has seen stays visible.
+// visible reports whether the launcher of an application may see cluster c. A cluster that was in a view stays visible.
 func (m *Machine) visible(a *application, c int) bool {
 	if c < len(a.sent) && a.sent[c].Known {
 		return true
@@ -15,23 +15,23 @@ func (m *Machine) visible(a *application, c int) bool {
 	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].passes(a.Filter)
 }
 
-// flush sends launchers their next views. A launcher that has not acknowledged its last view gets none: the next one will contain
-// everything.
+// flush sends launchers their next views. A launcher that has not acknowledged its last view does not get another one yet. Its next view
+// will have all changes.
 func (m *Machine) flush() {
 	if m.unsettled {
 		m.updateRMS()
 	}
 	all := m.viewsDue.byRank()
-	m.viewsDue.clear() // an application that cannot get its view now is added again when it can
+	m.viewsDue.clear() // an application whose launcher cannot receive a view now is added again when it can
 	for _, a := range all {
 		if !a.viewDue || !a.listens() || a.Phase != Subscribed && a.Phase != Waiting {
 			continue
 		}
 		if a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegated.RequestSent {
-			continue // the pass that places it sends the estimate as well
+			continue // after the next pass, the view will also have the estimate
 		}
 		if !m.sees(a) {
-			m.viewsDue[a] = true // it stays in the set until there is something to show
+			m.viewsDue[a] = true // try again until there is something to show
 			continue
 		}
 		a.viewDue = false
@@ -39,13 +39,13 @@ func (m *Machine) flush() {
 	}
 }
 
-// listens reports whether the launcher may receive a view now.
+// listens reports whether the application's launcher may receive a view now.
 func (a *application) listens() bool {
 	return a.launcher != nil && a.unackedSince == 0 && a.newest != nil
 }
 
-// sees reports whether there is anything to show to an application. After a restart there is nothing to show before its clusters are read
-// and placed. An empty view must not be sent: its launcher would give up, because the application fits nowhere.
+// sees reports whether there is a cluster to show to an application's launcher. After a restart there is none until the clusters have
+// been read, and a pass has computed their occupation. An empty view must not be sent, because the launcher would give up.
 func (m *Machine) sees(a *application) bool {
 	for i := range m.clusters {
 		if a.newest[i].Known && m.visible(a, i) {
@@ -55,7 +55,7 @@ func (m *Machine) sees(a *application) bool {
 	return false
 }
 
-// estimate returns when the application's request would start, or core.Forever if it cannot or there is none.
+// estimate returns the estimated start of an application, or core.Forever if it has no request, or its request cannot start.
 func (m *Machine) estimate(a *application) core.Time {
 	if a.Phase != Waiting {
 		return core.Forever
@@ -113,8 +113,8 @@ func (m *Machine) news(a *application) bool {
 	return false
 }
 
-// teller returns what describes cluster i to a launcher that has seen the clusters in `seen`. If two clusters are new in the same view, the
-// later one carries the link between them.
+// teller returns the describer of cluster i for a launcher to which the clusters in `seen` are known. If two clusters are new in the same
+// view, the description of the second one has the link between them.
 func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	return describer{
 		Info:     m.clusters[i].info(),
@@ -125,7 +125,7 @@ func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	}
 }
 
-// clusterInfo is what launchers see of a cluster in addition to its occupation, as far as it may change.
+// clusterInfo has the properties of a cluster that launchers see and that may change, except the occupation.
 type clusterInfo struct {
 	Hosts, Cores    int
 	Memory, Scratch int64 // MiB
@@ -140,10 +140,11 @@ type clusterView struct {
 	Info   clusterInfo
 	Points []profile.Point // its occupation; never changed in place
 
-	Version int64 // of Points and Hosts: equal versions mean equal values; 0 if unknown
+	Version int64 // version of Points and Hosts: if two versions are equal, the values are equal; 0 if not known
 }
 
-// Same reports whether the versions alone prove that nothing is new. If it returns false, Learn has to compare the points.
+// Same reports whether the versions show that nothing has changed. If it returns false, something may have changed, and Learn has to
+// compare the points.
 func (s *clusterView) Same(newest clusterView, now clusterInfo) bool {
 	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
@@ -155,7 +156,7 @@ type describer struct {
 	Links    func() []launcher.Link // returns the links to clusters that the launcher knows
 }
 
-// Learn updates the view of cluster c, and returns the changes as a message has them. ok is false if nothing is new.
+// Learn updates the view of cluster c, and returns the changes for a message. It returns false if nothing has changed.
 func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.Time) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: c, From: now, Steps: []int64{}}
 	points := clip(newest.Points, newest.Hosts, now)
@@ -180,7 +181,8 @@ func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.
 	return ch, true
 }
 
-// clip returns an occupation from second `now` on, with no point above `hosts`. Adjacent points differ.
+// clip returns an occupation from the second `now` on. No point has more than `hosts` used hosts, and adjacent points have different
+// numbers.
 func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	for len(points) > 1 && points[1].At <= now {
 		points = points[1:]
@@ -195,9 +197,9 @@ func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	return out
 }
 
-// difference returns the interval [`from`, `to`) in which two clipped occupations differ. It also returns the new occupation in that
-// interval, in the form t0,n0,t1,n1,… of a message. The result `to` is 0 if the interval has no end. `steps` is never longer than the whole
-// occupation.
+// difference returns the interval [`from`, `to`) in which two clipped occupations differ. If the interval has no end, `to` is 0. The
+// result `steps` is the new occupation in that interval, in the form t0,n0,t1,n1,… that messages use. It is never longer than the whole
+// new occupation.
 func difference(old, fresh []profile.Point, now core.Time) (from, to core.Time, steps []int64, differ bool) {
 	head := 0
 	for head < len(old) && head < len(fresh) && old[head] == fresh[head] {

@@ -32,7 +32,8 @@ func used(points []profile.Point, t core.Time) (n int) {
 	return n
 }
 
-// Applying a difference on [from, to) to the old occupation gives the new one. A difference is never longer than the whole occupation.
+// If a difference is applied to the old occupation, the result is the new occupation. A difference is never longer than the whole
+// occupation.
 func TestOldOccupationWithDifferenceIsTheNewOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")
@@ -65,7 +66,7 @@ func TestOldOccupationWithDifferenceIsTheNewOne(t *testing.T) {
 	})
 }
 
-// inFrame returns how many bytes a message with such a change has.
+// inFrame returns the number of bytes of a message with the given change.
 func inFrame(t *rapid.T, from, to core.Time, steps []int64) int {
 	frame, err := launcher.Append(nil, 1, &launcher.Change{All: []launcher.ClusterChange{{Kind: launcher.KindOccupation, From: from, To: to, Steps: steps}}})
 	if err != nil {

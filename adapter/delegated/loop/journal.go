@@ -10,8 +10,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// Journal is the file delegate.db, with the records of applications. It has the format of a cluster's journal, with applications in place
-// of jobs. One process writes the file; any number of processes may read it.
+// Journal is the journal of applications, delegate.db. It has the format of a cluster's journal, but its records and entries are about
+// applications instead of jobs. One process writes the file, and any number of processes may read it.
 type Journal struct{ *journal.Journal }
 
 // Open opens the journal for the loop, and creates the file if it does not exist. It returns the errors of journal.Open.
@@ -36,7 +36,7 @@ func (j *Journal) records() ([]apps.Record, error) {
 	return out, nil
 }
 
-// keep writes, in one transaction, what must be on the disk before anything else is done.
+// keep writes the records and notes in e, in one transaction. They must be on the disk before the other effects are carried out.
 func (j *Journal) keep(e apps.Effects) error {
 	if len(e.Stored)+len(e.Deleted)+len(e.Notes) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Loop owns the applications. It never waits for a peer or for a cluster.
+// Loop runs the applications of a process. It never waits for a peer or for a cluster.
 type Loop struct {
 	Options
 	machine  *apps.Machine
@@ -26,8 +26,8 @@ type Loop struct {
 	states   []*mailbox.ClusterState // the newest state that the machine has, by cluster
 	shown    chan struct{}           // receives a value soon after a cluster's sidecar shows a new state
 	seen     view.Applications       // the view that was written last
-	seenAt   core.Time               // when
-	stale    bool                    // seen may be out of date, and is checked a second after seenAt
+	seenAt   core.Time               // when seen was written
+	stale    bool                    // the view may have changed since then, and must be checked a second after seenAt
 	checked  time.Time               // when the clock was checked last
 	asked    chan struct{}
 }
@@ -46,11 +46,11 @@ func New(o Options) *Loop {
 	}
 }
 
-// most is how many events the loop handles before it checks the clock again.
+// most is the largest number of events that the loop handles before it checks the clock again.
 const most = 1000
 
-// Run serves launchers until ctx ends, and then returns nil. It continues the applications in the journal. An error means that the journal
-// cannot be read or written. In that case Run changes nothing more, and running applications go on.
+// Run serves launchers until ctx ends, and then returns nil. It continues the applications in the journal. If the journal cannot be read
+// or written, Run returns an error. It then does nothing more, and running applications continue to run.
 func (l *Loop) Run(ctx context.Context) error {
 	l.checked = l.Clock.Now()
 	for _, c := range l.Clusters {
@@ -75,7 +75,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// Alive returns nil as soon as the loop answers, and the error of ctx if the loop hangs or does not run. Any goroutine may call it.
+// Alive waits until the loop answers, and returns nil. If the loop hangs or does not run, Alive returns the error of ctx when ctx ends.
+// Any goroutine may call it.
 func (l *Loop) Alive(ctx context.Context) error {
 	select {
 	case l.asked <- struct{}{}:
@@ -99,8 +100,9 @@ func (l *Loop) begin() error {
 	return err
 }
 
-// checkClock detects that the clock was set. Applications depend on elapsed time, not on the clock. So the loop begins again, as after a
-// restart, and moves the promised times with the clock. Launchers and parts lose their sessions, and reconnect.
+// checkClock detects that the clock was set. Applications depend on elapsed time, not on the time of day. So the loop begins again, as
+// after a restart, and moves all promised times by as much as the clock was set. The sessions of launchers and parts end, and they
+// reconnect.
 func (l *Loop) checkClock() error {
 	now := l.Clock.Now()
 	by := adapter.ClockJump(l.Clock, l.checked, now)
@@ -125,8 +127,8 @@ func (l *Loop) checkClock() error {
 	return nil
 }
 
-// turn carries out what follows from the events since the last turn, and then makes the pass that is due. Everything before the pass
-// is in the journal by then.
+// turn carries out the effects of the events since the previous turn. Then, if a pass is due, it makes the pass. So the journal has
+// everything that happened before the pass.
 func (l *Loop) turn() error {
 	if err := l.carry(l.machine.Effects()); err != nil {
 		return err
@@ -142,7 +144,7 @@ func (l *Loop) turn() error {
 	return l.show()
 }
 
-// carry carries out what the machine decided, the records first.
+// carry carries out the effects of the machine, the records first.
 func (l *Loop) carry(e apps.Effects) error {
 	if err := l.Journal.keep(e); err != nil {
 		return err
@@ -170,8 +172,8 @@ func (l *Loop) carry(e apps.Effects) error {
 	return nil
 }
 
-// wait waits for an event, a new state of a cluster, or the second of the machine's next Wake. The event's Session is nil if there is no
-// event. ok is false when seen was written ctx has ended.
+// wait waits for an event, for a new state of a cluster, or until the machine's next Wake is due. If there is no event, the Session of
+// the result is nil. ok is false if ctx has ended.
 func (l *Loop) wait(ctx context.Context) (event server.Event, ok bool) {
 	var due <-chan time.Time
 	next := l.machine.Next()
@@ -192,7 +194,7 @@ func (l *Loop) wait(ctx context.Context) (event server.Event, ok bool) {
 	return event, true
 }
 
-// take passes an event to the machine, then the clusters' new states, and then the events that have come meanwhile.
+// take passes an event to the machine, then the clusters' new states, and then the events that have arrived meanwhile.
 func (l *Loop) take(event server.Event) {
 	if event.Session != nil {
 		l.receive(event)
@@ -210,7 +212,7 @@ func (l *Loop) take(event server.Event) {
 	}
 }
 
-// receive passes a message of a session, or its end, to the machine.
+// receive passes a message of a session, or the end of the session, to the machine.
 func (l *Loop) receive(e server.Event) {
 	id := e.Session.Number()
 	if e.Message == nil {
@@ -224,11 +226,11 @@ func (l *Loop) receive(e server.Event) {
 	l.machine.Step(l.now(), apps.Received{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
-// ahead is the number of seconds by which a state may be newer than the loop's clock.
+// ahead is the largest number of seconds by which the time of a state may be later than the loop's clock.
 const ahead core.Time = 2
 
-// readStates passes new states of clusters to the machine. It leaves out a state from before the clock was set back: the cluster's sidecar
-// also notices the change of the clock, and shows another state.
+// readStates passes new states of clusters to the machine. It ignores a state that was made before the clock was set back, because the
+// cluster's sidecar also detects that, and shows another state.
 func (l *Loop) readStates() {
 	for i, c := range l.Clusters {
 		state := c.Mailbox.State()
@@ -242,7 +244,7 @@ func (l *Loop) readStates() {
 	}
 }
 
-// show writes the view of the applications, at most once a second, if it has changed.
+// show writes the view of the applications if it has changed, but at most once a second.
 func (l *Loop) show() error {
 	if l.stale = l.now() == l.seenAt; l.stale {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// session is a session whose peer is the test.
+// session is a server.Session that records the messages to its peer.
 type session struct {
 	number uint64
 	mu     sync.Mutex
@@ -45,14 +45,14 @@ func (s *session) Close(m launcher.Message) {
 	s.closed = true
 }
 
-// over reports whether the session was closed.
+// over reports whether the loop has closed the session.
 func (s *session) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// last returns the newest message of a type, or nil.
+// last returns the newest message of type M, or nil.
 func last[M launcher.Message](s *session) (m M) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,7 @@ func TestApplicationStartsAndEnds(t *testing.T) {
 			t.Errorf("it got the hosts %v", h)
 		}
 
-		// During a restart another application waits for the end of the first one.
+		// Another application waits for the end of the first one, also during a restart of the loop.
 		l.say(two, 1, &launcher.Hello{Version: 2, Speaks: []int{2}})
 		l.say(two, 2, &launcher.Subscribe{})
 		time.Sleep(2 * time.Second)
@@ -221,8 +221,8 @@ func TestApplicationStartsAndEnds(t *testing.T) {
 	})
 }
 
-// The clock is set while one application runs and another waits. Both reconnect, the first keeps the rest of its walltime, and the second
-// follows.
+// The clock is set while one application runs and another one waits. The launchers of both reconnect. The first application keeps the
+// rest of its walltime, and the second one starts after it.
 func TestApplicationsContinueWhenTheClockIsSet(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": -time.Hour, "forward": 30 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestApplicationsContinueWhenTheClockIsSet(t *testing.T) {
 				if last[*launcher.Go](one) == nil {
 					t.Errorf("the one that runs heard %v", one.heard)
 				}
-				time.Sleep(60 * time.Second) // about 87 s of its 100
+				time.Sleep(60 * time.Second) // until about 87 s of its 100 s have passed
 				if e := last[*launcher.End](one); e != nil {
 					t.Errorf("it was ended too early: %+v", e)
 				}

@@ -17,7 +17,7 @@ type Cluster struct {
 	Mailbox *mailbox.Mailbox
 }
 
-// Options of a Loop.
+// Options are the options of a Loop.
 type Options struct {
 	Clusters []Cluster
 	Links    []apps.Link

@@ -2,8 +2,8 @@ package mailbox
 
 import "sync"
 
-// Mailbox holds the newest state of a cluster and the newest orders for it. The cluster's sidecar has one end, and the loop of
-// applications the other. No method blocks.
+// Mailbox holds the newest state of a cluster, and the newest orders for the cluster. The cluster's sidecar writes the state and reads
+// the orders. The loop of applications reads the state and writes the orders. No method blocks.
 type Mailbox struct {
 	mu      sync.Mutex
 	state   *ClusterState
@@ -17,7 +17,7 @@ func New() *Mailbox {
 	return &Mailbox{shown: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
 }
 
-// Show replaces the state. The sidecar calls it, and does not change the state afterwards.
+// Show replaces the state. The sidecar calls it, and must not change the state afterwards.
 func (m *Mailbox) Show(s ClusterState) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,7 +25,7 @@ func (m *Mailbox) Show(s ClusterState) {
 	notify(m.shown)
 }
 
-// State returns the newest state, or nil before the first.
+// State returns the newest state, or nil if there is none yet.
 func (m *Mailbox) State() *ClusterState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,14 +39,14 @@ func (m *Mailbox) Shown() <-chan struct{} {
 	return m.shown
 }
 
-// NotifyShown sets the channel that Shown returns. Several mailboxes may share a channel. It must have a buffer.
+// NotifyShown sets the channel that Shown returns. The channel must have a buffer. Several mailboxes may share a channel.
 func (m *Mailbox) NotifyShown(c chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shown = c
 }
 
-// Order replaces all orders. The loop calls it, and does not change the slice afterwards.
+// Order replaces all orders. The loop calls it, and must not change the slice afterwards.
 func (m *Mailbox) Order(all []Order) {
 	if all == nil {
 		all = []Order{}
@@ -57,7 +57,7 @@ func (m *Mailbox) Order(all []Order) {
 	notify(m.ordered)
 }
 
-// Orders returns the newest orders, or nil before the first call of Order.
+// Orders returns the newest orders, or nil if Order has not been called yet.
 func (m *Mailbox) Orders() []Order {
 	m.mu.Lock()
 	defer m.mu.Unlock()

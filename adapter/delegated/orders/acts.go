@@ -17,14 +17,14 @@ import (
 	"accordion/core/hostlist"
 )
 
-// abandoned is the number of seconds without a job after which the batch system itself deletes the reservation of a prepared part, even if
-// all sidecars are dead.
+// abandoned is the number of seconds after which the batch system itself deletes the reservation of a prepared part if no job runs in it.
+// So the reservation disappears even if all sidecars are dead.
 const abandoned core.Time = 60
 
-// endAgain is the pause before a job that was ended and still exists is ended again.
+// endAgain is the pause before the sidecar again ends a job that still exists although it was ended.
 const endAgain = 40 * time.Second
 
-// do starts a goroutine that makes the calls of a step.
+// do starts a goroutine that makes the calls of the entry's step.
 func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	acts, done := k.actsOf(ctx, e, v)
 	if acts == nil {
@@ -47,7 +47,8 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	})
 }
 
-// again delays a step that was repeated although it succeeded: the batch system may not show the effect of the step.
+// again delays a step that is repeated although it already succeeded. Each repetition waits longer, because the batch system may never
+// show the effect of the step.
 func (k *Keeper) again(e *entry) {
 	if e.step.Verb != e.lastVerb {
 		e.lastVerb, e.repeats = e.step.Verb, 0
@@ -91,8 +92,8 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask asks the batch system how a part ended that readings no longer show. A part that the batch system no longer knows does not count as
-// failed. If the job has not ended, ask is called again.
+// ask asks the batch system how the job of a part ended, if readings no longer show the job. If the batch system does not know the job
+// any more, the part does not count as failed. If the job has not ended, ask is called again.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
 	gone, why, alive := e.memory.Gone, "", false
 	return func() error {
@@ -107,7 +108,7 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 			}
 			return err
 		}, func() {
-			if alive { // the readings, or the directory of users, are late
+			if alive { // the job still exists: the readings or the user directory were late
 				e.memory.Ended = 0
 				return
 			}
@@ -116,8 +117,8 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 		}
 }
 
-// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system itself makes the job, prepare first has
-// the job made.
+// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system itself makes the jobs of parts, prepare
+// first lets it make the job.
 func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
 	o, nodes, settings := e.order, e.step.Nodes, k.Settings
 	var key adapter.Key
@@ -144,12 +145,12 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 			}
 			return k.Acts.Prepare(ctx, key, r, shape)
 		}, func() {
-			k.Take(r) // taken again, because a reading that began during the call may not show the reservation
+			k.Take(r) // again, because a reading that began during the call may not show the reservation
 			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
 		}
 }
 
-// failed records that calls failed. The next reading shows what the batch system has.
+// failed records that calls for an entry failed. The next reading will show what was done.
 func (k *Keeper) failed(e *entry, err error) {
 	e.fails++
 	e.retry = k.Clock.Now().Add(time.Second << min(e.fails-1, 4))
@@ -168,7 +169,7 @@ func (k *Keeper) failed(e *entry, err error) {
 	}
 }
 
-// planOf updates the part in the plan, and reports whether the plan needs it.
+// planOf updates the part as the plan sees it (e.plan), and reports whether the plan must contain the part.
 func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	o := e.order
 	was := e.plan
@@ -220,12 +221,13 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	return false
 }
 
-// idle reports whether all of the nodes are idle in the newest reading: no other job began there before this sidecar knew of the part.
+// idle reports whether all of the nodes are idle in the newest reading. If they are, no other job began there before this sidecar knew of
+// the part.
 func (k *Keeper) idle(nodes []string) bool {
 	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
 }
 
-// hold lets the part occupy nodes in the plan, in the interval [`from`, `until`).
+// hold makes the part occupy the nodes in the plan, in the interval [`from`, `until`).
 func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time) {
 	p := &e.plan
 	p.Phase, p.Decided, p.Nodes, p.Planned, p.Began = phase, true, nodes, from, from
@@ -233,8 +235,9 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p.Promise, p.PlannedEnd, p.StepCalls = []core.Time{until}, until, managed.StepCallsNever
 }
 
-// reservedFor returns the nodes that are reserved for a part's start, or are just being reserved. Nodes of an earlier try do not count,
-// even if that try's reservation was written late and replaced this try's: other jobs may have those nodes now.
+// reservedFor returns the nodes that are reserved for the part's start in the present try, or are just being reserved. It returns none if
+// the reservation is of an earlier try, because other jobs may have its nodes now. A late call of the earlier try may have replaced the
+// reservation of the present try.
 func (k *Keeper) reservedFor(e *entry) []string {
 	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing
@@ -247,10 +250,10 @@ func (k *Keeper) reservedFor(e *entry) []string {
 	return r.Nodes
 }
 
-// made + application is the ID, in the plan, of a job that is not made yet.
+// made plus the application's number is the ID that a job has in the plan before the batch system makes the job.
 const made core.JobID = 1 << 40
 
-// seen returns the part's job for the plan, or a substitute if the job is not made yet.
+// seen returns the part's job for the plan, or a substitute if the job does not exist yet.
 func (k *Keeper) seen(e *entry) *adapter.Job {
 	if e.job != nil {
 		return e.job

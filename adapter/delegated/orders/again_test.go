@@ -67,7 +67,7 @@ func TestPreparationIsNotMissedInAReadingThatBeganBeforeIt(t *testing.T) {
 	}
 }
 
-// A try may be given up while its reservation is being written. Its nodes may belong to another job when the next try comes.
+// A try may be given up while its reservation is being written. Its nodes may belong to another job when the next try begins.
 func TestNodesBeingPreparedBelongToTheirTryOnly(t *testing.T) {
 	for _, c := range []struct {
 		wrote int
@@ -84,7 +84,7 @@ func TestNodesBeingPreparedBelongToTheirTryOnly(t *testing.T) {
 	}
 }
 
-// A call of an earlier try may arrive after the call of the next try, even after the sidecar that made it was killed.
+// A call for an earlier try may be carried out after the call for the next try, and even after the sidecar that made it was killed.
 func TestNodesReservedLateByAnEarlierTryAreNotInThePlan(t *testing.T) {
 	late := []string{"n4", "n5"}
 	k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})

@@ -1,6 +1,6 @@
-// Package orders carries out, on one cluster, what the loop of applications orders (adapter/delegated/mailbox). A Keeper is the sidecar's
-// end of the mailbox. Next is a pure function. It returns the next call of the batch system for an order, given the newest reading and what
-// the Keeper remembers.
+// Package orders carries out, on one cluster, the orders of the loop of applications (adapter/delegated/mailbox). A Keeper reads the
+// orders in the mailbox, makes the calls of the batch system, and writes the cluster's state into the mailbox. The pure function Next
+// returns the next call for an order, given the newest reading and what the Keeper remembers.
 //
 //	parts := keeper.Look(now, reading) // for the plan
 //	world := plan.Make(…)

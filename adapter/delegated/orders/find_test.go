@@ -13,13 +13,13 @@ import (
 	"accordion/adapter/sidecar"
 )
 
-// ofUser returns an order for the user's application 7.
+// ofUser returns an entry with an order for application 7 of the user.
 func ofUser(name string) *entry { return &entry{order: mailbox.Order{Application: 7, User: name}} }
 
 func TestAnotherUsersJobWithNumberAndMarkIsNoPart(t *testing.T) {
 	jobs := []*adapter.Job{
 		{Key: adapter.Key{ID: 5}, User: "eve", Comment: "launch=7", Mark: "accordion:launch=7", State: adapter.Pending},
-		{Key: adapter.Key{ID: 6}, User: "eve", Mark: "accordion:launch=7", State: adapter.Pending}, // as if the batch system had made it
+		{Key: adapter.Key{ID: 6}, User: "eve", Mark: "accordion:launch=7", State: adapter.Pending}, // as if the batch system had made this job
 	}
 	for _, n := range []name{{7, 5}, {7, 0}} {
 		if got := ofUser("ada").find(n, jobs); got != nil {
@@ -31,8 +31,8 @@ func TestAnotherUsersJobWithNumberAndMarkIsNoPart(t *testing.T) {
 	}
 }
 
-// reads passes readings to a keeper; in each reading job 5 of application 7 runs. It returns the part's stand after each reading, and the
-// user of the part in the cluster's state.
+// reads passes readings to a Keeper. Each reading has one job. It returns the stand of application 7's part after each reading, and the
+// user of the part in each state of the cluster.
 func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
@@ -52,7 +52,7 @@ func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []
 	return stands, users
 }
 
-// running returns job 5, submitted at second 900, with the given name and ID of its user.
+// running returns job 5, which was submitted at second 900 and runs, with the given user name and user ID.
 func running(user string, uid uint32) adapter.Job {
 	j := runs
 	j.Submitted, j.User, j.UID = 900, user, uid
@@ -84,7 +84,7 @@ func TestPartContinuesWhileTheDirectoryOfUsersIsDown(t *testing.T) {
 func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsDown(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		order    int64 // second of the submission that the order names
+		order    int64 // second of submission in the order
 		readings []adapter.Job
 	}{
 		{"by its number of another user", 900, []adapter.Job{running("ada", 1001), running("1002", 1002)}},
@@ -130,8 +130,8 @@ func TestUnseenPartHasEndedOnlyIfTheBatchSystemConfirmsIt(t *testing.T) {
 	}
 }
 
-// The last call of a killed sidecar may write the reservation of an earlier try late, with nodes that other jobs have got since. The next
-// sidecar does not remember which nodes were prepared, but the order names them.
+// The last call of a killed sidecar may be carried out late, and write the reservation of an earlier try, whose nodes other jobs have
+// received meanwhile. The next sidecar does not remember which nodes were prepared, but the order names them.
 func TestReservationOverOtherNodesThanOrderedStartsNothing(t *testing.T) {
 	job := adapter.Job{Key: adapter.Key{ID: 5, Submitted: 900}, User: "ada", Mark: "accordion:launch=7", State: adapter.Pending, Held: true}
 	for _, c := range []struct {

@@ -15,48 +15,48 @@ import (
 	"accordion/core"
 )
 
-// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns the Keeper. A
-// Keeper's memory is lost with the process: the next Keeper finds out from readings and orders what has been done.
+// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns the Keeper.
+// What a Keeper remembers is lost when the process ends. The next Keeper finds out from readings and orders what has been done.
 type Keeper struct {
 	sidecar.PartsHost
 	mailbox   *mailbox.Mailbox
-	hasOrders bool // orders have come
+	hasOrders bool // orders have arrived
 	parts     map[name]*entry
 	due       map[core.JobID]core.Time // for plan.World.Local
-	read      core.Time                // the second of the last state
+	read      core.Time                // Unix second of the last state
 	begun     time.Time                // when Look was called first
-	nodes     []adapter.Node           // of the newest reading
+	nodes     []adapter.Node           // nodes in the newest reading
 }
 
 // name identifies an order.
 type name struct {
 	application int64
-	job         core.JobID // 0 if the batch system makes it
+	job         core.JobID // 0 if the batch system makes the job
 }
 
-// entry is an order, or a job that no order names.
+// entry is an order with its job, or a job that no order names.
 type entry struct {
 	order   mailbox.Order
-	ordered bool // order is in the newest message
+	ordered bool // the newest message has the order
 	memory  Memory
-	step    Step        // the last one decided
-	plan    managed.Job // the part in the plan
+	step    Step        // the step that was last decided
+	plan    managed.Job // the part as the plan sees it
 	planned bool
 
-	job      *adapter.Job // as last read; nil if there is none
-	uid      uint32       // ID of its user, from the last reading that had the user's name; 0 if unknown
+	job      *adapter.Job // the job in the newest reading; nil if there is none
+	uid      uint32       // ID of the job's user, from the last reading that had the user's name; 0 if not known
 	since    managed.Epoch
 	touched  managed.Epoch // epoch of the last call
 	busy     bool
-	at       core.Time // when it was prepared
+	at       core.Time // when the part was prepared
 	writing  []string  // nodes that are just being reserved
 	wrote    int       // the try for which these nodes are being reserved
 	retry    time.Time
 	fails    int
-	unsure   time.Time     // until then, a release that timed out may still be carried out; zero if there is no such release
-	settled  managed.Epoch // the last reading that had begun at unsure; 0 if no reading has begun that late yet
-	lastVerb Verb          // the last step that succeeded; Nothing if no call was needed since
-	repeats  int           // how many times in a row that step succeeded, beyond the first
+	unsure   time.Time     // time until which a release that timed out may still be carried out; zero if there is no such release
+	settled  managed.Epoch // the last reading that had begun when that time had passed; 0 if the time has not passed
+	lastVerb Verb          // the last step that succeeded; Nothing if a later reading needed no call
+	repeats  int           // how often that step was repeated, and succeeded, without another step in between
 	logged   mailbox.Stand // the stand that was last written to the journal
 }
 
@@ -119,15 +119,15 @@ func (k *Keeper) takeOrders() {
 	}
 }
 
-// recall takes the nodes that were prepared for a start from the order, if this sidecar has begun since the preparation. If the reservation
-// has other nodes, a killed sidecar wrote it late, and other jobs may have those nodes.
+// recall takes the nodes that were prepared for a start from the order, if this sidecar was started after the preparation. The
+// reservation may have other nodes, if a late call of a killed sidecar wrote it, and other jobs may have those nodes.
 func (e *entry) recall() {
 	if e.order.Want == mailbox.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
 		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
 	}
 }
 
-// findJobs finds the job of each order. It also makes entries for jobs that no order names.
+// findJobs finds the job of each order. It also adds entries for jobs that no order names.
 func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	for n, e := range k.parts {
 		had := e.job
@@ -183,15 +183,16 @@ func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit marks a part as unsure if its job is held and tied to its reservation: a sidecar that died may have been releasing the job.
+// inherit marks a part as unsure if its job is held and tied to its reservation when the sidecar starts. The previous sidecar may have
+// been releasing the job when it died.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.LateCall); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
 
-// settle finds out whether a release that timed out may still be carried out. This is known only after a reading that began when the batch
-// system could no longer carry it out.
+// settle finds out whether a release that timed out may still be carried out. The answer is known only after a reading that began when
+// the batch system could no longer carry out the release.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -204,13 +205,14 @@ func (k *Keeper) settle(e *entry) {
 	}
 }
 
-// missed reports whether a part that ran has ended while no sidecar read the batch system.
+// missed reports whether a running part ended while no sidecar read the batch system.
 func (k *Keeper) missed(e *entry) bool {
 	taken, _ := k.Epochs()
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == mailbox.Run || e.order.Want == mailbox.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job with a name. If the batch system made several, it returns one that has not ended.
+// find returns the job of the order with the name, if the job belongs to the order's user. If the batch system made several such jobs,
+// find prefers one that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
@@ -224,10 +226,10 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	return found
 }
 
-// owns reports whether a job belongs to the order's user. A batch system that lost its newest records uses job numbers again, so another
-// user's job may have the number and the application's mark. While the directory of users does not answer, the job has no user name. In
-// that case it must be the job of the last reading, or a job of the user ID that had the name, or a job with the number and submission time
-// in the order.
+// owns reports whether a job belongs to the order's user. After a crash, the batch system may use job numbers again, so another user's
+// job may have the number in the order and the mark of the application. While the user directory does not answer, jobs have no user
+// names. In that case the job must have the user ID that belonged to the name in an earlier reading. If that is not known, the job must
+// have the number and the submission time in the order.
 func (e *entry) owns(n name, j *adapter.Job) bool {
 	switch {
 	case !j.Nameless():
@@ -252,7 +254,7 @@ func (k *Keeper) sorted() []*entry {
 	return all
 }
 
-// Carry implements sidecar.Parts. At most one call is under way for each part.
+// Carry implements sidecar.Parts. For each part, at most one step is in progress.
 func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 	for _, e := range k.sorted() {
 		if e.busy {
@@ -273,7 +275,7 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 		switch {
 		case e.step.Verb == Nothing:
 			e.lastVerb, e.repeats = Nothing, 0
-		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // the reservation of its place in the plan is being written or deleted
+		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // wait, because the part's reservation is just being written or deleted
 		case k.fresh(e):
 			k.do(ctx, e, v)
 		}
@@ -293,13 +295,13 @@ func (k *Keeper) leave(ctx context.Context, e *entry) {
 	}
 }
 
-// fresh reports whether the newest reading began after the last call, and the pause after a failure has ended.
+// fresh reports whether the newest reading began after the last call for the part, and the pause after a failure has ended.
 func (k *Keeper) fresh(e *entry) bool {
 	taken, _ := k.Epochs()
 	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
 }
 
-// observe returns what is known of a part now.
+// observe returns what is now known about a part.
 func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	taken, _ := k.Epochs()
 	s := Observation{Now: v.Now, Job: e.job}
@@ -319,8 +321,9 @@ func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	return s
 }
 
-// nodesFor returns the nodes on which a part may be prepared now, or why there are none. These are the nodes that the plan gives the part,
-// unless a growth or a start of this cycle has taken them. If nodes are already reserved for the part, it returns those.
+// nodesFor returns the nodes on which a part may be prepared now, or why there are none. It returns the nodes that the plan gives the
+// part, unless a growth or a start in this cycle has taken them. If nodes are already reserved for the part, it returns the reserved
+// nodes.
 func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
 	c := e.plan.Course
 	switch {
@@ -349,7 +352,7 @@ func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (n
 	return nodes, ""
 }
 
-// logProgress writes an event to the journal if a part has advanced.
+// logProgress writes an event to the journal if the stand of a part has changed.
 func (k *Keeper) logProgress(e *entry) error {
 	if e.logged == e.step.Stand {
 		return nil
@@ -394,7 +397,7 @@ func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservatio
 func (k *Keeper) Soon() bool {
 	for _, e := range k.parts {
 		switch {
-		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // a delayed step needs no early reading
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // a step that is delayed needs no early reading
 			return true
 		case !e.ordered:
 		case e.order.Want == mailbox.Prepare || e.order.Want == mailbox.Start && e.step.Stand != mailbox.Running:
@@ -408,7 +411,7 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// ClockSet implements sidecar.Parts. It ends the delay of delayed steps, and later states have the new clock's times.
+// ClockSet implements sidecar.Parts. It ends the delays of steps, and lets later states have the times of the clock as it was set.
 func (k *Keeper) ClockSet() {
 	k.read = 0
 	clear(k.due)
@@ -436,7 +439,8 @@ func (k *Keeper) Show(v *plan.World) {
 	k.mailbox.Show(b)
 }
 
-// partJobs returns the parts among a reading's jobs. If a part's user has no name in the reading, it uses the name in the order.
+// partJobs returns those jobs of a reading that are parts. If the reading does not have the name of a part's user, it uses the name in
+// the order.
 func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {
@@ -459,7 +463,7 @@ func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	return all
 }
 
-// standing returns how far an order has been carried out.
+// standing returns how far the order of an entry has been carried out.
 func (e *entry) standing() mailbox.Standing {
 	s := mailbox.Standing{
 		Application: e.order.Application, Job: e.order.Job, Try: e.order.Try, Stand: e.step.Stand, Nodes: slices.Clone(e.step.On), Why: e.step.Note,

@@ -10,32 +10,32 @@ import (
 	"accordion/core"
 )
 
-// Observation is what is known of a part from the newest reading.
+// Observation is what is known about a part from the newest reading.
 type Observation struct {
 	Now         core.Time
-	Job         *adapter.Job         // nil if there is none, or it was not seen yet
-	Gone        bool                 // a reading that began after the order came shows no job
-	Ends        bool                 // as Gone, but the job is just ending, so that the batch system does not show yet how it ended
-	Reservation *adapter.Reservation // for its start; nil if there is none
-	Ghost       *adapter.Reservation // for its ghost; nil if there is none
-	Nodes       []string             // nodes on which the part may be prepared now; nil means that it may not be prepared, because of Why
-	Why         string
+	Job         *adapter.Job         // the part's job; nil if there is none, or no reading has shown it yet
+	Gone        bool                 // a reading that began after the order arrived shows no job
+	Ends        bool                 // set in addition to Gone while the job is ending, so that the batch system does not show yet how it ended
+	Reservation *adapter.Reservation // the reservation for the part's start; nil if there is none
+	Ghost       *adapter.Reservation // the reservation for the part's ghost; nil if there is none
+	Nodes       []string             // nodes on which the part may be prepared now; nil means that it may not be prepared now
+	Why         string               // why the part may not be prepared now
 }
 
-// Memory is what a sidecar knows of a part and the batch system does not show. After a restart it is empty.
+// Memory is what the sidecar knows about a part and the batch system does not show. After a restart of the sidecar it is empty.
 type Memory struct {
-	Prepared int      // the try for which Nodes are reserved, and the job's size and limit are set
-	Nodes    []string // nodes of that try
-	Refused  int      // the try that failed, because of Why
-	Why      string
-	Ran      []string    // the nodes where it ran
-	Began    core.Time   // 0 if it has not begun
-	Ended    core.Time   // when a reading showed its end
-	Failed   bool        // its job was ended, or failed
-	Frozen   core.Time   // since when the batch system refuses to change its job; 0 if it does not
-	Stiff    bool        // its job has been Frozen for so long that another job must replace it
-	Unsure   bool        // a call that releases its job is under way, or timed out and may still be carried out
-	Gone     adapter.Key // the job about whose end the batch system must be asked once no reading shows the job; zero if its end is known
+	Prepared int         // number of the try for which the nodes in Nodes are reserved, and the job's size and limit are set
+	Nodes    []string    // nodes of that try
+	Refused  int         // number of the last try that failed; 0 if none has failed
+	Why      string      // why that try failed
+	Ran      []string    // the nodes on which the part ran
+	Began    core.Time   // second at which the part began; 0 if it has not begun
+	Ended    core.Time   // second at which a reading showed that the part has ended; 0 if it has not
+	Failed   bool        // the part's job was ended, or failed
+	Frozen   core.Time   // second since which the batch system refuses to change the job; 0 if it does not
+	Stiff    bool        // the batch system has refused that for so long that another job must replace the job
+	Unsure   bool        // a call that releases the job is in progress, or timed out and may still be carried out
+	Gone     adapter.Key // the job that ran: when readings no longer show it, the batch system must be asked how it ended; zero if that is known
 }
 
 // Verb is the call that a step needs.
@@ -45,26 +45,26 @@ type Verb string
 const (
 	Nothing Verb = ""
 	Adopt   Verb = "adopt"
-	Prepare Verb = "prepare" // on Nodes
-	Start   Verb = "start"   // tie it to its reservation, and release it
+	Prepare Verb = "prepare" // reserve Step.Nodes for the part, and set the job's size and time limit
+	Start   Verb = "start"   // tie the job to the part's reservation, and release it
 	Hold    Verb = "hold"
 	Detach  Verb = "detach"
-	End     Verb = "end" // end the job, for the reason Why
-	Ask     Verb = "ask" // ask how the job ended
+	End     Verb = "end" // end the job, for the reason Step.Why
+	Ask     Verb = "ask" // ask the batch system how the job ended
 )
 
 // Step is the call that a part needs now, and the part's progress.
 type Step struct {
 	Verb   Verb
-	Nodes  []string // of Prepare
-	Why    string   // of End, for its user
-	Keep   bool     // keep the reservation for its start; otherwise it is deleted
-	Ghost  []string // nodes to keep free for its ghost; nil if there is none
-	Refuse string   // why this try has just failed, to be remembered; "" if it has not
+	Nodes  []string // for Prepare: the nodes to reserve
+	Why    string   // for End: the reason for the user
+	Keep   bool     // keep the reservation for the part's start; if it is false, the reservation is deleted
+	Ghost  []string // nodes to reserve for the part's ghost; nil if there is none
+	Refuse string   // why the present try has just failed, so that the Keeper remembers it; "" if it has not failed
 
 	Stand mailbox.Stand
-	On    []string // nodes of Prepared and Running
-	Note  string   // of Refused and Over
+	On    []string // if Stand is Prepared or Running: the nodes
+	Note  string   // if Stand is Refused or Over: the reason
 }
 
 // Next returns the step that an order needs.
@@ -98,8 +98,8 @@ func Next(o mailbox.Order, s Observation, m Memory) Step {
 	return Step{Stand: mailbox.Waiting}
 }
 
-// Left returns the call for a job that no order names. A job that waits for its application must not start by itself. A waiting job that
-// the batch system made for a part is ended.
+// Left returns the call for a job that no order names. A job that waits must not start, because its application was not started. If the
+// batch system itself made a waiting job, the job is ended.
 func Left(j *adapter.Job) Verb {
 	application, _ := adapter.LaunchOf(j)
 	switch {
@@ -113,7 +113,7 @@ func Left(j *adapter.Job) Verb {
 	return Nothing
 }
 
-// try is an order with all that is known of its part.
+// try is an order with everything that is known about its part.
 type try struct {
 	o mailbox.Order
 	s Observation
@@ -123,21 +123,21 @@ type try struct {
 func (t try) pending() bool { return t.s.Job != nil && t.s.Job.State == adapter.Pending }
 func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.Running }
 
-// made reports whether the batch system makes the job itself.
+// made reports whether the batch system itself makes the job.
 func (t try) made() bool { return t.o.Job == 0 }
 
-// mayStart reports whether a waiting job of an application could start, or is tied to the reservation for its start. A job that is tied to
-// any other reservation cannot start: that is how package slurm holds jobs.
+// mayStart reports whether a waiting job of an application is not held, or is tied to the reservation for its start. Package slurm holds
+// jobs by tying them to another reservation, so that a job with another reservation cannot start.
 func mayStart(j *adapter.Job, application int64) bool {
 	return !j.Held || j.Reservation == managed.PartReservation(application)
 }
 
 func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 
-// adopted reports whether a waiting job is held by root, and marked.
+// adopted reports whether the job, which waits, has a mark and is held by root.
 func (t try) adopted() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
-// replaced reports whether another job must replace this one. That is possible only before the application runs.
+// replaced reports whether another job must replace the part's job. A job can be replaced only before the application runs.
 func (t try) replaced() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Start, mailbox.Drop:
@@ -146,11 +146,11 @@ func (t try) replaced() bool {
 	return false
 }
 
-// stiff is the message to a user whose part's job is ended because it cannot be started. The launcher submits another job.
+// stiff is the message to the user if the job of a part is ended because it cannot be started. The launcher then submits another job.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
-// unsure reports whether the job may begin at any moment although its order does not start it, or no longer does. The cause is a release
-// that timed out. A hold does not prevent it, because the batch system may carry out the release after the hold.
+// unsure reports whether the job may begin at any moment although the order is not to start it. The cause is a release that timed out and
+// may still be carried out. Holding the job would not help, because the batch system may carry out the release after the hold.
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Drop:
@@ -159,8 +159,8 @@ func (t try) unsure() bool {
 	return false
 }
 
-// waitUntilSettled leaves the job tied to its reservation, and keeps the reservation. If the job begins after all, it begins on the
-// prepared nodes, and is ended.
+// waitUntilSettled returns a step that leaves the job tied to its reservation, and keeps the reservation. If the job begins after all, it
+// begins on the prepared nodes, and is then ended.
 func (t try) waitUntilSettled() Step {
 	step := Step{Keep: true, Stand: mailbox.Waiting}
 	if t.o.Want == mailbox.Drop {
@@ -169,7 +169,7 @@ func (t try) waitUntilSettled() Step {
 	return step
 }
 
-// unknown returns the step while no reading shows the part.
+// unknown returns the step for a part whose job no reading has shown yet.
 func (t try) unknown() Step {
 	if t.m.Ran != nil {
 		return Step{Stand: mailbox.Running, On: t.m.Ran, Keep: true}
@@ -180,7 +180,7 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
-	case t.replaced(): // the try that found this was refused for the same reason
+	case t.replaced(): // the try in which the job could not be changed was refused for the same reason
 		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
@@ -190,7 +190,7 @@ func (t try) over() Step {
 	return Step{Stand: mailbox.Over, Note: note}
 }
 
-// endUnstarted ends a job that runs although its application was not started.
+// endUnstarted returns the step that ends a job which runs although its application was not started.
 func (t try) endUnstarted() Step {
 	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: mailbox.Running, On: t.s.Job.Nodes}
 }
@@ -238,7 +238,7 @@ func (t try) isReserved(nodes []string) bool {
 	return t.s.Reservation != nil && managed.SameNodes(t.s.Reservation.Nodes, nodes)
 }
 
-// refuse gives the try up.
+// refuse gives up the try for the given reason.
 func (t try) refuse(why string) Step {
 	t.m.Refused, t.m.Why = t.o.Try, why
 	step := t.refused()
@@ -246,7 +246,7 @@ func (t try) refuse(why string) Step {
 	return step
 }
 
-// refused undoes what was done for a failed try. The part is Refused when nothing of the try is left.
+// refused returns the step that undoes what was done for a failed try. When nothing of the try is left, the stand of the part is Refused.
 func (t try) refused() Step {
 	step := Step{Stand: mailbox.Waiting, Note: t.m.Why}
 	switch {
@@ -282,7 +282,8 @@ func (t try) start() Step {
 	return Step{Keep: true, Stand: mailbox.Starting}
 }
 
-// untie unties a running part from its reservation, which is then deleted. A part on wrong nodes ends.
+// untie returns the step that unties a running part from its reservation, which is then deleted. If the part runs on wrong nodes, the
+// step ends it.
 func (t try) untie() Step {
 	step := Step{Stand: mailbox.Running, On: t.s.Job.Nodes}
 	switch {
@@ -304,7 +305,8 @@ func (t try) run() Step {
 	return t.ended()
 }
 
-// ended returns Over once it is known how the part ended. Readings leave out jobs that have ended, so the batch system has to be asked.
+// ended returns the step for a part whose job has ended. Readings do not show jobs that have ended, so the batch system must first be
+// asked how the job ended. After that, the step has the stand Over.
 func (t try) ended() Step {
 	switch {
 	case t.m.Failed || t.m.Gone == (adapter.Key{}):
@@ -354,7 +356,7 @@ func (t try) ghost() Step {
 	return step
 }
 
-// ghostNodes returns the nodes where the part runs or ran, or nil.
+// ghostNodes returns the nodes on which the part runs or ran, or nil if they are not known.
 func (t try) ghostNodes() []string {
 	switch {
 	case t.running():
@@ -367,10 +369,10 @@ func (t try) ghostNodes() []string {
 	return nil
 }
 
-// failures are parts of the state names and reasons that batch systems have for jobs that were ended or failed.
+// failures lists texts. A job was ended or failed if its state or reason, as the batch system names it, contains one of them.
 var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED", "TO FRAG"}
 
-// failed reports whether a job was ended or failed, according to the batch system's reason.
+// failed reports whether a job was ended or failed, according to the batch system's reason `why`.
 func failed(why string) bool {
 	for _, f := range failures {
 		if strings.Contains(strings.ToUpper(why), f) {
@@ -380,7 +382,7 @@ func failed(why string) bool {
 	return false
 }
 
-// describe describes an order for the journal.
+// describe formats an order for the journal.
 func describe(o mailbox.Order) string {
 	return fmt.Sprintf("application %d, job %d, %s, try %d", o.Application, o.Job, wants[o.Want], o.Try)
 }

@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// set is a clock that the test sets.
+// set is a clock whose time the test sets.
 type set struct{ at time.Time }
 
 func (c *set) Now() time.Time                     { return c.at }
@@ -45,7 +45,7 @@ func TestReleaseThatTimedOutCountsAsUnderWayUntilALaterReading(t *testing.T) {
 	}
 }
 
-// A sidecar that died may have been releasing the job when it died.
+// A job may be held and tied to its reservation when a sidecar starts. The previous sidecar may have been releasing the job when it died.
 func TestJobTiedAtTheStartOfASidecarMayStillBeReleasedByTheLastOne(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration

@@ -18,27 +18,28 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// connection implements Session. The goroutine that calls serve reads; a second goroutine writes.
+// connection implements Session. The goroutine that calls serve reads from the peer, and a second goroutine writes to it.
 type connection struct {
 	number uint64
 	user   User
-	uid    string // key of the peer's warnings in the log
+	uid    string // key under which the log limits warnings about the peer
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn       // proves the first frame; nil if the kernel proves the peer
-	in     *bufio.Reader    // after the first frame
-	stream *seal.Stream     // reads from `in`; over TCP it is nil until both keys are known
-	unpack *packed.Unpacker // nil if the peer packs nothing
+	sealed *seal.Conn       // verifies the first frame; nil on the socket, where the kernel tells the peer's user
+	in     *bufio.Reader    // reads everything after the first frame
+	stream *seal.Stream     // reads frames from `in`; over TCP it is nil until both keys are known
+	unpack *packed.Unpacker // nil if the peer does not pack frames
 	out    *outgoing
-	pack   packed.Packer // the writer's
+	pack   packed.Packer // used only by the writing goroutine
 	wrote  chan struct{} // closed when the writer has returned
 	may    allowance
 }
 
 var _ Session = (*connection)(nil)
 
-// readBuffer is the size in bytes of a reader's buffer. There are thousands of them. A few of a launcher's usual frames fit.
+// readBuffer is the size in bytes of a connection's read buffer. It is small, because there may be thousands of connections, but has room
+// for several of a launcher's usual frames.
 const readBuffer = 512
 
 func newConnection(s *Server, conn net.Conn, log hclog.Logger) *connection {
@@ -62,7 +63,8 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// setCluster sends a part the name of the cluster whose sidecar it has connected to, because the part does not know that name.
+// setCluster fills in the name of the cluster to whose sidecar a part has connected, because the part does not know that name. The
+// welcome will also contain the name.
 func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	if hello.Part == nil {
 		return
@@ -73,14 +75,14 @@ func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	l.out.part = hello.Part.Cluster
 }
 
-// agreePacking agrees to packed frames if the peer supports them.
+// agreePacking makes the session use packed frames if the peer supports them.
 func (l *connection) agreePacking(hello *launcher.Hello) {
 	if hello.Deflate >= packed.Version {
 		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
 	}
 }
 
-// seal opens the stream for the frames after the hello. Over TCP it exchanges keys. seq is the hello's number.
+// seal opens the stream for the frames after the hello. Over TCP it also exchanges keys. seq is the number of the hello.
 func (l *connection) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {
 		return nil
@@ -108,9 +110,9 @@ func (l *connection) Send(m launcher.Message) { l.out.put(m, false) }
 // Close implements Session.
 func (l *connection) Close(last launcher.Message) { l.out.put(last, true) }
 
-// refuse sends a refusal. It reports whether the session ends with it, as the protocol demands.
+// refuse sends a refusal. It reports whether the session ends with this refusal, according to the protocol.
 func (l *connection) refuse(r *launcher.Refuse) (ends bool) {
-	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // single frames in excess are not refused
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // CodeFlood is sent only when the peer has exceeded its allowance, and ends the session
 	if ends {
 		l.server.warnings.Warn(l.log, l.uid, "launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
@@ -149,7 +151,7 @@ func (l *connection) write() {
 	}
 }
 
-// writeFirst sends a frame with a proof, if the peer's first frame had a proof.
+// writeFirst sends the first frame over TCP, with a proof of its sender.
 func (l *connection) writeFirst(frame []byte) error {
 	_, err := l.sealed.Write(frame)
 	return err
@@ -157,8 +159,8 @@ func (l *connection) writeFirst(frame []byte) error {
 
 func (l *connection) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands all messages to the loop, from the hello to the end of the session, and then reports the end. A slow loop does not delay the
-// peer, nor a slow peer the loop.
+// serve hands all messages of the session to the loop, beginning with the hello, and finally the end of the session. It delays neither
+// the loop if the peer is slow, nor the peer's other traffic if the loop is slow.
 func (l *connection) serve(hello numbered) {
 	if l.handOver(hello) {
 		if err := l.listen(); err != nil {
@@ -174,7 +176,7 @@ func (l *connection) serve(hello numbered) {
 	}
 }
 
-// handOver hands a message to the loop. It returns false when nothing more should be handed over.
+// handOver hands a message to the loop. It returns false if the session is ending, so that no more messages should be handed over.
 func (l *connection) handOver(m numbered) bool {
 	select {
 	case l.server.events <- Event{Session: l, Seq: m.seq, Message: m.Message}:
@@ -186,7 +188,7 @@ func (l *connection) handOver(m numbered) bool {
 	return false
 }
 
-// listen reads until the peer or the session ends.
+// listen reads messages and hands them to the loop, until the peer or the session ends.
 func (l *connection) listen() error {
 	for {
 		frame, err := l.next()
@@ -263,13 +265,13 @@ func (l *connection) refuseUnread(err error) error {
 	return nil
 }
 
-// said is a message with its number.
+// numbered is a message with its number.
 type numbered struct {
 	seq int64
 	launcher.Message
 }
 
-// greet parses the first frame.
+// greet parses the first frame, which must be a hello. It returns a refusal if the hello cannot be accepted.
 func (l *connection) greet(first []byte) (*launcher.Hello, numbered, *launcher.Refuse) {
 	m, r := l.parse(first, len(first))
 	if r != nil {
@@ -282,7 +284,7 @@ func (l *connection) greet(first []byte) (*launcher.Hello, numbered, *launcher.R
 	return hello, m, nil
 }
 
-// parseNext parses a later frame.
+// parseNext parses a frame after the first one.
 func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	sent := len(frame)
 	if l.unpack != nil {
@@ -299,7 +301,8 @@ func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	return m, r
 }
 
-// parse parses a frame. The parameter `sent` is the frame's size as it was sent. It refuses messages that launchers and parts may not send.
+// parse parses a frame. The parameter `sent` is the size of the frame as it was sent. parse refuses messages that launchers and parts may
+// not send.
 func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
 	l.server.meter.Frame(In, typeOf(m, err), sent)
@@ -319,7 +322,7 @@ func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) 
 	return numbered{seq, m}, nil
 }
 
-// typeOf returns the message type under which a frame is counted.
+// typeOf returns the type as which a frame is counted (Meter).
 func typeOf(m launcher.Message, err error) string {
 	var other *launcher.TypeError
 	switch {
@@ -331,8 +334,8 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits until all frames are written, and closes the connection. It first closes only the writing half, if that is possible, and gives
-// the peer a moment to read. Closing a connection with unread input would discard frames that the peer has not read.
+// end waits until all frames are written, and closes the connection. If possible, it first closes only the direction to the peer, and
+// gives the peer a moment to read. If it closed a connection with unread input, frames that the peer has not read yet would be lost.
 func (l *connection) end() {
 	<-l.wrote
 	defer l.conn.Close()
@@ -355,4 +358,4 @@ func (l *connection) end() {
 	io.CopyN(io.Discard, l.conn, mostLeft)
 }
 
-const mostLeft = 1 << 20 // most bytes from a peer that are read and discarded at the end
+const mostLeft = 1 << 20 // largest number of bytes from a peer that are read and discarded at the end

@@ -1,5 +1,5 @@
-// Package server is the sidecar's end of launchers' sessions (docs/protocol.md, version 2). It proves which user the peer is, limits frames
-// and peers, and hands messages to the loop of applications (adapter/delegated/loop).
+// Package server implements the sidecar's end of launchers' sessions (docs/protocol.md, version 2). It verifies which user each peer is,
+// limits the frames and the number of peers, and hands messages to the loop of applications (adapter/delegated/loop).
 //
-// It knows nothing about applications. It answers only pings, and frames that are no message.
+// The package knows nothing about applications. It answers only pings, and frames that contain no valid message.
 package server

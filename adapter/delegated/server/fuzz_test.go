@@ -15,9 +15,10 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// After a valid hello, a peer sends arbitrary bytes, in pieces of any size. The peer and the loop receive only valid messages, and each
-// sees the end of the session once. To run it for longer: go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x
-// ./adapter/delegated/server
+// After a valid hello, a peer sends arbitrary bytes, in pieces of any size. The peer and the loop must receive only valid messages, and
+// each must see the end of the session exactly once. To run the test for longer:
+//
+//	go test -run xxx -fuzz FuzzASession -fuzzminimizetime 1x ./adapter/delegated/server
 func FuzzASession(f *testing.F) {
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), byte(3))
@@ -41,7 +42,7 @@ func FuzzASession(f *testing.F) {
 	})
 }
 
-// The same property holds with packed frames.
+// The property of FuzzASession also holds for a session with packed frames.
 func FuzzAPackedSession(f *testing.F) {
 	var p packed.Packer
 	var all []byte
@@ -63,7 +64,7 @@ func FuzzAPackedSession(f *testing.F) {
 }
 
 // fuzzed plays a session whose peer sends the bytes `sent` in pieces of `piece` bytes (0 means all in one piece), and then waits for the
-// end.
+// end of the session.
 func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	s := newSide(t)
 	p := s.connect(context.Background(), 1001, frame(t, 1, &launcher.Hello{Version: 2, Deflate: deflate}))
@@ -94,7 +95,8 @@ func fuzzed(t *testing.T, sent []byte, piece, deflate int) {
 	}
 }
 
-// hears reads messages until the end. The last one is a refusal that ends the session, unless the peer counted as dead.
+// hears reads messages until the end of the session. The last message must be a refusal that ends the session, unless the session ended
+// because the peer counted as dead.
 func hears(t *testing.T, p *peer) {
 	over := false
 	for {

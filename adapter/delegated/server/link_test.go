@@ -13,7 +13,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A launcher's end of a session (package link) and the sidecar's end work together, on the socket and over TCP.
+// The launcher's end of a session (package link) and the sidecar's end work together, both on the socket and over TCP.
 func TestLinkAndServerWorkTogether(t *testing.T) {
 	for name, dial := range map[string]func(s *served) func(context.Context) (net.Conn, error){
 		"socket": func(s *served) func(context.Context) (net.Conn, error) {

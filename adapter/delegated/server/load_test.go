@@ -19,7 +19,7 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// crowd is many launchers of one user on the socket, all welcomed.
+// crowd is a large number of launchers of one user that are connected to the socket and have received their welcome.
 type crowd struct {
 	mu       sync.Mutex
 	peers    []*bare
@@ -33,7 +33,7 @@ type bare struct {
 	unpack packed.Unpacker
 }
 
-// gather connects n launchers. They are bare connections, which need little memory compared with the server's end.
+// gather connects n launchers. Their ends are bare connections, which need little memory compared with the server's ends.
 func (s *served) gather(t testing.TB, n int) *crowd {
 	t.Helper()
 	c := &crowd{}
@@ -65,7 +65,7 @@ func (s *served) gather(t testing.TB, n int) *crowd {
 	return c
 }
 
-// alive lets peers send a frame from time to time, so that they do not count as dead on a slow machine.
+// alive makes all peers send a frame from time to time until the test ends, so that they do not count as dead on a slow machine.
 func (c *crowd) alive(t testing.TB) {
 	pong := frame(t, 9, &launcher.Pong{})
 	done := make(chan struct{})
@@ -87,7 +87,7 @@ func (c *crowd) alive(t testing.TB) {
 	t.Cleanup(func() { close(done); speaking.Wait() })
 }
 
-// receive returns a peer's next message that is no ping.
+// receive returns the next message to a peer that is not a ping.
 func receive(t testing.TB, conn *bare) launcher.Message {
 	for {
 		frame, err := wire.ReadUpTo(conn, launcher.MostToClient)
@@ -112,7 +112,7 @@ func receive(t testing.TB, conn *bare) launcher.Message {
 	}
 }
 
-// change returns a change with 100 steps.
+// change returns the view with the number `view`, as a message with 100 steps.
 func change(view int64) *launcher.Change {
 	steps := make([]int64, 200)
 	for i := range 100 {
@@ -122,7 +122,7 @@ func change(view int64) *launcher.Change {
 		{C: 0, Kind: launcher.KindOccupation, From: steps[0], Steps: steps}}}
 }
 
-// broadcast sends a change to all launchers, and returns how long it took until the last launcher had received it.
+// broadcast sends a view to all launchers, and returns how long it took until the last launcher had received it.
 func (c *crowd) broadcast(t testing.TB, view int64) time.Duration {
 	var got sync.WaitGroup
 	begin := make(chan struct{})
@@ -152,7 +152,7 @@ func inUse() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// needs skips a test for which too few files may be open.
+// needs skips the test if the process may not open as many files as the test needs.
 func needs(t testing.TB, files uint64) {
 	t.Helper()
 	var limit unix.Rlimit
@@ -163,7 +163,7 @@ func needs(t testing.TB, files uint64) {
 	testenv.Needs(t, testenv.Missing("files", cause))
 }
 
-// loads lists numbers of launchers, with the memory in bytes that the server's end may need for them.
+// loads lists numbers of launchers, each with the largest number of bytes of memory that the server may need for them.
 var loads = []struct {
 	launchers int
 	most      int64
@@ -210,7 +210,7 @@ func TestThousandsOfLaunchers(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory measures the memory of waiting sessions, both ends, in MiB.
+// BenchmarkMemory measures the memory of both ends of waiting sessions, in MiB.
 func BenchmarkMemory(b *testing.B) {
 	for _, load := range loads {
 		b.Run(fmt.Sprint(load.launchers), func(b *testing.B) {
@@ -227,8 +227,9 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkBroadcast measures the time from the first Send of a change of 100 steps until the last of 200 launchers in this process has read
-// it: the median of 50, in milliseconds. It also measures the processor time of both ends, which is more reliable on a busy machine.
+// BenchmarkBroadcast measures the time from the first Send of a view with 100 steps until the last of 200 launchers in this process has
+// read it. It reports the median of 50 measurements, in milliseconds. It also reports the processor time of both ends, which depends less
+// on how busy the machine is.
 func BenchmarkBroadcast(b *testing.B) {
 	const n = 200
 	needs(b, 2*n+100)
@@ -248,7 +249,7 @@ func BenchmarkBroadcast(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// processor returns the processor time of this process.
+// processor returns the processor time that this process has used.
 func processor(t testing.TB) time.Duration {
 	t.Helper()
 	var u unix.Rusage

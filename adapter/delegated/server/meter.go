@@ -8,8 +8,8 @@ const (
 
 // Meter counts frames. It is called from many goroutines and must not block.
 type Meter interface {
-	// Frame counts one frame. bytes is its size as sent, packed or not, with its length and without its proof. typ is the type of its
-	// message, "unknown" for a type that this version does not know, or "" if the frame has no message.
+	// Frame counts one frame. bytes is the size of the frame as it was sent, packed or not, including its length field but not its proof.
+	// typ is the type of its message, "unknown" for a type that this version does not know, or "" if the frame has no message.
 	Frame(direction, typ string, bytes int)
 }
 
@@ -17,5 +17,5 @@ type noMeter struct{}
 
 func (noMeter) Frame(string, string, int) {}
 
-// unknown is counted instead of unknown types: a peer could name any number of them.
+// unknown is the type as which messages of unknown types are counted, because a peer could send any number of different types.
 const unknown = "unknown"

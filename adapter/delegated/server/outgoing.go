@@ -13,9 +13,9 @@ import (
 // outgoing is the queue of frames to a peer. Putting a message into the queue never blocks; only the writer of the connection blocks.
 type outgoing struct {
 	conn net.Conn
-	key  []byte // sent in the welcome; nil if there is none
-	part string // name of a part's cluster, sent in the welcome; "" if the peer is a launcher
-	pack int    // way of packing, sent in the welcome and used after it; 0 if there is none
+	key  []byte // our key, which is sent in the welcome; nil if there is none
+	part string // name of the part's cluster, which is sent in the welcome; "" if the peer is a launcher
+	pack int    // version of packing, which is sent in the welcome and used after it; 0 if frames are not packed
 
 	mu       sync.Mutex
 	queue    []written
@@ -23,8 +23,8 @@ type outgoing struct {
 	sent     int64 // number of messages so far
 	welcomed bool
 	closing  bool      // no more messages are accepted
-	by       time.Time // the deadline for writing the rest
-	cut      error     // why the connection was closed before all was written
+	by       time.Time // deadline for writing the remaining frames after closing is set
+	cut      error     // why the connection was closed before all frames were written; nil if it was not
 	wake     chan struct{}
 	over     chan struct{} // closed when closing is set
 }
@@ -42,7 +42,7 @@ func newOutgoing(conn net.Conn) *outgoing {
 
 var errReadsNothing = errors.New("it reads too slowly")
 
-// put queues a message, unless `m` is nil. If `last` is set, no message is accepted after it.
+// put queues a message, unless `m` is nil. If `last` is true, no further messages are accepted.
 func (o *outgoing) put(m launcher.Message, last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,7 +107,7 @@ func (o *outgoing) take() (w written, ok, closing bool) {
 	return w, true, false
 }
 
-// writeBy sets the deadline for writing the next frame. It is called when the frame is ready, so that the time for packing does not count.
+// writeBy sets the deadline for writing the next frame. It is called when the frame is packed, so that the time for packing does not count.
 func (o *outgoing) writeBy() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -149,7 +149,7 @@ func (o *outgoing) wakeWriter() {
 	}
 }
 
-// readBy sets the deadline for reading. Once the session is closing, it sets a deadline in the past, so that nothing more is read.
+// readBy sets the deadline for reading. If the session is closing, it sets a deadline in the past, so that nothing more is read.
 func (o *outgoing) readBy(t time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -166,7 +166,7 @@ func (o *outgoing) stopReading() {
 	o.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// ping sends a ping, unless the welcome was not sent yet. It returns false when the session is closing.
+// ping sends a ping if the welcome has been sent. It returns false if the session is closing.
 func (o *outgoing) ping() bool {
 	o.mu.Lock()
 	welcomed, closing := o.welcomed, o.closing
@@ -177,7 +177,7 @@ func (o *outgoing) ping() bool {
 	return !closing
 }
 
-// cutError returns why the connection was closed before all was written, or nil.
+// cutError returns why the connection was closed before all frames were written, or nil if it was not.
 func (o *outgoing) cutError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// The loop sends and receives the same messages as without packing. The Meter counts the packed bytes.
+// With packed frames, the loop sends and receives the same messages as without packing. The Meter counts the packed bytes.
 func TestFramesArePackedIfThePeerCanUnpackThem(t *testing.T) {
 	bytes := map[int]int{}
 	for _, deflate := range []int{0, packed.Version, packed.Version + 1} {
@@ -68,7 +68,7 @@ func TestFrameThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// The proofs cover the packed bytes.
+// Over TCP, the proofs of frames are computed from the packed bytes.
 func TestASessionOverTCPMayBePacked(t *testing.T) {
 	s := serve(t, t.Context(), session.Options{})
 	events := s.welcomed(t.Context())

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names returns the names of the tests' users.
+// names returns the name of the tests' user with the given ID.
 func names(uid uint32) (string, error) {
 	if uid == 1001 {
 		return "alice", nil
@@ -29,7 +29,7 @@ func names(uid uint32) (string, error) {
 	return "", errors.New("nobody knows that user")
 }
 
-// side is a server and the events that it sends to its loop. It runs inside or outside a bubble of synctest.
+// side is a server whose loop is the test. It can be used inside or outside a bubble of synctest.
 type side struct {
 	t *testing.T
 	*Server
@@ -47,13 +47,13 @@ func newSide(t *testing.T) *side {
 	return s
 }
 
-// end ends all sessions. A session that does not end hangs the test.
+// end ends all sessions, and waits until they have ended.
 func (s *side) end() {
 	s.life()
 	s.ends.Wait()
 }
 
-// connect opens a session with a first frame, as the session server does.
+// connect opens a session whose first frame is `first`, as the session server does.
 func (s *side) connect(ctx context.Context, uid uint32, first []byte) *peer {
 	ours, theirs := net.Pipe()
 	s.ends.Go(func() {
@@ -64,7 +64,7 @@ func (s *side) connect(ctx context.Context, uid uint32, first []byte) *peer {
 	return &peer{t: s.t, conn: theirs, seq: 1}
 }
 
-// open returns a session after its welcome.
+// open opens a session, sends the welcome, and returns both ends.
 func (s *side) open() (*peer, Session) { return s.greet(launcher.Hello{Version: launcher.Version}) }
 
 func (s *side) greet(hello launcher.Hello) (*peer, Session) {
@@ -107,10 +107,10 @@ func (s *side) gone(of Session) {
 type peer struct {
 	t    *testing.T
 	conn net.Conn
-	seq  int64 // sent so far
-	got  int64 // received so far
+	seq  int64 // number of messages sent so far
+	got  int64 // number of messages received so far
 
-	packs  bool // as the welcome said
+	packs  bool // whether frames are packed, according to the welcome
 	pack   packed.Packer
 	unpack packed.Unpacker
 }
@@ -134,7 +134,7 @@ func (p *peer) send(m launcher.Message) {
 	p.write(b)
 }
 
-// message returns the next message.
+// message returns the next message to the peer.
 func (p *peer) message() (launcher.Message, int64, error) {
 	b, err := wire.ReadUpTo(p.conn, launcher.MostToClient)
 	if err == nil && p.packs {
@@ -158,7 +158,7 @@ func (p *peer) write(b []byte) {
 	}
 }
 
-// read returns the next message, or nil at the connection's end.
+// read returns the next message to the peer, or nil if the connection has ended.
 func (p *peer) read() launcher.Message {
 	p.t.Helper()
 	p.conn.SetReadDeadline(time.Now().Add(time.Hour))
@@ -185,7 +185,7 @@ func (p *peer) want(want launcher.Message) {
 	}
 }
 
-// refused reads one refusal.
+// refused reads one message, which must be a refusal with the code and the number `to`.
 func (p *peer) refused(code string, to int64) *launcher.Refuse {
 	p.t.Helper()
 	got := p.read()
@@ -203,7 +203,7 @@ func (p *peer) ended() {
 	}
 }
 
-// counts is a Meter.
+// counts is a Meter that counts in memory.
 type counts struct {
 	mu     sync.Mutex
 	frames map[string]int

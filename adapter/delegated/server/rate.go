@@ -2,20 +2,20 @@ package server
 
 import "time"
 
-// A peer may send `burst` frames in quick succession, and `sustained` frames a second in the long run. A normal launcher sends one frame
-// for each view, and answers pings.
+// A peer may send `burst` frames in quick succession, and `sustained` frames a second in the long run. That is much more than a normal
+// launcher needs, which sends one frame for each view, and answers pings.
 const (
 	sustained = 50
 	burst     = 200
 )
 
-// allowance counts the frames that a peer may still send. Its zero value allows a whole burst.
+// allowance limits the frames of a peer. Its zero value allows a whole burst.
 type allowance struct {
-	spent float64 // frames of the burst that are used
+	spent float64 // number of frames of the burst that are used up
 	at    time.Time
 }
 
-// take reports whether one more frame is allowed.
+// take counts a frame, and reports whether the frame is allowed.
 func (a *allowance) take(now time.Time) bool {
 	if !a.at.IsZero() {
 		a.spent = max(0, a.spent-sustained*max(0, now.Sub(a.at).Seconds()))

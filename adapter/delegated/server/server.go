@@ -13,13 +13,13 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Options of a Server.
+// Options are the options of a Server.
 type Options struct {
 	Meter Meter        // nil if nothing is counted
 	Log   hclog.Logger // nil if there is none
 }
 
-// Server serves the sessions of launchers and of parts, of all clusters' session servers.
+// Server serves the sessions of launchers and parts that connect to the session servers of all clusters.
 type Server struct {
 	life   context.Context
 	meter  Meter
@@ -30,7 +30,7 @@ type Server struct {
 	warnings session.LogLimit
 }
 
-// New returns a server that lives until life ends. Then all its sessions end. Its events must be read until then.
+// New returns a server. When the context `life` ends, all sessions of the server end. Until then, the caller must read its events.
 func New(life context.Context, o Options) *Server {
 	if o.Meter == nil {
 		o.Meter = noMeter{}
@@ -41,12 +41,13 @@ func New(life context.Context, o Options) *Server {
 	return &Server{life: life, meter: o.Meter, log: o.Log, events: make(chan Event)}
 }
 
-// Events returns the channel of all sessions' messages. Messages of one session come in order. Its reader must not wait for a session; Send and
-// Close never block. After the reader closed a session, a message that was under way may still come. The channel is never closed.
+// Events returns the channel with the messages of all sessions. Messages of the same session come in order. The reader of the channel
+// must not wait for a session. It may call Send and Close, which never block. After the reader has closed a session, a message that was
+// already on its way may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 
-// Of returns the session.Launchers for the session server of one cluster. `lookup` returns the name of a user ID, as the cluster's batch
-// system knows it; nil means session.LookupUser.
+// Of returns the session.Launchers for the session server of one cluster. `lookup` returns the name that the cluster's batch system has
+// for a user ID; nil means session.LookupUser.
 func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) session.Launchers {
 	if lookup == nil {
 		lookup = session.LookupUser
@@ -97,7 +98,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 
 // Full implements session.Launchers.
 func (e *entrance) Full(conn net.Conn, first []byte, why string) {
-	l := newConnection(e.server, conn, hclog.NewNullLogger()) // the session server has logged it
+	l := newConnection(e.server, conn, hclog.NewNullLogger()) // no log, because the session server has already logged the refusal
 	go l.write()
 	_, m, refuse := l.greet(first)
 	if refuse == nil {
@@ -107,16 +108,16 @@ func (e *entrance) Full(conn net.Conn, first []byte, why string) {
 	l.end()
 }
 
-// The times of a session (docs/protocol.md).
+// Time limits of a session (docs/protocol.md).
 const (
 	quiet     = 15 * time.Second // a ping is sent after this time without a frame
 	pings     = 3                // the peer counts as dead after this many pings without a frame
-	frameTime = 10 * time.Second // time for the rest of a frame
+	frameTime = 10 * time.Second // time limit for reading a frame after its first byte
 	writeTime = 5 * time.Second
-	lastRead  = time.Second // time for a peer to read its last message; after that, its input is discarded
+	lastRead  = time.Second // time for a peer to read its last message before the connection is closed
 )
 
-// Bounds of what may be queued for a peer.
+// Limits of what may be queued for a peer.
 const (
 	maxQueue      = 64 // messages
 	maxQueueBytes = 8 << 20

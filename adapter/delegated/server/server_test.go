@@ -46,7 +46,7 @@ func TestMessagesReachTheLoopInOrderWithTheirUser(t *testing.T) {
 		}
 		p.conn.Close()
 		s.gone(e.Session)
-		e.Session.Send(&launcher.Ping{}) // sent after the end of the session, without effect
+		e.Session.Send(&launcher.Ping{}) // has no effect, because the session has ended
 		e.Session.Close(nil)
 		if n := s.meter.of("in ack"); n != 20 {
 			t.Errorf("%d acks were counted", n)
@@ -90,7 +90,7 @@ func TestAUserWithoutANameIsRefused(t *testing.T) {
 	})
 }
 
-// raw returns a frame with this body.
+// raw returns a frame with the given body.
 func raw(body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
@@ -188,7 +188,7 @@ func TestTheLastMessageIsWrittenAndTheSessionEnds(t *testing.T) {
 		p, of := s.open()
 		of.Send(&launcher.Okay{To: 1})
 		of.Close(&launcher.End{Why: launcher.WhyNewer})
-		of.Send(&launcher.Okay{To: 2}) // sent after the end of the session
+		of.Send(&launcher.Okay{To: 2}) // has no effect, because the session has been closed
 		p.want(&launcher.Okay{To: 1})
 		p.want(&launcher.End{Why: launcher.WhyNewer})
 		p.ended()

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// long is the deadline of tests in real time. Only a failing test waits so long.
+// long is the time limit of tests in real time. Only a failing test waits that long.
 const long = 5 * time.Minute
 
 // served is a server for launchers together with a session server that listens on a socket and on TCP.
@@ -85,7 +85,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.Conn.Write(b)
 }
 
-// far returns a launcher on another host that has sent its hello.
+// far returns the connection of a launcher on another host, which has sent its hello.
 func (s *served) far(t *testing.T, hello launcher.Hello) (raw *recorder, sealed *seal.Conn) {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.address)
@@ -105,7 +105,7 @@ func (s *served) far(t *testing.T, hello launcher.Hello) (raw *recorder, sealed 
 	return raw, sealed
 }
 
-// greeted returns a launcher on another host, after its welcome.
+// greeted returns the connection of a launcher on another host, which has received its welcome.
 func (s *served) greeted(t *testing.T) (*recorder, *seal.Stream) {
 	t.Helper()
 	mine, err := seal.NewKey()
