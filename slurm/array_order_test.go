@@ -36,7 +36,7 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	assertStartOrder(t, lab, one, 3)
 	assertStartOrder(t, lab, all, 5)
 
-	lab.Run(t, "alice", "rm", "-f", "again-1.out", "again-2.out") // of an earlier run
+	lab.Run(t, "alice", "rm", "-f", "again-1.out", "again-2.out") // left by an earlier run
 	again := lab.Submit(t, "alice", "#EP 1x20s,2x20s\nsleep 5\neval \"$(accordion step)\"\necho task $SLURM_ARRAY_TASK_ID on $SLURM_JOB_NUM_NODES",
 		"--array=1-2", "--requeue", "--open-mode=append", "-o", "again-%a.out")
 	said := func(task int) string { return lab.File("alice", fmt.Sprintf("again-%d.out", task)) }

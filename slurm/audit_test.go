@@ -25,8 +25,8 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// This file audits the end of every real test with `accordion audit`, and reads from Slurm's accounting who held
-// which node when.
+// This file runs `accordion audit` at the end of every test on a real Slurm, and reads from Slurm's accounting
+// which job held which node when.
 
 // account is one row of sacct -D: what a job held from start to end. A resized job has a row for each size.
 type account struct {
@@ -35,12 +35,12 @@ type account struct {
 	user       string
 	partition  string
 	state      string
-	submit     int64 // Unix seconds; in a row that begins with a resize, the second of the resize
+	submit     int64 // Unix seconds; in a row that begins with a resize, the time of the resize
 	start, end int64 // start is part of the time, end is not; end is 0 while the job runs, both are 0 if it never ran
 	nodes      []string
 }
 
-// ended returns the end of the row; for a running job a value after all others.
+// ended returns the end of the row. For a running job it returns a second after all ends.
 func (a account) ended() int64 {
 	if a.end == 0 {
 		return openEnd
@@ -106,8 +106,8 @@ func formatAccounts(rows []account) string {
 	return b.String()
 }
 
-// tenant identifies one job in accounting by id and submission: the id alone may occur again after slurmctld lost its
-// last seconds.
+// tenant identifies one job in accounting by its id and time of submission. A killed slurmctld forgets its last
+// seconds, and may then give the same id to another job.
 type tenant struct {
 	id     int64
 	submit int64 // Unix seconds
@@ -244,7 +244,7 @@ func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.C
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // the grace allows for a slow test machine
+	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // Settle and Prompt allow for a slow test machine
 	path := filepath.Join(lab.Dir, "journal", "journal.db")
 	if _, err := os.Stat(path); err == nil {
 		j, err := journal.OpenReadOnly(path)
@@ -440,7 +440,7 @@ func TestANodeInTwoJobsIsFound(t *testing.T) {
 		"a number used again":              {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var text strings.Builder // in the form for ReadBooked
+			var text strings.Builder // the rows, in the format that ReadBooked reads
 			for line := range strings.Lines(test.rows) {
 				f := strings.Split(strings.TrimSpace(line), "|")
 				fmt.Fprintln(&text, strings.Join([]string{f[0], f[1], f[2], f[3], f[4], f[5], f[6], "1", "1", "00:00:00", f[8], f[7]}, "|"))

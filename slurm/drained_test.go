@@ -30,7 +30,7 @@ func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 }
 
 // drainedPartition sets the partition to DRAIN while one managed job waits and another must grow. The nodes are not
-// at fault: the sidecar changes no node's state, and reports the reason.
+// at fault, so the sidecar must not change their states. It must report the reason.
 func drainedPartition(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab

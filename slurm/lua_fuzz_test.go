@@ -67,8 +67,8 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 	return parseFields(t, answer)[0]
 }
 
-// asksForUs matches texts that could be a request, or that name something of Accordion's. A job without such a
-// text is an ordinary one.
+// asksForUs matches texts that could be a request, or that contain one of Accordion's names. A job without such a
+// text is an ordinary job.
 var asksForUs = regexp.MustCompile(`(?im)^[ \t]*#[ \t]*(EP|MOLD)|^\s*(ep|mold|launch)|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
 // FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. The script must never raise an error,
@@ -149,8 +149,8 @@ func FuzzJobSubmit(f *testing.F) {
 	})
 }
 
-// fuzzChange passes a user's change of a job to the plug-in: it must reject changes of managed jobs, and changes that
-// use Accordion's names.
+// fuzzChange passes a user's change of a job to the plug-in. The plug-in must reject changes of managed jobs, and
+// changes that use Accordion's names.
 func fuzzChange(t *testing.T, p *plugin, job fields) {
 	t.Helper()
 	text := func(field string) string { s, _ := job[field].(string); return s }

@@ -55,7 +55,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
-	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide jobs and reservations from users until the settings (PrivateData) are known
+	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // until the settings (PrivateData) are known, hide jobs and reservations from users
 	if c, err := s.Within(ctx, bootWindow); err == nil {
 		s.writeNodes(in, c)
 		s.writeOperators(ctx, c)

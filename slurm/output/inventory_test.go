@@ -107,7 +107,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 	}
 }
 
-// As Slurm 22.05 printed it after a job was cancelled while it grew: the node has no allocation until slurmctld
+// Slurm 22.05 printed this after a job was canceled while it grew. The node has no allocation until slurmctld
 // counts again.
 func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 	for allocated, idle := range map[string]bool{"CPUAlloc=0": true, "CPUAlloc=2": false} {
@@ -201,8 +201,8 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 	}
 }
 
-// FuzzParseReservation feeds lines of reservations to ParseReservation: it returns an error, or a reservation with a
-// name and an end not before its start.
+// FuzzParseReservation passes lines to ParseReservation. It must return an error, or a reservation with a name
+// whose end is not before its start.
 func FuzzParseReservation(f *testing.F) {
 	for line := range strings.Lines(outputtest.Recorded(f, "scontrol.txt")) {
 		if strings.HasPrefix(line, "ReservationName=") {
