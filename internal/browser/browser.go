@@ -204,13 +204,13 @@ func Ask[T any](p *Tab, expression string) T {
 	return answer
 }
 
-// Text returns the text of the first element that matches a selector, as shown, or "".
+// Text returns the displayed text of the first element that matches a selector, or "" if there is no such element.
 func (p *Tab) Text(selector string) string {
 	p.Helper()
 	return Ask[string](p, "(document.querySelector(`"+selector+"`) || {innerText: \"\"}).innerText")
 }
 
-// Drawn waits until two more frames were shown, so that all earlier changes are drawn.
+// Drawn waits until two more frames have been shown, so that all earlier changes are drawn.
 func (p *Tab) Drawn() {
 	p.Helper()
 	Ask[bool](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
