@@ -1,4 +1,4 @@
-/* Heat in a rod, by Jacobi's iteration: an MPI program that can go on with another number of ranks.
+/* Heat in a rod, by Jacobi's iteration. This MPI program can continue with another number of ranks.
 
    usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS [GENERATION]]
 
@@ -42,14 +42,14 @@ static int generation(const char *hosts)
 	return g;
 }
 
-/* load reads this rank's cells from the checkpoint, and returns the number of iterations that were computed. */
+/* load reads this rank's cells from the checkpoint, and returns the number of iterations that the checkpoint contains. */
 static long load(const char *name, double *u)
 {
 	long head[2] = { 0, 0 };
 	FILE *f = fopen(name, "rb");
 	long i;
 
-	if (!f) { /* the beginning: cold, but for one hot end */
+	if (!f) { /* at the beginning the rod is cold except for one hot end */
 		for (i = 0; i < count + 2; i++)
 			u[i] = first + i == 0 ? 100 : 0;
 		return 0;

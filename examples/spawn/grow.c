@@ -45,7 +45,7 @@ static void work(MPI_Comm master, int seconds)
 	MPI_Comm_disconnect(&master);
 }
 
-/* spawn starts a worker on a node. mpiexec need not know the node before. */
+/* spawn starts a worker on a node, which may be new to mpiexec. */
 static void spawn(char *program, char *seconds, const char *node)
 {
 	char *arguments[] = { "worker", seconds, NULL };
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	while (done < tasks || count > 0) {
 		if (next < tasks)
 			follow(argv[0], argv[2], argv[3]);
-		for (i = count - 1; i >= 0; i--) { /* dismiss puts the last one in the place of one that leaves */
+		for (i = count - 1; i >= 0; i--) { /* dismiss moves the last worker into the place of the one that leaves */
 			struct worker *w = &workers[i];
 
 			if (w->task >= 0) {
