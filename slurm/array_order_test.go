@@ -10,7 +10,6 @@ import (
 	"accordion/internal/lab"
 )
 
-// found/15 and found/16.
 func TestTasksOfAnArrayBeginInOrderAndTheLastGrowsWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")

@@ -218,7 +218,7 @@ esac`)
 	}
 }
 
-// reconfigured returns how often slurmctld's log says that it read its configuration again.
+// reconfigured returns how often slurmctld read its configuration again, according to its log.
 func reconfigured(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "slurmctld.log"))

@@ -11,7 +11,6 @@ import (
 	"accordion/internal/lab"
 )
 
-// found/24.
 func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")

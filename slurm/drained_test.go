@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// found/19: a job needs every node of the pool, and one of the nodes is drained.
+// A job needs every node of the pool, and one of the nodes is drained.
 func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)

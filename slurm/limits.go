@@ -205,7 +205,7 @@ func (s *System) noteClosedPartitions(in output.Inventory, jobs []output.Record)
 	}
 }
 
-// writeLimits writes what the site's limits allow to the file that job_submit.lua reads.
+// writeLimits writes the node limits that the site allows to the file that job_submit.lua reads.
 func (s *System) writeLimits(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
 // writeNodes writes the nodes that exist to the file that job_submit.lua reads.

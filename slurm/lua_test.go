@@ -372,7 +372,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 }
 
 // A line that looks like a request is accepted, rejected, or named in a message to the user. The first cases come
-// from found/21. The test of OAR's admission rule uses the same scripts.
+// from cmd/accordion/testdata/found/21-ep-line-forms. The test of OAR's admission rule uses the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	cases := eptest.Directives()
 	var jobs []fields
@@ -401,7 +401,8 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
-// TestScriptsThatWereOrdinaryJobsInSilenceAreRefused submits the scripts of found/21.
+// TestScriptsThatWereOrdinaryJobsInSilenceAreRefused submits the scripts of
+// cmd/accordion/testdata/found/21-ep-line-forms.
 func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
 	for name, says := range map[string]string{
 		"blank": "no blanks after the comma", "colon": `write "#EP 1x20s,2x20s"`, "equals": `write "#EP 1x20s,2x20s"`, "indented": `write "#EP 1x20s,2x20s"`,

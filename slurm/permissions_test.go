@@ -96,7 +96,7 @@ type protectedJobs struct {
 	node                                                  string // the node of the running job
 }
 
-// startProtected starts the protectedJobs on a lab of four nodes, of which the second half has GPUs.
+// startProtected starts the protectedJobs on a lab of four nodes. The second half of the nodes has GPUs.
 func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	t.Helper()
 	lab := p.lab

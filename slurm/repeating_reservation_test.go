@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// found/17: SDSC Expanse reserves nodes for a course with flags=DAILY
+// SDSC Expanse reserves nodes for a course with flags=DAILY
 // (https://github.com/sdsc/sdsc-summer-institute-2022). The test uses HOURLY, which repeats sooner.
 func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,8 @@ func Trap(ctx context.Context, c output.Configuration) string {
 	return ""
 }
 
-// absent returns why no slurmdbd of the configuration answers. It returns nil if one answers or none is configured.
+// absent returns why none of the configured slurmdbds answers. It returns nil if one answers, or if none is
+// configured.
 func absent(ctx context.Context, c output.Configuration) (why error) {
 	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return nil

@@ -435,7 +435,7 @@ func TestAMarkedJobIsUnverifiedUntilSqueueWasAsked(t *testing.T) {
 	}
 }
 
-// found/16: since 23.02 squeue omits tasks that are jobs of their own while their array's last task is pending.
+// Since 23.02 squeue omits tasks that are jobs of their own while their array's last task is pending.
 func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
 	c, known := &cluster{folds: true}, &verifiedCache{}
 	task := func(id int, number, mark string) *outputtest.Printed {

@@ -191,7 +191,7 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 		"of a type":               {Record{TRESPerNode: "gres:gpu:a100:2"}, true},
 		"of another type":         {Record{TRESPerNode: "gres:gpu:v100:1"}, false},
 		"none of it":              {Record{TRESPerNode: "gres:none"}, true},
-		"CPUs of a task":          {Record{TRESPerTask: "cpu=2"}, true}, // found/26
+		"CPUs of a task":          {Record{TRESPerTask: "cpu=2"}, true}, // since 23.11 the CPUs of each task are among the TRES of each task
 		"zero of what it has not": {Record{TRESPerNode: "gres:nic:0", TRESPerJob: "gres/nic:0"}, true},
 		"of what it has not":      {Record{TRESPerJob: "gres/nic:1"}, false},
 	} {

@@ -66,7 +66,7 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 	}
 }
 
-// found/26: since 23.11 the option -c N appears as cpu=N in tres-per-task. This is not a generic resource. A public
+// Since 23.11 the option -c N appears as cpu=N in tres-per-task. This is not a generic resource. A public
 // report has it as SLURM_TRES_PER_TASK=cpu:N:
 //
 //	https://github.com/scalableminds/webknossos-libs/issues/1483
