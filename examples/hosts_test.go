@@ -173,8 +173,8 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 	}
 }
 
-// The sidecar takes a batch script that mentions `accordion step`, also in a comment, for one that calls it, and writes it no hosts file.
-// These scripts wait for their hosts file.
+// If a batch script mentions `accordion step`, even in a comment, the sidecar assumes that the script calls it, and
+// does not write a hosts file for the job. The scripts in this test wait for their hosts file.
 func TestScriptsThatWaitForTheirHostsFileDoNotMentionAccordionStep(t *testing.T) {
 	for _, name := range []string{"mpi/silent.sh", "spawn/mpich.sh"} {
 		text, err := os.ReadFile(name)

@@ -99,8 +99,8 @@ func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz st
 	}
 }
 
-// moveJobs shifts the times of jobs that started since an instant, and of all events, by some hours in the database,
-// because slurmdbd adds up full hours only.
+// moveJobs shifts the times of jobs that started since an instant, and the times of all events, by some hours in
+// the database. The test needs this because slurmdbd adds up only full hours.
 func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration) {
 	t.Helper()
 	started := since
@@ -124,8 +124,8 @@ for step in $(seq 2 20); do sleep 5; eval "$(accordion step)" || exit; srun true
 sleep 5
 `
 
-// A hundred growths and nearly as many shrinks happen around a full hour. At that hour slurmdbd adds up the usage
-// of the hour before. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run
+// The test runs a hundred growths and nearly as many shrinks around a full hour. At that time slurmdbd adds up the
+// usage of the previous hour. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run
 // AHundredGrowths -timeout 1h -v -args -accordion.long
 func TestTheBooksAreRightAfterAHundredGrowthsAcrossAFullHour(t *testing.T) {
 	if !*long {

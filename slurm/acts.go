@@ -19,7 +19,7 @@ import (
 // time of submission, because after a crash of slurmctld the number may belong to another job.
 
 // Adopt parks a pending job (see Park), held or not, and marks it with the request in its comment. It refuses
-// heterogeneous jobs, which Slurm cannot resize soundly.
+// heterogeneous jobs, because Slurm cannot resize them safely.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Candidate(ctx, job)
 	if err != nil {
@@ -77,9 +77,9 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. Refuse writes the reason
-// into AdminComment, because a job that never ran has no output; `scontrol show job` and `sacct -o AdminComment`
-// print it. Refuse returns nil if the job has already ended.
+// Refuse cancels a pending job. If the job can no longer meet its deadline, Refuse lets Slurm end it. Refuse writes
+// the reason into AdminComment, because a job that never ran has no output. `scontrol show job` and `sacct -o
+// AdminComment` print it. Refuse returns nil if the job has already ended.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -96,9 +96,8 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	// comment and still reports an error. The job is canceled in any case, because the journal has the reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
 	if expired := r.Latest > 0 && time.Now().Unix() > r.Latest; expired && r.Parked() {
-		// Slurm checks the deadlines only of jobs that may start. It ends this one (DEADLINE) within
-		// seconds. If Slurm does not end the job, the next call of Refuse finds it no longer parked and
-		// cancels it.
+		// Slurm checks the deadlines only of jobs that may start. After this update it ends the job (DEADLINE)
+		// within seconds. If it does not, the next call of Refuse cancels the job, which is then no longer parked.
 		if err := s.Update(ctx, job, "ReservationName="); err == nil {
 			return nil
 		}
@@ -174,9 +173,9 @@ func oneLine(s string) string {
 	return s
 }
 
-// Shape sets the size of a pending job to the shape's number of nodes, and its time limit to the shape's, rounded
-// up to a minute. The job keeps its tasks per node and CPUs per task. Slurm accepts the three counts only in one
-// update: NumNodes= alone sets the minimum.
+// Shape sets the size of a pending job to the shape's number of nodes, and its time limit to the shape's limit,
+// rounded up to a minute. The job keeps its tasks per node and CPUs per task. The three counts must be in one
+// update, because NumNodes= alone sets only the minimum.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	if shape.Nodes < 1 || shape.Limit < 1 {
 		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)

@@ -136,8 +136,8 @@ func adviseSince(lab *lab.SlurmLab, begun time.Time, options ...string) []string
 	return append([]string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", fmt.Sprintf("%ds", int(time.Since(begun).Seconds()))}, options...)
 }
 
-// reviewed checks the advice about jobs that already had an #EP line: each step took at least as long as its
-// programs, and at most as long as the line says.
+// reviewed checks the advice about jobs that already had an #EP line. According to this advice each step took at
+// least as long as its programs, and at most as long as the line allows.
 func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	t.Helper()
 	type review struct {

@@ -67,9 +67,9 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// assertStartOrder checks in accounting that the tasks from 1 on started in order. A task may start after later
-// tasks if Slurm delayed its start because a node was not ready: the sidecar then holds back the later tasks for at
-// most 5 s.
+// assertStartOrder checks in accounting that the tasks from 1 on started in order. Slurm may delay the start of a
+// task because a node was not ready. The sidecar then holds back the later tasks for at most 5 s, so after that
+// they may start earlier than the delayed task.
 func assertStartOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string

@@ -126,10 +126,10 @@ type tenure struct {
 // openEnd is the value of `to` in a tenure that has not ended.
 const openEnd = int64(1) << 62
 
-// tenures converts accounting rows to the times for which jobs held nodes. It orders the rows of a job by their ends.
-// A row's submission time is the second in which the row before it ended, so the job has the row's nodes from that
-// second on, whatever start the row has. An expander or companion holds nodes for its job. Jobs of the named
-// partition may share nodes with each other.
+// tenures converts accounting rows to the times for which jobs held nodes. It orders the rows of a job by their
+// ends. A row's submission time is the second in which the previous row ended. From that second on the job has the
+// row's nodes, even if the row has another start. An expander or companion holds nodes for its job. Jobs of the
+// partition `shared` may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b account) int {
@@ -163,8 +163,8 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes returns the nodes that a job and its companions had, one list for each size, in order of time. A growth by
-// two merges has a row for each merge. A size that lasted less than a second is left out.
+// sizes returns the nodes that a job and its companions had, as one list for each size, in order of time. A growth
+// by two merges has a row for each merge. A size that lasted less than a second is left out.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := output.AllocatedFor(r.name)
@@ -200,7 +200,8 @@ func sizes(rows []account, job int64) [][]string {
 }
 
 // lastRelease returns the latest second, not after `before`, in which a job other than `of` released one of the
-// nodes, and that job's id. It returns zeros if there is no such job. Accounting knows whole seconds only.
+// nodes. It also returns the id of that job. It returns zeros if there is no such job. Accounting knows only whole
+// seconds.
 func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
 	for _, t := range all {
 		if t.id != of && t.to <= before && t.to > second && slices.Contains(nodes, t.node) {
@@ -226,8 +227,8 @@ func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...
 // byAccounting are the kinds of audit findings that missing or wrong accounting rows may cause.
 var byAccounting = []audit.Kind{audit.TwoJobs, audit.Missing, audit.Open, audit.End, audit.Size, audit.Sum, audit.Lost, audit.Hours, audit.Twice, audit.NoIntent}
 
-// closeRunaways writes an end time into the accounting rows of jobs that ended in the second of their growth.
-// Slurm 22.05 writes none. `sacctmgr show runawayjobs` can do that only after slurmctld has forgotten the jobs.
+// closeRunaways writes an end time into the accounting rows of jobs that ended in the second of their growth. Slurm
+// 22.05 does not write it. `sacctmgr show runawayjobs` can write it only after slurmctld has forgotten the jobs.
 func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	const completed = 3 // the lowest state number of an ended job

@@ -92,9 +92,9 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 }
 
 // firstPriority is the priority of a job that is let in and should start now. It is above the priorities that Slurm
-// assigns, also under priority/basic, and below that of an expander. A job that is let in ahead of its planned start
-// gets a lower priority. Of two such jobs the one that is let in later gets the lower priority, so that it does not
-// overtake the other. After priorityRound seconds the priorities start again from the top.
+// assigns, also under priority/basic, and below the priority of an expander. A job that is let in ahead of its
+// planned start gets a lower priority. If two such jobs are let in, the later one gets the lower priority, so that
+// it does not overtake the other. After priorityRound seconds the priorities start again from the top.
 const (
 	firstPriority = 4294960000
 	priorityRound = 50000
@@ -136,8 +136,8 @@ func (w *holdReservation) KeepOut(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// openDuration is how long the gate may stay open without a renewal. It is long because every change of the gate is
-// written immediately, and because the plug-in sends no job to the gate while no sidecar runs.
+// openDuration is how long the gate may stay open without a renewal. It may be long, because every change of the
+// gate is written immediately, and because the plug-in sends no job to the gate while no sidecar runs.
 const openDuration = 10 * 365 * 24 * time.Hour
 
 // Open implements adapter.Gatekeeper. While the reservation output.Open exists, the plug-in lets new jobs pass.

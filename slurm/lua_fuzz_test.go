@@ -71,9 +71,9 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 // text is an ordinary job.
 var asksForUs = regexp.MustCompile(`(?im)^[ \t]*#[ \t]*(EP|MOLD)|^\s*(ep|mold|launch)|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
-// FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. The script must never raise an error,
-// nor set a field to a value that Slurm does not accept. The script's message must be one short printable line. An
-// ordinary job outside the managed partition must pass unchanged.
+// FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. The script must never raise an error.
+// It must not set a field to a value that Slurm does not accept. The script's message must be one short printable
+// line. An ordinary job outside the managed partition must pass unchanged.
 func FuzzJobSubmit(f *testing.F) {
 	seeds := []string{"", "5x500s,10x1h", "#!/bin/sh\n#EP 2x20s,5x20s\nsrun x\n", "#!/bin/sh\n#MOLD 4x2h|8x70m\n", "ep=2x20s mine", "launch=7", "EXPAND:7", "accordion-grow-7", "accordion-7-2", "main,,main", "n[1-3]",
 		"_SLURM_SPANK_OPTION_accordion_ep=2x20s", "%s%d%n", "\x00\xff", "amdahl:p=0.9,t1=1h,nodes=1-4"}

@@ -149,8 +149,8 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	p.stop()
 }
 
-// shortJobs returns 500 jobs of 1 to 60 s, two per second. Run times of 1 to 2 s are as frequent as those of 30 to 60
-// s. Most jobs need one node, and every eighth two to four.
+// shortJobs returns 500 jobs of 1 to 60 s, two per second. Run times of 1 to 2 s are as frequent as run times of 30
+// to 60 s. Most jobs need one node. Every eighth job needs two to four nodes.
 func shortJobs(seed uint64) []*submission {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var all []*submission

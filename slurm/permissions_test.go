@@ -289,8 +289,8 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		began(job)
 		told(p, job, "started")
 	}
-	// The update is sent at the beginning of a second, so that the job requests its next step in the same
-	// second. The sidecar still expects the job to have the nodes that it loses now.
+	// The update is sent at the beginning of a second, so that the job requests its next step in the same second.
+	// At that time the sidecar still expects the job to have the nodes that the update removes.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {

@@ -28,8 +28,8 @@ func preemptible(c output.Configuration, r *output.Record, in output.Inventory, 
 	return !strings.HasPrefix(theirs.Preempt, "OFF") && theirs.Preempt != "" && !slices.ContainsFunc(in.Partitions, lowest)
 }
 
-// leaveOutPreemptible returns the jobs without the jobs that Slurm would preempt. If only such jobs hold a node,
-// leaveOutPreemptible marks it as idle. Cluster.GiveWay holds the preemptible jobs.
+// leaveOutPreemptible returns the jobs without the jobs that Slurm would preempt. It marks the nodes that only such
+// jobs hold as idle, and passes these nodes to Cluster.GiveWay.
 func (s *System) leaveOutPreemptible(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
 	c, err := s.Recent(ctx)
 	if err != nil || c["PreemptType"] == "" || c["PreemptType"] == "preempt/none" {

@@ -246,7 +246,7 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try does what Admit does, without waiting. When there is no room, it returns the time after which there may be
+// Try does what Admit does, but does not wait. If there is no room, it returns the time after which there may be
 // room. The asker keeps its place in the queue until shortly after that time.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {

@@ -18,8 +18,8 @@ const OperatorsFile = "accordion_operators.lua"
 // unknown is the uid that Slurm prints for a user who is not in the directory.
 const unknown = 1<<32 - 2
 
-// Operators returns the uids of SlurmUser and of the users who may administer all jobs, from the output of `scontrol
-// --oneliner show assoc_mgr flags=users`. Coordinators of accounts are not among them.
+// Operators returns the uids of SlurmUser and of the users who may administer all jobs. `users` is the output of
+// `scontrol --oneliner show assoc_mgr flags=users`. Coordinators of accounts may not administer all jobs.
 func Operators(users string, c output.Configuration) []uint32 {
 	found := map[uint32]bool{}
 	add := func(user string) {

@@ -282,9 +282,9 @@ func (p Policies) SetEach(each map[string][]Set) {
 	}
 }
 
-// ParseEach parses the output of `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`: the
-// per-user and per-account limits of each QOS. slurmctld reports these limits only for users and accounts that
-// have had jobs.
+// ParseEach parses the per-user and per-account limits of each QOS from the output of `sacctmgr --noheader
+// --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`. slurmctld reports these limits only for users and accounts
+// that have had jobs.
 func ParseEach(out string) map[string][]Set {
 	each := map[string][]Set{}
 	for line := range strings.SplitSeq(out, "\n") {

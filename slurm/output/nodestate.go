@@ -132,7 +132,7 @@ type nodeState struct {
 // lost reports whether the node is down, or does not answer although it should.
 func (s nodeState) lost() bool { return s.dead || s.silent && !s.unregistered && !s.asleep }
 
-// readState parses a state such as IDLE+PLANNED or MIXED, DOWN*+DRAIN. An unknown word makes the node unusable for
+// readState parses a state such as IDLE+PLANNED, MIXED or DOWN*+DRAIN. An unknown word makes the node unusable for
 // now. In a later Slurm the word may mean anything, and an idle node does less harm than a lost job.
 func readState(s string) nodeState {
 	base, rest, _ := strings.Cut(s, "+")

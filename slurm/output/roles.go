@@ -115,9 +115,9 @@ func (r *Record) Parked() bool { return r.Reservation == Park || r.Gated() }
 // Gated reports whether the job is a rigid job that waits at the gate.
 func (r *Record) Gated() bool { return r.Reservation == Gate }
 
-// LetInBySidecar reports whether the sidecar decides when this job without a request may start. The job waits at the
-// gate, or has passed it in a partition with manage = "all". Slurm alone decides about array tasks, heterogeneous
-// jobs, jobs of several partitions or in another reservation, and root's jobs.
+// LetInBySidecar reports whether the sidecar decides when this job without a request may start. Such a job waits at
+// the gate, or has passed the gate in a partition with manage = "all". Slurm alone decides about array tasks,
+// heterogeneous jobs, jobs with several partitions, jobs in another reservation, and root's jobs.
 func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 	if r.State != adapter.Pending || r.Array != 0 || r.Unfit != "" || adapter.RequestOf(&r.Job) != "" || r.Role() != Ordinary || r.UID == 0 {
 		return false

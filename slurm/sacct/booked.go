@@ -205,8 +205,8 @@ func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 	return b
 }
 
-// ReadHours parses `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used` for one
-// resource. It returns what each user used, summed over accounts.
+// ReadHours parses the output of `sreport --noheader --parsable2 cluster UserUtilizationByAccount
+// format=login,used` for one resource. It returns how much each user used, summed over accounts.
 func ReadHours(in io.Reader) (map[string]float64, error) {
 	all := map[string]float64{}
 	lines := bufio.NewScanner(in)
