@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TotalCPU is a sum over all CPUs, and may exceed any job's time limit.
+// TotalCPU adds up the time of all CPUs, and may exceed any job's time limit.
 func TestTotalCPUOfAnyLengthIsRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"00:02":         "cpu 0.5",
