@@ -1,4 +1,4 @@
-// Package examples_test reads hosts files with the examples in C, Fortran and Python. All must agree.
+// Package examples_test reads hosts files with the examples in C, Fortran and Python. All of them must agree.
 package examples_test
 
 import (
@@ -86,7 +86,7 @@ func TestCFortranAndPythonReadTheSame(t *testing.T) {
 func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	folder := fmt.Sprintf("/tmp/accordion-%d", os.Getuid())
 	if err := os.Mkdir(folder, 0o700); err == nil {
-		t.Cleanup(func() { _ = os.Remove(folder) }) // removes the folder if it is empty
+		t.Cleanup(func() { _ = os.Remove(folder) }) // fails if the folder is not empty
 	} else if !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 		t.Cleanup(func() { _ = os.Remove(path) })
 	}
 	for language, command := range readers(t) {
-		if language == "Fortran" { // it receives the path
+		if language == "Fortran" { // the Fortran program receives the path
 			continue
 		}
 		for _, cluster := range []string{"north", "south"} {
@@ -115,7 +115,8 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	}
 }
 
-// foreign returns why this user cannot write to a folder that another user has made, or "".
+// foreign returns why this user cannot write to a folder that another user has created. It returns "" if this user
+// can.
 func foreign(folder string) string {
 	found, err := os.Lstat(folder)
 	if err != nil {
@@ -146,7 +147,7 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 		}
 	}
 	for language, command := range readers(t) {
-		if language == "Fortran" { // it receives the path
+		if language == "Fortran" { // the Fortran program receives the path
 			continue
 		}
 		if language == "Python" {
@@ -172,8 +173,8 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 	}
 }
 
-// The sidecar takes a batch script that mentions `accordion step`, also in a comment, for one that calls it, and writes it no hosts file.
-// These scripts wait for their hosts file.
+// If a batch script mentions `accordion step`, even in a comment, the sidecar assumes that the script calls it, and
+// does not write a hosts file for the job. The scripts in this test wait for their hosts file.
 func TestScriptsThatWaitForTheirHostsFileDoNotMentionAccordionStep(t *testing.T) {
 	for _, name := range []string{"mpi/silent.sh", "spawn/mpich.sh"} {
 		text, err := os.ReadFile(name)

@@ -13,12 +13,12 @@ import (
 	"accordion/internal/testenv"
 )
 
-// mirror is a copy of the script with its own archive on this machine's disk, because no test may use the network.
+// mirror is a copy of the script with an archive on this machine's disk, because tests must not use the network.
 type mirror struct {
 	script, archive, folder string
 }
 
-// logs are the archive's files. The copy's checksums fit these texts.
+// logs holds the files of the archive. The checksums in the copied script are those of these texts.
 var logs = map[string]string{"l_one/One-2001-1-cln.swf.gz": strings.Repeat("one\n", 5000), "l_two/Two-2002-1.swf.gz": "two\n"}
 
 func newMirror(t *testing.T) mirror {
@@ -109,7 +109,8 @@ func TestLogsAreFetchedAndVerified(t *testing.T) {
 	m.has(t, one, two)
 }
 
-// The archive no longer has the first part of the log, so the download succeeds only if it resumes the existing part.
+// The archive no longer has the first part of the log. So the download succeeds only if it resumes the part that
+// exists.
 func TestAnInterruptedLogIsResumed(t *testing.T) {
 	m := newMirror(t)
 	m.write(t, filepath.Join(m.folder, filepath.Base(one)+".part"), logs[one][:12000])
@@ -139,7 +140,7 @@ func TestALogThatIsNotTheOneIsNotKept(t *testing.T) {
 	if status != 1 || !strings.Contains(out, "its SHA-256 differs") {
 		t.Errorf("%d, %s", status, out)
 	}
-	m.has(t, two) // the other logs are fetched nevertheless
+	m.has(t, two) // the other logs are fetched anyway
 }
 
 func TestAnArchiveThatIsAwayIsSaid(t *testing.T) {

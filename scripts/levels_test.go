@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// fakeGo replaces Go and compiles nothing. A run of its tests starts processes: one whose parent has ended, one in
-// another session with another environment, and, if the test requests that, a process that ignores TERM. Then it
-// writes a line to the fifo and waits.
+// fakeGo replaces Go and compiles nothing. When it runs tests, it starts processes: one whose parent has ended, one
+// in another session with another environment, and, if the test requests it, one that ignores TERM. Then it writes
+// a line to the fifo and waits.
 const fakeGo = `#!/bin/sh
 case $1 in
 version) [ -z "$FAKE_OLD" ] ;;
@@ -36,7 +36,7 @@ test)
 esac
 `
 
-// bench is a folder of programs that come before the machine's own in PATH.
+// bench is a folder of programs. It precedes the machine's own folders in PATH.
 type bench struct{ folder string }
 
 func newBench(t *testing.T) bench {
@@ -55,7 +55,7 @@ func (b bench) put(t *testing.T, program, text string) {
 	}
 }
 
-// command returns a run of scripts/test with the bench.
+// command returns a command that runs scripts/test with the bench.
 func (b bench) command(t *testing.T, env []string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "./test", arguments...)
@@ -64,10 +64,11 @@ func (b bench) command(t *testing.T, env []string, arguments ...string) *exec.Cm
 	return c
 }
 
-// TestAMachineThatIsNotFitIsToldSoInOneLine checks each cause, before any test runs.
+// TestAMachineThatIsNotFitIsToldSoInOneLine checks each reason why a machine is unsuitable. The script must report
+// it before any test runs.
 func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	for name, c := range map[string]struct {
-		programs  map[string]string // programs that replace those of the bench
+		programs  map[string]string // programs that replace programs of the bench
 		env       []string
 		arguments string
 		says      string
@@ -101,7 +102,7 @@ func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache runs as with a read-only HOME.
+// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache runs the script as if HOME were read-only.
 func TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache(t *testing.T) {
 	out, err := newBench(t).command(t, []string{"GOCACHE=/dev/null/cache"}).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "/dev/null/cache cannot be written: Go's build cache is in a temporary folder") {
@@ -117,8 +118,8 @@ func TestTheLastLineSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedRunLeavesNothing interrupts a run while its tests run. No process and no temporary folder may be
-// left.
+// TestAnInterruptedRunLeavesNothing interrupts a run while its tests run. No process and no temporary folder may
+// remain.
 func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	for signal, stubborn := range map[syscall.Signal]string{syscall.SIGINT: "", syscall.SIGTERM: "yes"} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -163,7 +164,7 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// marked returns the processes with the mark in their environment, with their command lines.
+// marked returns the command lines of the processes that have the mark in their environment.
 func marked(t *testing.T, mark string) map[int][]byte {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -174,7 +175,7 @@ func marked(t *testing.T, mark string) map[int][]byte {
 	for _, file := range files {
 		env, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
-			continue // the process is another user's, or has ended
+			continue // the process belongs to another user, or has ended
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {

@@ -59,8 +59,8 @@ func assertEachNodeHasItsProcessors(t *testing.T, lab *lab.SlurmLab, since time.
 	return used
 }
 
-// assertTheProcessorsAreBooked checks all jobs that ran since an instant and have ended: in sacct, and in sreport
-// after a rollup.
+// assertTheProcessorsAreBooked checks the CPU-seconds of all jobs that ran since an instant and have ended. It
+// checks them in sacct, and after a rollup also in sreport.
 func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Time) {
 	t.Helper()
 	used := assertEachNodeHasItsProcessors(t, lab, since)
@@ -69,7 +69,7 @@ func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Ti
 	// hours in which the lab did not exist yet.
 	const move = 5 * time.Hour
 	moveJobs(t, lab, since, -move)
-	defer moveJobs(t, lab, since, move) // accordion audit needs their true times
+	defer moveJobs(t, lab, since, move) // moved back, because `accordion audit` needs the true times
 	from, to := since.Add(-move).Truncate(time.Hour), time.Now().Add(time.Hour-move).Truncate(time.Hour)
 	lab.Run(t, "root", "sacctmgr", "--immediate", "rollup", from.Format(sreportTime), to.Format(sreportTime))
 	assertTheUsageIs(t, lab, from.UTC(), to.UTC(), "UTC", used, slackOf(rows, lab.CPUs))
@@ -77,8 +77,8 @@ func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Ti
 
 const sreportTime = "2006-01-02T15:04:05"
 
-// slackOf returns two node-seconds for each change of size, in CPU-seconds: for a moment an expander and its job both
-// hold the nodes of a growth.
+// slackOf returns the CPU-seconds by which sums may differ: those of two node-seconds for each change of size. An
+// expander and its job both hold the nodes of a growth for a moment.
 func slackOf(rows []account, cpus int) (slack float64) {
 	for _, r := range rows {
 		if r.state == "RESIZING" {
@@ -88,8 +88,8 @@ func slackOf(rows []account, cpus int) (slack float64) {
 	return slack
 }
 
-// assertTheUsageIs checks sreport's usage of all users between two full hours, within the larger of 1 % and the
-// slack.
+// assertTheUsageIs checks sreport's usage of all users between two full hours. The usage may differ from `want` by
+// 1 % or by `slack`, whichever is larger.
 func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string, want, slack float64) {
 	t.Helper()
 	booked := float64(sreported(t, lab, from, to, tz))
@@ -99,8 +99,8 @@ func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz st
 	}
 }
 
-// moveJobs shifts the times of jobs that started since an instant, and of all events, by some hours in the database,
-// because slurmdbd adds up full hours only.
+// moveJobs shifts the times of jobs that started since an instant, and the times of all events, by some hours in
+// the database. The test needs this because slurmdbd adds up only full hours.
 func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration) {
 	t.Helper()
 	started := since
@@ -118,14 +118,14 @@ func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration
 		fmt.Sprintf("update slurm_acct_db.lab_event_table set time_start = time_start + %.0f", by.Seconds()))
 }
 
-// tenGrowths is the script of a job that grows and shrinks ten times: ten such jobs grow a hundred times.
+// tenGrowths is the script of a job that grows and shrinks ten times. Ten such jobs grow a hundred times.
 var tenGrowths = "#EP " + strings.TrimSuffix(strings.Repeat("1x8s,2x8s,", 10), ",") + `
 for step in $(seq 2 20); do sleep 5; eval "$(accordion step)" || exit; srun true; done
 sleep 5
 `
 
-// A hundred growths and nearly as many shrinks happen around a full hour. At that hour slurmdbd adds up the usage
-// of the hour before. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run
+// The test runs a hundred growths and nearly as many shrinks around a full hour. At that time slurmdbd adds up the
+// usage of the previous hour. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run
 // AHundredGrowths -timeout 1h -v -args -accordion.long
 func TestTheBooksAreRightAfterAHundredGrowthsAcrossAFullHour(t *testing.T) {
 	if !*long {
@@ -173,7 +173,7 @@ func acrossTheHour(t *testing.T, release string) {
 	assertTheUsageIs(t, lab, hour.Add(-time.Hour).In(zone), hour.In(zone), tz, float64(used), slackOf(rows, lab.CPUs))
 }
 
-// servesWithoutBound starts the sidecar in the lab's world without a bound on client programs: a hundred
+// servesWithoutBound starts the sidecar in the lab's world without a limit on client programs, because a hundred
 // growths within minutes need many client programs.
 func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
@@ -194,8 +194,8 @@ func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 	})
 }
 
-// sreported returns sreport's CPU-seconds of all users between two full hours by clocks of the zone. It leaves out
-// what a reservation kept idle, which slurmdbd charges to the users of the reservation.
+// sreported returns sreport's CPU-seconds of all users between two full hours in the time zone `tz`. It leaves out
+// the CPUs that reservations kept idle, which slurmdbd charges to the reservations' users.
 func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (seconds int64) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "TZ="+tz, "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", "cluster", "UserUtilizationByAccount",
@@ -213,7 +213,7 @@ func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (
 	return seconds - idle
 }
 
-// keptIdle returns the CPU-seconds between two seconds that reservations kept for their users and no job used.
+// keptIdle returns the CPU-seconds from `from` to `to` that reservations kept for their users and that no job used.
 func keptIdle(t *testing.T, lab *lab.SlurmLab, from, to int64) (idle int64) {
 	t.Helper()
 	reservations := spans(t, lab, "select id_resv, time_start, time_end, tres from slurm_acct_db.lab_resv_table where assoclist <> ''", to)

@@ -15,11 +15,11 @@ import (
 	"accordion/slurm/resize"
 )
 
-// This file changes pending jobs, and ends jobs. Every function first reads the job by its number and time of
-// submission: after a crash of slurmctld the number may belong to another job.
+// The functions of this file change pending jobs, and end jobs. Each of them first reads the job by its number and
+// time of submission, because after a crash of slurmctld the number may belong to another job.
 
 // Adopt parks a pending job (see Park), held or not, and marks it with the request in its comment. It refuses
-// heterogeneous jobs, which Slurm cannot resize soundly.
+// heterogeneous jobs, because Slurm cannot resize them safely.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Candidate(ctx, job)
 	if err != nil {
@@ -77,9 +77,9 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. Refuse writes the reason
-// into AdminComment, because a job that never ran has no output; `scontrol show job` and `sacct -o AdminComment`
-// print it. Refuse returns nil if the job has already ended.
+// Refuse cancels a pending job. If the job can no longer meet its deadline, Refuse lets Slurm end it. Refuse writes
+// the reason into AdminComment, because a job that never ran has no output. `scontrol show job` and `sacct -o
+// AdminComment` print it. Refuse returns nil if the job has already ended.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -92,13 +92,12 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case r.State != adapter.Pending:
 		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	// Slurm may refuse the comment, or write it and still report an error (a job whose counts exceed its partition:
-	// PartitionConfig). The job ends in any case: the journal has the reason, too.
+	// Slurm may refuse the comment. If the job's counts exceed its partition (PartitionConfig), Slurm writes the
+	// comment and still reports an error. The job is canceled in any case, because the journal has the reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
 	if expired := r.Latest > 0 && time.Now().Unix() > r.Latest; expired && r.Parked() {
-		// Slurm checks the deadlines only of jobs that may start. It ends this one (DEADLINE) within
-		// seconds. If Slurm does not end the job, the next call of Refuse finds it no longer parked and
-		// cancels it.
+		// Slurm checks the deadlines only of jobs that may start. After this update it ends the job (DEADLINE)
+		// within seconds. If it does not, the next call of Refuse cancels the job, which is then no longer parked.
 		if err := s.Update(ctx, job, "ReservationName="); err == nil {
 			return nil
 		}
@@ -109,8 +108,8 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	return nil
 }
 
-// End cancels a job. Slurm itself first writes the reason to the standard error of a running batch job (`scontrol
-// notify`). This works on any file system, and no process of Accordion's opens a user's file.
+// End cancels a job. Before that, Slurm itself writes the reason to the standard error of a running batch job
+// (`scontrol notify`). This works on any file system, and no process of Accordion opens a user's file.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -128,9 +127,9 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		}
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
-		// A job between two states, or an interactive one, may have no output that Slurm writes to. It must end
-		// anyway. Where slurmctld did not answer, the caller tries again: otherwise the job would end without an
-		// explanation.
+		// Interactive jobs, and jobs between two states, may have no output that Slurm writes to. They must end
+		// anyway. If slurmctld did not answer, the caller tries again, because otherwise the job would end without
+		// an explanation.
 		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
 		case err == nil:
 			_ = resize.Pause(ctx, notifyDelay) // if ctx has expired, the cancel below fails too
@@ -142,11 +141,11 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 }
 
 // notifyDelay is how long Slurm needs to deliver a message to a job. slurmctld sends the message and the order to
-// end the job to the node at the same time. On a busy machine the order arrived first, and the user never saw the
-// reason. Slurm does not confirm delivery.
+// end the job to the node at the same time. On a busy machine the order may arrive first, and then the user never
+// sees the reason. Slurm does not confirm delivery.
 const notifyDelay = 300 * time.Millisecond
 
-// undoExpander removes an expander's nodes from its parent, if the growth takes two merges and only the first one
+// undoExpander removes an expander's nodes from its parent if the growth takes two merges and only the first one
 // was made.
 func (s *System) undoExpander(ctx context.Context, e *output.Record) error {
 	parent, err := s.Jobs.Job(ctx, e.Parent())
@@ -174,9 +173,9 @@ func oneLine(s string) string {
 	return s
 }
 
-// Shape sets the size of a pending job to the shape's number of nodes, and its time limit to the shape's, rounded
-// up to a minute. The job keeps its tasks per node and CPUs per task. Slurm accepts the three counts only in one
-// update: NumNodes= alone sets the minimum.
+// Shape sets the size of a pending job to the shape's number of nodes, and its time limit to the shape's limit,
+// rounded up to a minute. The job keeps its tasks per node and CPUs per task. The three counts must be in one
+// update, because NumNodes= alone sets only the minimum.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	if shape.Nodes < 1 || shape.Limit < 1 {
 		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)
@@ -238,7 +237,8 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 const scheduledWithin core.Time = 10
 
 // limitBy returns the time limit with which a job starts now. Slurm does not start a job whose limit ends after its
-// deadline. The limit is therefore cut to whole minutes before the deadline, but not below the shape's least.
+// deadline. Therefore limitBy shortens the limit, in whole minutes, so that it ends before the deadline, but not
+// below `shape.Least`.
 func limitBy(r *output.Record, shape adapter.Shape, now core.Time) core.Time {
 	if r.Deadline == 0 || shape.Least == 0 {
 		return shape.Limit
@@ -247,8 +247,8 @@ func limitBy(r *output.Record, shape adapter.Shape, now core.Time) core.Time {
 	return min(shape.Limit, max(left, shape.Least))
 }
 
-// Attach ties a pending job to the reservation in which it starts. A held job is parked first: a job that is held and
-// tied to a reservation keeps Slurm from deleting the reservation, should the sidecar die before the release.
+// Attach ties a pending job to the reservation in which it starts. It parks a held job first. Slurm cannot delete a
+// reservation to which a held job is tied, and the sidecar may die before it releases the job.
 func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
 	r, err := s.Jobs.Pending(ctx, job)
 	if err != nil {

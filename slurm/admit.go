@@ -11,9 +11,9 @@ import (
 
 var _ adapter.RateLimiter = (*System)(nil)
 
-// Admit waits until the client programs that the verb needs fit under the limit on programs started per minute
-// (Config.Clients). It reserves places for these programs, for the user of the context (package fair). Readings
-// leave a quarter of the places to actions. Admit fails only when ctx ends.
+// Admit waits until the limit on programs started per minute (Config.Clients) has room for the programs that the
+// verb needs. It reserves places for these programs, for the user of the context (package fair). Readings leave a
+// quarter of the places to actions. Admit fails only when ctx ends.
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
@@ -26,8 +26,8 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 	return admitted, done, nil
 }
 
-// TryAdmit admits several verbs as Admit does, without waiting. When there is no room, `later` is the time after
-// which there may be room, and `why` names what is missing.
+// TryAdmit admits several verbs as Admit does, but does not wait. If there is no room, `later` is the time after
+// which there may be room, and `why` is the reason.
 func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string) {
 	cost := 0
 	for _, verb := range verbs {

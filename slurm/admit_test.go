@@ -30,7 +30,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Run.Consoles.NoteSilent(time.Now()) // one program for each command
+		s.Run.Consoles.NoteSilent(time.Now()) // from now on each command starts a program of its own
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as allowed
 			ctx, cancel := context.WithTimeout(fair.As(t.Context(), fair.Reading), time.Second)

@@ -53,7 +53,7 @@ func (j sizedJob) submit(t *testing.T, lab *lab.SlurmLab) int {
 	return j.runs()
 }
 
-// A sizing is the part of the advice that tests check, for jobs that ran on several sizes.
+// A sizing is the part of the advice that tests check for jobs that ran on several sizes.
 type sizing struct {
 	User, Name, Line, Curve string
 	Runs                    int

@@ -15,7 +15,8 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// A stagedJob runs several times: programs of given lengths on given numbers of nodes, one after the other.
+// A stagedJob runs several times. Each run starts programs of given lengths on given numbers of nodes, one after
+// the other.
 type stagedJob struct {
 	user, name string
 	runs       int
@@ -64,7 +65,7 @@ type suggestion struct {
 	Held, Saved            int64
 }
 
-// reruns has the runs with an advised #EP line, and the checks to make when they have ended.
+// reruns holds the runs with an advised #EP line, and the checks to make when they have ended.
 type reruns struct {
 	ids   submitted
 	judge func(t *testing.T, jobs []sacct.Job)
@@ -73,7 +74,7 @@ type reruns struct {
 // runsAgain is the number of runs with the advised #EP line.
 const runsAgain = 5
 
-// Among jobs that really ran, the advice finds those that would gain, and jobs that follow the advice gain as
+// `accordion advise` finds those among the finished jobs that would gain, and jobs that follow its advice gain as
 // promised. The second runs use a planner that expands no step, because the advice is about the sizes in the #EP
 // line. The test takes a quarter of an hour: go test ./slurm -run WhatIsAdvised -v -args -accordion.long
 func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
@@ -129,14 +130,14 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	reviewed(t, lab, sidecar)
 }
 
-// adviseSince returns the command `accordion advise` for jobs since an instant. The lab also has jobs of earlier
-// tests.
+// adviseSince returns the command `accordion advise` for jobs since an instant, because the lab also has jobs of
+// earlier tests.
 func adviseSince(lab *lab.SlurmLab, begun time.Time, options ...string) []string {
 	return append([]string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", fmt.Sprintf("%ds", int(time.Since(begun).Seconds()))}, options...)
 }
 
-// reviewed checks the advice about jobs that already had an #EP line: each step took at least as long as its
-// programs, and at most as long as the line says.
+// reviewed checks the advice about jobs that already had an #EP line. According to this advice each step took at
+// least as long as its programs, and at most as long as the line allows.
 func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	t.Helper()
 	type review struct {
@@ -179,8 +180,8 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 }
 
 // find fails the test unless there is advice for the job exactly if advice is expected. The advised sizes must be
-// those of the stages. The advised durations with their margin must be within 10 % (plus half a second for the
-// start of a step, and a second for rounding). find returns the advice, or nil if none is expected.
+// those of the stages. The advised durations, with their margin, may differ by 10 %, half a second for the start of
+// a step, and a second for rounding. find returns the advice, or nil if none is expected.
 func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	t.Helper()
 	for i, one := range a.Advice {
@@ -209,8 +210,8 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	return nil
 }
 
-// rerun runs the job with its #EP line. The job completes, on time in four of five cases, and uses fewer
-// node-seconds, as promised to within a tenth.
+// rerun runs the job with its #EP line. The job must complete, in four of five cases on time. Its node-seconds must
+// be within a tenth of what the advice promised.
 func (j stagedJob) rerun(t *testing.T, lab *lab.SlurmLab, one *suggestion) reruns {
 	t.Helper()
 	r := reruns{ids: submitted{}}
@@ -265,7 +266,7 @@ func nodeSeconds(jobs []sacct.Job) int {
 	return len(held)
 }
 
-// submitted has the jobs that were submitted with an #EP line.
+// submitted is the set of jobs that were submitted with an #EP line.
 type submitted map[core.JobID]bool
 
 func (s submitted) add(t *testing.T, id string) {
@@ -277,8 +278,8 @@ func (s submitted) add(t *testing.T, id string) {
 	s[n] = true
 }
 
-// accounted waits until accounting shows all submitted jobs as COMPLETED since an instant. It returns these jobs and
-// the allocations by which they grew.
+// accounted waits until accounting, read from `since` on, shows all submitted jobs as COMPLETED. It returns these
+// jobs and the allocations by which they grew.
 func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab, since time.Time) (jobs []sacct.Job) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the accounting has these runs", func() bool {

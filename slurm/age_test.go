@@ -33,7 +33,7 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	last := 0.0
 	differ := func(when string) {
 		t.Helper()
-		runClient(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm restarts its age
+		runClient(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // this restarts the job's age
 		slurms, err := strconv.ParseFloat(strings.TrimSpace(runClient(t, lab, "squeue", "-h", "-j", ordinary, "-o", "%Q")), 64)
 		if err != nil {
 			t.Fatal(err)

@@ -17,22 +17,22 @@ import (
 	"accordion/internal/testenv"
 )
 
-// example is an application of examples/, run as its page says, in a directory of alice's.
+// example is an application of examples/. It runs as its page describes, in a directory that belongs to alice.
 type example struct {
 	folder  string   // in examples
 	script  string   // the job's script, in the folder
 	program string   // a program that must be installed
 	more    string   // lines put before the script's own
-	ep      string   // a profile in seconds instead of the script's hours
+	ep      string   // an #EP profile in seconds that replaces the script's profile in hours
 	exports []string // environment variables
 	prepare func(t *testing.T, dir string)
 	judge   func(t *testing.T, r exampleRun)
 }
 
-// exampleRun is an example that has ended.
+// exampleRun is a finished run of an example.
 type exampleRun struct {
 	dir, output             string
-	later, left, last, held []string // nodes that the job got after its start; that it gave back before its end; that it had at its end; all nodes that it ever had
+	later, left, last, held []string // the nodes that the job got after its start (later), released before its end (left), had at its end (last), and had at any time (held)
 }
 
 func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testing.T) {
@@ -41,7 +41,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 		t.Skip("the worlds of other releases have no GNU parallel, no Dask and no Snakemake: they run on this machine's own")
 	}
 	lab := quickLab(t)
-	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // Python programs start slowly on busy processors
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // Python programs start slowly if the processors are busy
 	jobs := map[string]string{}
 	for name, e := range examples {
 		if e.available(t) {
@@ -134,8 +134,8 @@ func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	return !t.Failed()
 }
 
-// assertEachTaskOnce checks lines with a task number and a node. Each task, numbered from `first` on, ran once, on a
-// node of the job. Each node that the job got later ran at least one task.
+// assertEachTaskOnce checks the output lines that match `line`, which have a task number and a node. Each task,
+// numbered from `first` on, ran once, on a node of the job. Each node that the job got later ran at least one task.
 func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks int) map[string][]int {
 	t.Helper()
 	at, done := map[string][]int{}, map[int]int{}
@@ -168,7 +168,7 @@ func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks i
 	return at
 }
 
-// examples run side by side in one lab.
+// examples holds the applications to test. They run at the same time in one lab.
 var examples = map[string]example{
 	"sweep": sweep(40, 24), // parallel starts a task when nodes leave its hosts, and then reads the hosts again
 	"tail":  sweep(26, 1),  // only the task that hangs is left
@@ -180,8 +180,9 @@ var examples = map[string]example{
 	},
 }
 
-// sweep returns an example whose tasks take a second each, and which shrinks when `rest` of them are left. The
-// first task on a node other than the script's hangs and is lost with its node. GNU parallel runs that task again.
+// sweep returns an example whose tasks take a second each. Its job shrinks when `rest` tasks are left. The first
+// task that runs on a node other than the script's hangs and is lost with its node. GNU parallel runs that task
+// again.
 func sweep(tasks, rest int) example {
 	const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
 		"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"

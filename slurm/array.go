@@ -35,7 +35,7 @@ func (s *System) noteTaskJob(array core.JobID, task int) {
 }
 
 // missingTasks returns, for each array, the first waiting task that became a job of its own but is not in the list.
-// Lists can omit new jobs: a console's list leaves out a job until squeue has verified it.
+// A list can omit new jobs, because a console's list leaves out a job until squeue has verified it.
 func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[core.JobID]int {
 	arrays, first := output.Arrays(jobs), map[core.JobID]int{}
 	for array, parted := range s.splitTasks {
@@ -79,7 +79,7 @@ func (s *System) splitArrays(ctx context.Context, jobs []output.Record) {
 			wait[r.Array]++
 		}
 	}
-	s.throttles = most // squeue does not report it for a single task
+	s.throttles = most // remembered, because squeue does not report the limit of a single task
 	output.BlockTasks(jobs, most, s.missingTasks(ctx, jobs), time.Now().Unix())
 	for i := range jobs {
 		r := &jobs[i]
@@ -88,7 +88,8 @@ func (s *System) splitArrays(ctx context.Context, jobs []output.Record) {
 		}
 		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) && !adapter.Delegated(&r.Job) {
 			for _, task := range output.FirstTasks(r.TaskIDs, waitingTasks-wait[r.Array]) {
-				// A failure is retried at the next reading: Slurm may already have made a job of the task.
+				// If the update fails, the next reading retries it. The task may be a job of its own even after a
+				// failure.
 				_ = s.Run.Scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.Array, task), "AdminComment="+r.Mark)
 				s.noteTaskJob(r.Array, task)
 			}

@@ -10,7 +10,6 @@ import (
 	"accordion/internal/lab"
 )
 
-// found/15 and found/16.
 func TestTasksOfAnArrayBeginInOrderAndTheLastGrowsWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
@@ -36,7 +35,7 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	assertStartOrder(t, lab, one, 3)
 	assertStartOrder(t, lab, all, 5)
 
-	lab.Run(t, "alice", "rm", "-f", "again-1.out", "again-2.out") // of an earlier run
+	lab.Run(t, "alice", "rm", "-f", "again-1.out", "again-2.out") // left by an earlier run
 	again := lab.Submit(t, "alice", "#EP 1x20s,2x20s\nsleep 5\neval \"$(accordion step)\"\necho task $SLURM_ARRAY_TASK_ID on $SLURM_JOB_NUM_NODES",
 		"--array=1-2", "--requeue", "--open-mode=append", "-o", "again-%a.out")
 	said := func(task int) string { return lab.File("alice", fmt.Sprintf("again-%d.out", task)) }
@@ -68,9 +67,9 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// assertStartOrder checks in accounting that the tasks from 1 on started in order. A task may start after later
-// tasks if Slurm delayed its start because a node was not ready: the sidecar then holds back the later tasks for at
-// most 5 s.
+// assertStartOrder checks in accounting that the tasks from 1 on started in order. Slurm may delay the start of a
+// task because a node was not ready. The sidecar then holds back the later tasks for at most 5 s, so after that
+// they may start earlier than the delayed task.
 func assertStartOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string

@@ -39,7 +39,7 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 	}
 	all := &adapter.CurrentState{At: time.Now(), Reservations: in.Reservations}
 	for i := range records {
-		r := records[i] // the list is remembered as it is
+		r := records[i] // a copy, because the list may be cached
 		if r.State == adapter.Done {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	if err != nil {
 		return nil, err
 	}
-	var steps strings.Builder // of jobs that changed their size, for which Slurm may write rows of steps twice
+	var steps strings.Builder // the steps of jobs that changed their size, because Slurm may write these rows twice
 	for ids := range slices.Chunk(resized(books), 500) {
 		text, err := ask("--jobs=" + strings.Join(ids, ","))
 		if err != nil {
@@ -133,8 +133,8 @@ const (
 	rollup   core.Time = 600
 )
 
-// addHours asks sreport for the node seconds of the full hours since a second. Processors cannot be compared: sreport
-// charges the users of a reservation for the processors that it keeps idle.
+// addHours asks sreport for the node-seconds of the full hours since a second. It does not compare CPUs, because
+// sreport charges the idle CPUs of a reservation to the reservation's users.
 func addHours(ctx context.Context, run *client.Runner, books *adapter.Accounting, since, now core.Time) error {
 	from, to := (since+fullHour-1)/fullHour*fullHour, (now-rollup)/fullHour*fullHour
 	if from >= to {

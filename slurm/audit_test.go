@@ -25,8 +25,8 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// This file audits the end of every real test with `accordion audit`, and reads from Slurm's accounting who held
-// which node when.
+// This file runs `accordion audit` at the end of every test on a real Slurm, and reads from Slurm's accounting
+// which job held which node when.
 
 // account is one row of sacct -D: what a job held from start to end. A resized job has a row for each size.
 type account struct {
@@ -35,12 +35,12 @@ type account struct {
 	user       string
 	partition  string
 	state      string
-	submit     int64 // Unix seconds; in a row that begins with a resize, the second of the resize
+	submit     int64 // Unix seconds; in a row that begins with a resize, the time of the resize
 	start, end int64 // start is part of the time, end is not; end is 0 while the job runs, both are 0 if it never ran
 	nodes      []string
 }
 
-// ended returns the end of the row; for a running job a value after all others.
+// ended returns the end of the row. For a running job it returns a second after all ends.
 func (a account) ended() int64 {
 	if a.end == 0 {
 		return openEnd
@@ -106,8 +106,8 @@ func formatAccounts(rows []account) string {
 	return b.String()
 }
 
-// tenant identifies one job in accounting by id and submission: the id alone may occur again after slurmctld lost its
-// last seconds.
+// tenant identifies one job in accounting by its id and time of submission. A killed slurmctld forgets its last
+// seconds, and may then give the same id to another job.
 type tenant struct {
 	id     int64
 	submit int64 // Unix seconds
@@ -126,10 +126,10 @@ type tenure struct {
 // openEnd is the value of `to` in a tenure that has not ended.
 const openEnd = int64(1) << 62
 
-// tenures converts accounting rows to the times for which jobs held nodes. It orders the rows of a job by their ends.
-// A row's submission time is the second in which the row before it ended, so the job has the row's nodes from that
-// second on, whatever start the row has. An expander or companion holds nodes for its job. Jobs of the named
-// partition may share nodes with each other.
+// tenures converts accounting rows to the times for which jobs held nodes. It orders the rows of a job by their
+// ends. A row's submission time is the second in which the previous row ended. From that second on the job has the
+// row's nodes, even if the row has another start. An expander or companion holds nodes for its job. Jobs of the
+// partition `shared` may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b account) int {
@@ -163,8 +163,8 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes returns the nodes that a job and its companions had, one list for each size, in order of time. A growth by
-// two merges has a row for each merge. A size that lasted less than a second is left out.
+// sizes returns the nodes that a job and its companions had, as one list for each size, in order of time. A growth
+// by two merges has a row for each merge. A size that lasted less than a second is left out.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := output.AllocatedFor(r.name)
@@ -200,7 +200,8 @@ func sizes(rows []account, job int64) [][]string {
 }
 
 // lastRelease returns the latest second, not after `before`, in which a job other than `of` released one of the
-// nodes, and that job's id. It returns zeros if there is no such job. Accounting knows whole seconds only.
+// nodes. It also returns the id of that job. It returns zeros if there is no such job. Accounting knows only whole
+// seconds.
 func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
 	for _, t := range all {
 		if t.id != of && t.to <= before && t.to > second && slices.Contains(nodes, t.node) {
@@ -226,8 +227,8 @@ func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...
 // byAccounting are the kinds of audit findings that missing or wrong accounting rows may cause.
 var byAccounting = []audit.Kind{audit.TwoJobs, audit.Missing, audit.Open, audit.End, audit.Size, audit.Sum, audit.Lost, audit.Hours, audit.Twice, audit.NoIntent}
 
-// closeRunaways writes an end time into the accounting rows of jobs that ended in the second of their growth.
-// Slurm 22.05 writes none. `sacctmgr show runawayjobs` can do that only after slurmctld has forgotten the jobs.
+// closeRunaways writes an end time into the accounting rows of jobs that ended in the second of their growth. Slurm
+// 22.05 does not write it. `sacctmgr show runawayjobs` can write it only after slurmctld has forgotten the jobs.
 func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	const completed = 3 // the lowest state number of an ended job
@@ -244,7 +245,7 @@ func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.C
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // the grace allows for a slow test machine
+	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // Settle and Prompt allow for a slow test machine
 	path := filepath.Join(lab.Dir, "journal", "journal.db")
 	if _, err := os.Stat(path); err == nil {
 		j, err := journal.OpenReadOnly(path)
@@ -440,7 +441,7 @@ func TestANodeInTwoJobsIsFound(t *testing.T) {
 		"a number used again":              {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var text strings.Builder // in the form for ReadBooked
+			var text strings.Builder // the rows, in the format that ReadBooked reads
 			for line := range strings.Lines(test.rows) {
 				f := strings.Split(strings.TrimSpace(line), "|")
 				fmt.Fprintln(&text, strings.Join([]string{f[0], f[1], f[2], f[3], f[4], f[5], f[6], "1", "1", "00:00:00", f[8], f[7]}, "|"))

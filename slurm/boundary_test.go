@@ -20,7 +20,7 @@ const printShellState = `
 say() { echo "$1 status=$2 nodes=$SLURM_JOB_NODELIST count=$SLURM_NNODES tasks=$SLURM_NTASKS step=$ACCORDION_STEP"; }
 `
 
-// parseShellState returns what a job has printed, by label.
+// parseShellState returns the output of printShellState, by label.
 func parseShellState(output string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(output) {

@@ -35,9 +35,9 @@ func parallelUnlessLong(t *testing.T) {
 	}
 }
 
-// The main promise, on a real Slurm: among many evolving, moldable and ordinary jobs of several users every growth
-// happens, and in time. The short form is a sample and tolerates a slow machine. The long one checks the promised
-// bounds: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
+// This test checks the main promise on a real Slurm with many evolving, moldable and ordinary jobs of several
+// users: every growth happens in time. The short form runs a sample and tolerates a slow machine. The long form
+// checks the promised bounds: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	parallelUnlessLong(t)
 	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, gpus: true, over: 40 * time.Second}
@@ -112,7 +112,7 @@ func awaitNoJobs(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	}))
 }
 
-// A workloadResult has the jobs of a workload that ran, and the measurements that the test checks.
+// A workloadResult holds the jobs of a workload that ran, and the measurements that the test checks.
 type workloadResult struct {
 	t        *testing.T
 	lab      *lab.SlurmLab

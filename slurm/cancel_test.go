@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// A cancelPoint is the moment at which the owner cancels a job: the time `after` the beginning of one of the
-// sidecar's calls for the job, or just before that call if `after` is negative.
+// A cancelPoint is the moment at which the owner cancels a job. It is the duration `after` later than the beginning
+// of one of the sidecar's calls for the job. If `after` is negative, it is just before that call.
 type cancelPoint struct {
 	call  string // attach, release, detach, expand, merge, shrink
 	after time.Duration
@@ -28,7 +28,7 @@ func (f cancelPoint) String() string {
 }
 
 // cancelling is a hook that runs at each call of the sidecar. At the call of a job's cancelPoint it cancels the job
-// and those that share the cancelPoint. A merge names only the expander, whose name ends with its parent's id.
+// and all jobs that share the cancelPoint. A merge names only the expander, whose name ends with its parent's id.
 const cancelling = `job= call=
 case "$name $*" in
 "scontrol release "*) call=release job=$2 ;;
@@ -218,7 +218,7 @@ esac`)
 	}
 }
 
-// reconfigured returns how often slurmctld's log says that it read its configuration again.
+// reconfigured returns how often slurmctld read its configuration again, according to its log.
 func reconfigured(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "slurmctld.log"))

@@ -19,13 +19,12 @@ type clients struct {
 	dir string
 }
 
-// clientScript replaces the program of the same name. A hook may run "$real" "$@" itself and exit, or return. For
-// a scontrol that reads commands from its standard input, each command counts as a call: it runs the hook, and a
-// real scontrol carries it out. Calls about the lease run no hook, because they come at any time, between other
-// calls.
+// clientScript replaces the program of the same name. A hook may run "$real" "$@" itself and exit, or return. If
+// scontrol reads commands from its standard input, each command counts as a call: it runs the hook, and then a real
+// scontrol runs the command. Calls about the lease run no hook, because they come at any time, between other calls.
 //
-// A hook must be able to kill the sidecar even in a program that the sidecar runs as the owner of a job.
-// Therefore the shell keeps root's rights, but "$real" runs without them.
+// A hook must be able to kill the sidecar even in a program that the sidecar runs as the owner of a job. Therefore
+// the shell keeps root's rights, but "$real" runs without them.
 const clientScript = `#!SHELL -p
 name=${0##*/} here=${0%/*} real=PROGRAM
 [ "$(id -ru)" = 0 ] || real=$here/real/$name
@@ -136,9 +135,9 @@ func (d killPoint) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
 }
 
-// killAt makes the hook kill its sidecar at the kill point. Each call of killAt restarts the count. The process
-// number of a dead parent may belong to another process. Therefore the hook kills its parent only if that is an
-// accordion process.
+// killAt makes the hook kill its sidecar at the kill point. Each call of killAt restarts the count. The hook kills
+// its parent only if that is an accordion process, because the process number of a dead parent may belong to
+// another process.
 func (c *clients) killAt(d killPoint) {
 	c.t.Helper()
 	_ = os.Remove(filepath.Join(c.dir, "count"))

@@ -39,14 +39,14 @@ import (
 //
 // A line of the script is one of these:
 //
-//	USER PROGRAM ARGUMENT …            a client program; $a is the id of job a, now+600 a second
-//	job NAME NODE …                    a job with a script that sleeps, awaited until it runs
-//	allocate NAME PARENT NODE …        salloc of an expander, at once
+//	USER PROGRAM ARGUMENT …            a client program; $a is replaced by the id of job a, now+600 by a time
+//	job NAME NODE …                    submits a job that sleeps, and waits until it runs
+//	allocate NAME PARENT NODE …        salloc of an expander, without waiting
 //	await NAME STATE; idle NODE        waits until a job has a state, or until a node is idle
 //	show NAME; reservation NAME        the fields that Accordion reads
-//	reserve, unreserve, expand, merge, shrink      verbs of the adapter, by the error that they return
+//	reserve, unreserve, expand, merge, shrink      verbs of the adapter; the answer is the error
 //	until LINE                         repeats a line until it succeeds: a newer Slurm calls idle nodes busy for a moment
-//	race LINE, and race LINE           two such lines at once: their answers, sorted
+//	race LINE, and race LINE           runs two lines at the same time, and sorts their answers
 
 var recordFlag = flag.String("accordion.record", "", "a folder, as this one, below which to write what the real Slurm answers to testdata/conformance/script.txt")
 
@@ -205,7 +205,7 @@ func (p *party) until(wanted string, look func() string) string {
 	return "  " + now + ", and not " + wanted + "\n"
 }
 
-// substitute replaces the names of jobs and seconds in a line by their values.
+// substitute replaces the names of jobs, and times such as now+600, by their values.
 func (p *party) substitute(words []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// assertReadingsAgree checks that squeue and consoles print the same of all jobs.
+// assertReadingsAgree checks that squeue and consoles report the same about all jobs.
 func (w *world) assertReadingsAgree() {
 	w.Helper()
 	same := func() bool {
@@ -30,7 +30,7 @@ func (w *world) assertFewPrograms() {
 	for range 10 {
 		w.observe()
 	}
-	if n := w.sys.Clients() - before; n > 2 { // replacements of old consoles
+	if n := w.sys.Clients() - before; n > 2 { // to replace old consoles
 		w.Errorf("ten readings took %d programs", n)
 	}
 }
@@ -127,7 +127,8 @@ func (w *world) submitForgeries() {
 	}
 }
 
-// submitForgery submits a job with the given forged texts, and checks that a reading takes none of them for Slurm's.
+// submitForgery submits a job with the given forged texts, and checks that a reading does not mistake any of them
+// for Slurm's own text.
 func (w *world) submitForgery(what string, options ...string) {
 	w.Helper()
 	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)

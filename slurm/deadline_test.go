@@ -11,14 +11,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// found/24.
 func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, manyClients)
 	submitImpossible(t, lab)
 
-	// A job that can just end in time starts with a limit that Slurm accepts: its usual one is too long.
+	// This job can only just end by its deadline. It starts with a shorter limit than usual, because Slurm would
+	// reject the usual limit.
 	tight := lab.Submit(t, "alice", "#EP 1x20s\nsleep 2", "--deadline=now+80seconds")
 	lab.Await(t, time.Minute, "the job that can just end in time has ended", func() bool { return state(t, lab, tight) == "COMPLETED" })
 

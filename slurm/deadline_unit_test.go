@@ -65,7 +65,7 @@ func TestAJobThatCannotMeetItsDeadlineIsLeftToSlurmOnce(t *testing.T) {
 	}
 }
 
-// found/16: some commands read A_T as the job whose id is A. Others read A as all tasks of the array.
+// Some commands read A_T as the job whose id is A. Others read A as all tasks of the array.
 func TestEachCommandOnAnArraysTaskNamesThatTask(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	var rows string

@@ -1,7 +1,7 @@
 // Package slurm implements adapter.BatchSystem for Slurm 20.11 and later.
 //
-// It runs Slurm's own client programs and reads what they print. The letters and keys of squeue and scontrol have
-// been stable for ten years, while the JSON and REST layouts change with every release. The package is not a
+// It runs Slurm's own client programs and reads what they print. The format letters of squeue and the keys of scontrol
+// have been stable for ten years, while the JSON and REST layouts change with every release. The package is not a
 // binding to libslurm, and it schedules nothing. Its caches only save client programs. Decisions follow what Slurm
 // reports.
 //
@@ -34,6 +34,6 @@
 //
 // What can be trusted: a job's owner may write anything into its name, account, comment and paths, including line
 // breaks and whole forged records. squeue therefore ends its free fields with a random word (see slurm/output), and
-// consoles print another one in front of each time. From a console's output the package trusts only what no user can
+// consoles print another random word in front of each time. From a console's output the package trusts only what no user can
 // write (see slurm/jobs). One user's texts can therefore only harm that user.
 package slurm

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// found/19: a job needs every node of the pool, and one of the nodes is drained.
+// A job needs every node of the pool, and one of the nodes is drained.
 func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -30,7 +30,7 @@ func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 }
 
 // drainedPartition sets the partition to DRAIN while one managed job waits and another must grow. The nodes are not
-// at fault: the sidecar changes no node's state, and reports the reason.
+// at fault, so the sidecar must not change their states. It must report the reason.
 func drainedPartition(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab

@@ -10,8 +10,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// delays has delays in seconds: from submission to acceptance, and of growths and shrinks after their planned
-// seconds.
+// delays holds durations in seconds: from the submission of jobs to their acceptance, and from the planned seconds
+// of growths and shrinks to these events.
 type delays struct{ accepted, growths, shrinks []float64 }
 
 func (d *delays) add(o delays) {
@@ -26,8 +26,8 @@ func (d delays) String() string {
 }
 
 // Five users have jobs with 600 steps of a second each, with [limits] shortest_step off. Nevertheless the sidecar
-// handles the jobs of another user within seconds. (-accordion.long: thirty such jobs, and five rounds with and
-// without them, of which the median at most doubles.)
+// handles the jobs of another user within seconds. With -accordion.long there are thirty such jobs, and five rounds
+// with and without them. The median delay may at most double.
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	parallelUnlessLong(t)
 	nodes, jobs, turns := 16, 6, 1
@@ -47,7 +47,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
 			return len(strings.Fields(runClient(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
-		time.Sleep(20 * time.Second)                // they use up their share of a minute
+		time.Sleep(20 * time.Second)                // the five users use up their shares of the minute's client programs
 		beside.add(measureDelays(t, lab, p, "bob")) // measured as bob, because alice's share of the minute is still used up
 		for _, user := range hostile {
 			runClient(t, lab, "scancel", "--user="+user)
@@ -76,7 +76,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 }
 
 // sampleBound is the bound, in seconds, on the delay of a single sample taken while other tests run. Before users
-// had equal shares, a job in this test was accepted after 145 s, and had not ended after four minutes.
+// had equal shares, this test's job was accepted after 145 s, and had not ended after four minutes.
 const sampleBound = 20.0
 
 // measureDelays runs a job that grows once and shrinks once, and returns its delays. The job needs fewer client

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// acts are the calls of a start, a growth and a shrink before or after which slurmctld is stopped. A short run uses
-// only the first three.
+// acts lists calls of a start, a growth and a shrink. The test stops slurmctld before or after such a call. A short
+// run uses only the first three.
 var acts = []struct{ what, when, call string }{
 	{"a release", "before", "'scontrol release '*"},
 	{"an expander over its own nodes", "before", "'salloc '*accordion-over-*"},

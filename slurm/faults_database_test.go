@@ -51,7 +51,7 @@ func runWithoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		return promised > 0
 	})
 	awaitAccounted(t, lab)
-	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // seconds by which the promise is delayed
+	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // `least` is how many seconds later the promised end must be
 	if *long {
 		wait, least = time.Minute, 20
 	}
@@ -83,7 +83,7 @@ func runWithoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	assertClean(t, p)
 }
 
-// stopDatabase stops slurmdbd from answering without ending it. The returned function resumes it.
+// stopDatabase keeps slurmdbd from answering without ending it. The returned function lets it continue.
 func stopDatabase(t *testing.T, lab *lab.SlurmLab) (goOn func()) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", "slurmdbd.pid"))

@@ -43,9 +43,9 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	p.unjudged = byAccounting                        // accounting lacks what a killed slurmctld forgot
 	watched := watchNodes(t, lab)
 
-	// The last steps of these jobs last until the end of the test, because after a restart slurmctld may not
-	// answer for many seconds. And a killed slurmctld may forget that a job has ended, and does not query the
-	// job's node for minutes.
+	// The last steps of these jobs last until the end of the test, because slurmctld may not answer for many
+	// seconds after a restart. A killed slurmctld may also forget that a job has ended, and then it does not query
+	// the job's node for minutes.
 	lab.Run(t, "alice", "rm", "-f", "over") // of an earlier run
 	lasting := func(ep string) string {
 		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+stepScriptEnding(2, 29, "until [ -e over ]; do sleep 0.1; done"))

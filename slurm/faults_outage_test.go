@@ -59,7 +59,7 @@ echo done
 esac`, late))
 
 	awaitEnded(t, lab, 5*time.Minute, job, late)
-	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun's own messages are left out
+	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // this leaves out srun's own messages
 	if got := strings.Join(steps, " "); got != expectedOutput(1, 2, 1) {
 		t.Errorf("job %s: %q, want %q\n%s", job, got, expectedOutput(1, 2, 1), outputOf(lab, "alice", job))
 	}

@@ -108,8 +108,8 @@ func heldNodes(lab *lab.SlurmLab, job string) string {
 	return tryClient(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
 }
 
-// awaitNodesKnown waits until slurmctld knows every node again: for some seconds after the start of slurmctld nodes
-// are UNKNOWN.
+// awaitNodesKnown waits until slurmctld knows every node again, because nodes are UNKNOWN for some seconds after
+// slurmctld starts.
 func awaitNodesKnown(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
@@ -150,7 +150,7 @@ func (g *gate) await(what string) {
 	})
 }
 
-// open resumes the call, and lets all others pass.
+// open resumes the call, and lets all later calls pass.
 func (g *gate) open() {
 	g.t.Helper()
 	g.hook(":")

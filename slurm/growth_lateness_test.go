@@ -16,16 +16,16 @@ import (
 type growthRecord struct {
 	job     int64
 	step    int     // the step that begins with the growth; steps count from 1
-	planned float64 // the growth's planned second, as of the beginning of the step before
+	planned float64 // the second planned for the growth when the step before it began
 	asked   float64 // when the application requested the step
 	usable  float64 // when the application had its nodes, by the job's clock
-	due     float64 // when the nodes and the application were ready; lateness counts from here
+	due     float64 // when both the nodes and the application were ready; lateness counts from here
 	cause   string  // what was ready last
 	early   bool    // the sidecar decided on the growth before the planned second
-	at      int     // growths due in the same second, including this one
+	at      int     // the number of growths due in the same second, including this one
 }
 
-// second returns the planned second.
+// second returns the second in which the growth was due: the planned one, or that of an early growth.
 func (g growthRecord) second() int64 {
 	if g.early {
 		return int64(g.due)
@@ -33,9 +33,8 @@ func (g growthRecord) second() int64 {
 	return int64(g.planned)
 }
 
-// The causes of lateness.
 const (
-	causeSlurm       = "Slurm" // nodes and application were ready at the planned second
+	causeSlurm       = "Slurm" // the nodes and the application were ready at the planned second
 	causeOrdinary    = "ordinary overrun"
 	causeShrinker    = "late shrinker"
 	causeApplication = "late application"
@@ -47,9 +46,9 @@ func (g growthRecord) late() float64 { return g.usable - g.planned }
 // slow returns how late the growth was after the nodes and the application were ready.
 func (g growthRecord) slow() float64 { return g.usable - g.due }
 
-// judgeGrowth determines the second from which the lateness of a growth counts. Slurm's accounting has the time when
-// the last of the nodes was released. Accounting knows only whole seconds. Within that second the sidecar's time
-// counts.
+// judgeGrowth determines the second from which the lateness of a growth counts. Slurm's accounting has the second
+// in which the last of the nodes was released. Accounting knows only whole seconds, so the time within that second
+// comes from the sidecar's journal.
 func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (growthRecord, error) {
 	g := growthRecord{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
@@ -59,7 +58,7 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 	}
 	added := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(before, n) })
 	ready := number(e.Args["ready"])
-	if usable < g.planned { // an early growth has no planned second; the time of the decision, which is that of the first try, replaces it
+	if usable < g.planned { // an early growth has no planned second; the time of the first decision to grow replaces it
 		g.early, g.due = true, max(g.asked, ready)
 		return g, nil
 	}
@@ -106,7 +105,8 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// latenessTable formats the growths, split by how many were due in one second and by the cause of their lateness.
+// latenessTable formats the growths. It groups them by how many were due in the same second, and by the cause of
+// their lateness.
 func latenessTable(all []growthRecord) string {
 	type line struct {
 		at    int // 1 for single growths, 2 for several in one second
@@ -139,15 +139,15 @@ func latenessTable(all []growthRecord) string {
 	return b.String()
 }
 
-// A bounds has the bounds in seconds on growths of one way. `median` and `most` bound the median and the 95 %
+// A bounds holds the bounds, in seconds, for one way to grow. `median` and `most` bound the median and the 95 %
 // quantile of single growths. The last of k growths in one second must be within median + each·k.
 type bounds struct{ median, most, each float64 }
 
-// boundsOf has the promised bounds for each way to grow.
+// boundsOf holds the promised bounds for each way to grow.
 var boundsOf = map[growth.Kind]bounds{growth.Merge: {median: 1, most: 2, each: 0.5}, growth.Companions: {median: 1, most: 2, each: 0.5}, growth.Overlap: {median: 2, most: 4, each: 0.75}}
 
-// exceeded returns which bounds on growths do not hold, each multiplied by slack. With medianOnly it checks only the
-// median.
+// exceeded returns the bounds that the growths exceed after each bound is multiplied by `slack`. With `medianOnly`
+// it checks only the median.
 func exceeded(all []growthRecord, of bounds, slack float64, medianOnly bool) []string {
 	var single []float64
 	together := map[int64][]growthRecord{}

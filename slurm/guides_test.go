@@ -19,8 +19,8 @@ var (
 	lines  = regexp.MustCompile(`(?m)^    (#(?:EP|MOLD) \S+)`)
 )
 
-// ways returns the ways in which, by the guides, users may write a job's request: lines in scripts, and options of
-// sbatch.
+// ways returns the ways in which users may write a job's request according to the guides: lines in scripts, and
+// options of sbatch.
 func ways(t *testing.T) (all []string) {
 	t.Helper()
 	for _, guide := range []string{"README.md", "docs/user.md"} {
@@ -31,7 +31,7 @@ func ways(t *testing.T) (all []string) {
 		right, _, _ := strings.Cut(string(text), "\n## When it is refused")
 		for _, expression := range []*regexp.Regexp{writes, lines} {
 			for _, found := range expression.FindAllStringSubmatch(right, -1) {
-				all = append(all, strings.ReplaceAll(found[1], `\|`, "|")) // as a table has it
+				all = append(all, strings.ReplaceAll(found[1], `\|`, "|")) // as in a table
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 			}
 			script, options = "#!/bin/sh\nsleep 1\n", append(options, words[1:]...)
 		}
-		if strings.Contains(way, "--array=") { // makes an array of the script's job
+		if strings.Contains(way, "--array=") { // this way submits the job's script as an array
 			script = "#!/bin/sh\n#EP 1x5m,2x5m\nsleep 1\n"
 		}
 		id, said, err := lab.Exec("alice", script, options...)
@@ -72,7 +72,8 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 	}
 }
 
-// readmeBlock returns the lines of the README's block that has the words, with continued lines joined and without remarks.
+// readmeBlock returns the lines of the README's block that contains `words`. It joins continued lines and removes
+// comments.
 func readmeBlock(t *testing.T, words string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../README.md")
@@ -113,7 +114,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 		case strings.HasPrefix(line, "eval "):
 			exports = line + "\n"
 			must("")
-		case line == "accordion status": // repeated until the sidecar has read the queue
+		case line == "accordion status": // this line is repeated until the sidecar has read the queue
 			lab.Await(t, 2*time.Minute, "accordion status shows the job on 2 nodes", func() bool {
 				out, err := try(line)
 				return err == nil && regexp.MustCompile(`alice\s.*\brunning\b.*\b1/2\b`).MatchString(out)
@@ -147,7 +148,7 @@ func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	}
 }
 
-// TestTheDemoOnARealSlurm runs the demo as printed, except for where its lab and its page are.
+// TestTheDemoOnARealSlurm runs the demo as printed, with its lab and its page in other places.
 //
 //	ACCORDION_TEST_SLURM=required go test ./slurm -run TheDemoOnARealSlurm -v -args -accordion.long
 func TestTheDemoOnARealSlurm(t *testing.T) {

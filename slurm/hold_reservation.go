@@ -92,9 +92,9 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 }
 
 // firstPriority is the priority of a job that is let in and should start now. It is above the priorities that Slurm
-// assigns, also under priority/basic, and below that of an expander. A job that is let in ahead of its planned start
-// gets a lower priority. Of two such jobs the one that is let in later gets the lower priority, so that it does not
-// overtake the other. After priorityRound seconds the priorities start again from the top.
+// assigns, also under priority/basic, and below the priority of an expander. A job that is let in ahead of its
+// planned start gets a lower priority. If two such jobs are let in, the later one gets the lower priority, so that
+// it does not overtake the other. After priorityRound seconds the priorities start again from the top.
 const (
 	firstPriority = 4294960000
 	priorityRound = 50000
@@ -136,8 +136,8 @@ func (w *holdReservation) KeepOut(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// openDuration is how long the gate may stay open without a renewal. It is long because every change of the gate is
-// written immediately, and because the plug-in sends no job to the gate while no sidecar runs.
+// openDuration is how long the gate may stay open without a renewal. It may be long, because every change of the
+// gate is written immediately, and because the plug-in sends no job to the gate while no sidecar runs.
 const openDuration = 10 * 365 * 24 * time.Hour
 
 // Open implements adapter.Gatekeeper. While the reservation output.Open exists, the plug-in lets new jobs pass.
@@ -162,10 +162,10 @@ func (w *holdReservation) Open(ctx context.Context, open bool) error {
 	return w.show(ctx, open)
 }
 
-// show writes the state of the gate into the gate's own reservation, in a later second than the change itself. The
-// plug-in's copy of the reservations is refreshed only when the second of their last change is later than that of the
-// copy. Without the delay, the plug-in would miss a second change within one second, and a change after a refresh in
-// the same second.
+// show writes the state of the gate into the gate's own reservation, one second after the change itself. The
+// plug-in refreshes its copy of the reservations only when their last change is in a later second than the copy.
+// Without the delay, the plug-in would miss a second change within one second, and a change after a refresh in the
+// same second.
 func (w *holdReservation) show(ctx context.Context, open bool) error {
 	select {
 	case <-time.After(time.Second):
@@ -182,8 +182,8 @@ func (w *holdReservation) show(ctx context.Context, open bool) error {
 	return nil
 }
 
-// Dismantle deletes the reservations in which no job waits. It returns the names of those that it deleted, and of
-// those in which jobs wait.
+// Dismantle deletes the reservations in which no job waits. It returns the names of the deleted reservations, and
+// of the reservations in which jobs still wait.
 func (w *holdReservation) Dismantle(ctx context.Context) (deleted, used []string, err error) {
 	var failed []error
 	for _, name := range []string{output.Open, output.Left, output.Gate, output.Park} {
@@ -199,8 +199,8 @@ func (w *holdReservation) Dismantle(ctx context.Context) (deleted, used []string
 	return deleted, used, errors.Join(failed...)
 }
 
-// HandBack returns the jobs before the gate to Slurm, unchanged and with the rank that the site gives them. It
-// returns how many there were.
+// HandBack returns the jobs that wait at the gate to Slurm, unchanged and with the rank that the site gives them.
+// It returns the number of these jobs.
 func (w *holdReservation) HandBack(ctx context.Context) (n int, err error) {
 	all, err := w.cluster.Jobs.List(ctx)
 	if err != nil {

@@ -21,14 +21,15 @@ import (
 )
 
 // hostileJobs is the number of mallory's jobs. hostileFirst of these jobs exist when the growths begin. Mallory
-// submits the others during the growths.
+// submits the rest during the growths.
 const hostileJobs, hostileFirst = 200, 140
 
-// Mallory has two hundred jobs. The jobs' names, comments and paths look like Slurm's own text, with whole records
-// of other users' jobs; some have names as the sidecar chooses them, invalid counts, or dependencies on other users'
-// jobs. Mallory keeps changing jobs and submitting more. Nevertheless no growth of another user is late, the sidecar
-// needs few programs, and no reading takes one of mallory's texts for Slurm's. The test runs without the plug-in,
-// which would accept fewer jobs (go test ./slurm -run Hostile -args -accordion.long tries that, too).
+// Mallory has two hundred jobs. Their names, comments and paths look like Slurm's own text, and contain whole
+// records of other users' jobs. Some jobs have names that look like the sidecar's, invalid counts, or dependencies
+// on other users' jobs. Mallory keeps changing jobs and submitting more. Nevertheless no growth of another user is
+// late, the sidecar needs few programs, and no reading mistakes one of mallory's texts for Slurm's. The test runs
+// without the plug-in, which would accept fewer jobs (go test ./slurm -run Hostile -args -accordion.long tries
+// that, too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
 	parallelUnlessLong(t)
 	t.Run("without the plug-in", func(t *testing.T) {
@@ -53,7 +54,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 	h := &hostileUser{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: runClient(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
 	if guarded {
-		h.accepted = 0.4 // the plug-in rejects the sidecar's names and wrong requests
+		h.accepted = 0.4 // the plug-in rejects names like the sidecar's, and wrong requests
 	}
 	h.submit(hostileFirst)
 
@@ -121,8 +122,8 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 }
 
-// visibleDelay is the least lateness of a growth, in seconds, that a slow machine cannot explain. A growth that one
-// reading misses is tried again only after the next reading.
+// visibleDelay is how many seconds late a growth must be so that a slow machine cannot be the cause. If a reading
+// misses a growth, the growth is tried again only after the next reading.
 const visibleDelay = 15
 
 // hostileUser generates mallory's jobs, texts and changes.
@@ -133,11 +134,11 @@ type hostileUser struct {
 	record string // the record of another user's job, as a console without a stamp prints it
 	model  string // the id of that job
 
-	accepted float64 // the share of jobs that must be accepted, or the test shows nothing
+	accepted float64 // the share of jobs that must be accepted; with fewer jobs the test would show nothing
 }
 
-// impersonate renames a running job of mallory's, on the node of Park, to an expander of alice's, and puts it into
-// Park, which any user may do. The plug-in permits neither.
+// impersonate gives a running job of mallory's, on the node of `Park`, the name of an expander of alice's. It also
+// moves the job into `Park`, which Slurm permits to any user. The plug-in permits neither.
 func (h *hostileUser) impersonate(impostor, parent string, guarded bool) {
 	h.t.Helper()
 	h.lab.Await(h.t, time.Minute, "managed jobs are parked", func() bool {
@@ -190,13 +191,13 @@ func (h *hostileUser) lie(most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// ours returns a name in the form that the sidecar gives to allocations for a job.
+// ours returns a name that looks like the name of an expander or companion.
 func (h *hostileUser) ours() string {
 	kind := []string{"grow", "over", "with"}[h.random.IntN(3)]
 	return fmt.Sprintf("accordion-%s-%d", kind, 1+h.random.IntN(300))
 }
 
-// demands returns options with invalid counts, or that refer to other users' jobs.
+// demands returns options with invalid counts, or options that refer to other users' jobs.
 func (h *hostileUser) demands() []string {
 	all := [][]string{
 		{"-n2147483647"}, {"-N100000"}, {"-N1-500000"}, {"-c65534"}, {"--mem=4294967295"}, {"--nice=2147483645"}, {"--time=UNLIMITED"},
@@ -206,8 +207,8 @@ func (h *hostileUser) demands() []string {
 	return all[h.random.IntN(len(all))]
 }
 
-// options returns options of sbatch, with false texts in some of the fields that a user may choose, except the
-// account, because a site rejects unknown accounts.
+// options returns options of sbatch with false texts in some of the fields that a user may choose. It never sets
+// the account, because a site rejects unknown accounts.
 func (h *hostileUser) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0
@@ -255,7 +256,7 @@ func (h *hostileUser) script(n int, between string) string {
 	return b.String()
 }
 
-// torment submits more jobs and changes texts until stop is called; stop returns the number of changes.
+// torment submits more jobs and changes texts until `stop` is called. `stop` returns the number of changes.
 func (h *hostileUser) torment(more int) (stop func() int) {
 	changes := 0
 	var b strings.Builder
@@ -284,8 +285,8 @@ func (h *hostileUser) torment(more int) (stop func() int) {
 	}
 }
 
-// watch reads the cluster each second as the sidecar does, and checks every snapshot, until stop is called; stop
-// returns the number of readings.
+// watch reads the cluster each second, as the sidecar does, and checks every snapshot, until `stop` is called.
+// `stop` returns the number of readings.
 func (h *hostileUser) watch(config slurm.Config) (stop func() int) {
 	system, err := slurm.New(config)
 	if err != nil {
@@ -320,7 +321,7 @@ func (h *hostileUser) watch(config slurm.Config) (stop func() int) {
 	return func() int { cancel(); running.Wait(); return readings }
 }
 
-// judge checks that a snapshot shows no text of mallory's as Slurm's.
+// judge checks that a snapshot shows none of mallory's texts as Slurm's own.
 func (h *hostileUser) judge(s *adapter.Snapshot) {
 	model := false
 	seen := map[core.JobID]bool{}
@@ -345,7 +346,7 @@ func (h *hostileUser) judge(s *adapter.Snapshot) {
 	}
 }
 
-// countingByProgram does what countingClients does, with a log for each program and one for all.
+// countingByProgram does what countingClients does. It writes one log for each program, and one for all programs.
 func countingByProgram(t *testing.T, dir string) (folder string) {
 	t.Helper()
 	folder = countingClients(t, filepath.Join(dir, "all"))
@@ -361,7 +362,7 @@ func countingByProgram(t *testing.T, dir string) (folder string) {
 	return folder
 }
 
-// linesOf returns the number of lines of a file, or 0 if there is no file.
+// linesOf returns the number of lines of a file, or 0 if the file does not exist.
 func linesOf(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -10,9 +10,9 @@ import (
 	"accordion/slurm/growth"
 )
 
-// This test measures how long a growth takes on an idle cluster: one job that grows a node at a time, then several
-// jobs that grow in the same second. The figures of docs/performance.md come from here: go test ./slurm -run Quiet
-// -v -args -accordion.long
+// This test measures how long a growth takes on an idle cluster. First one job grows a node at a time, then several
+// jobs grow in the same second. docs/performance.md has these figures: go test ./slurm -run Quiet -v -args
+// -accordion.long
 func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
 	for _, way := range []growth.Kind{growth.Overlap, growth.Companions} {
 		t.Run(string(way), func(t *testing.T) { idleGrowths(t, way) })
@@ -42,8 +42,8 @@ func idleGrowths(t *testing.T, way growth.Kind) {
 	for n := 1; n <= most; n++ {
 		stairs = append(stairs, core.Step{Duration: 6, Nodes: n})
 	}
-	// slurmctld reports new jobs such as companions to slurmdbd every five seconds. So accounting has no row for a
-	// companion that ended before it was reported.
+	// slurmctld reports new jobs, such as companions, to slurmdbd every five seconds. Therefore accounting has no
+	// row for a companion that ended before it was reported.
 	const seen = 12
 	stairs[most-1].Duration = seen
 	for _, k := range groups {

@@ -1,30 +1,30 @@
--- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file is next to slurm.conf).
+-- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file is in the folder of slurm.conf).
 --
--- It parses what a user says about an evolving or moldable job:
+-- It parses a user's request for an evolving or moldable job:
 --
 --     #EP 5x500s,10x1h                          in the script, before its first command
 --     #MOLD 4x2h|8x70m|16x40m
---     #EP 2x1h,8x1h|4x40m,16x40m                alternatives of whole profiles
---     #MOLD amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model; nodes=1-256^2: powers of two only
+--     #EP 2x1h,8x1h|4x40m,16x40m                alternative profiles
+--     #MOLD amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model; nodes=1-256^2 means only powers of two
 --     sbatch --comment="ep=5x500s,10x1h"        or "mold=..."
 --     sbatch --ep=5x500s,10x1h                  or --mold=..., with the SPANK plug-in
---     sbatch --comment=launch=7                 a part of application 7, by `accordion launch`: its size comes later
+--     sbatch --comment=launch=7                 a part of application 7, from `accordion launch`, which sets its size later
 --
--- It rejects a wrong request with one line that names the wrong piece and the right form. Otherwise it gives the job
--- its first size and its total time limit, marks it (AdminComment, which only root can set) and holds it for the
--- sidecar. Jobs without such a request pass unchanged, even if something in here fails.
+-- It rejects a wrong request with one line that names the wrong piece and the right form. It gives every other job with
+-- a request its first size and its total time limit, marks it (AdminComment, which only root can set) and holds it for
+-- the sidecar. Jobs without such a request pass unchanged, even if this script has a fault.
 --
--- accordion.lua, next to this file, names the managed partitions:  return { partitions = { "main" } }
+-- accordion.lua, in the folder of this file, names the managed partitions:  return { partitions = { "main" } }
 -- It may also have
---     address = "controller:6820"     where jobs on other hosts reach the sidecar; jobs find it in their environment
---     munge_socket = "/path"          if it is not munge's default; jobs find it in their environment, too
---     socket = "/path"                the sidecar's [session] socket if it is not the default: its state file tells
---                                     since when a sidecar is away
---     shortest_step = 10              rejects a profile of several steps of which one lasts fewer seconds, as the
---                                     sidecar does ([limits] shortest_step)
---     manage = "all"                  the sidecar decides when every other job of these partitions starts, too: the
---                                     job gets whole nodes, and waits at a gate (a reservation in the far future)
---                                     while others wait; without a sidecar it passes
+--     address = "controller:6820"     address of the sidecar for jobs on other hosts, which find it in their environment
+--     munge_socket = "/path"          munge's socket if it is not the default; jobs find it in their environment, too
+--     socket = "/path"                the sidecar's [session] socket if it is not the default; the state file in the
+--                                     same folder shows since when no sidecar runs
+--     shortest_step = 10              rejects a profile of several steps if one of them lasts fewer seconds, as
+--                                     the sidecar does ([limits] shortest_step)
+--     manage = "all"                  the sidecar also decides when all other jobs of these partitions start. Such
+--                                     a job gets whole nodes. While other jobs wait, it waits at a gate, which is
+--                                     a reservation in the far future. If no sidecar runs, it passes the gate
 --
 -- The grammar is that of core/moldable in Accordion. Tests compare both parsers with the same texts.
 
@@ -32,19 +32,19 @@ local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 -- slurmctld holds its locks while this script runs, so every text of a user is read only up to a limit. Within these
 -- limits no text takes 5 ms.
 local MAX_TEXT = 65536 -- bytes of a request, and of a script up to its first command
-local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as written
-local MAX_OPTIONS = 1024 -- that SPANK plug-ins pass on
+local MAX_STEPS = 1024 -- steps of a request as written, in all lines and alternatives
+local MAX_OPTIONS = 1024 -- options that SPANK plug-ins pass on
 local MAX_WANTS = 32 -- requirements of a job on its nodes, each of which the plug-in checks against up to 200 kinds of nodes
-local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself rejects longer ones (over 1,024 and 131,072)
-local MAX_EACH = 2 ^ 53 -- the largest amount that a job may request of each node: larger numbers are not exact in Lua, and hundreds of digits give infinity
-local MAX_AGE = 900 -- seconds for which a file written by the sidecar counts
+local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts; slurmctld itself rejects texts over 1,024 bytes, and dependencies over 131,072 bytes
+local MAX_EACH = 2 ^ 53 -- the largest amount that a job may request on each node; larger numbers are not exact in Lua, and a number of hundreds of digits becomes infinity
+local MAX_AGE = 900 -- seconds for which a file written by the sidecar is valid
 local MAX_COMMENT = 1000 -- Slurm rejects a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
 local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar
 local COMPANION = "accordion-with=" -- begins the mark of an allocation for a managed job
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
-local TOP = 4294967290 -- a priority above every job's: Slurm starts a job at once only if it is the first
+local TOP = 4294967290 -- a priority above that of every job, because Slurm starts a job immediately only if it is the first in the queue
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 local UNAVAILABLE = slurm.ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE or 2014 -- "Requested node configuration is not available"
 
@@ -66,8 +66,8 @@ local KINDS = {
 	},
 }
 
--- refuse ends the submission with a one-line message for the user. The type of the error distinguishes a refusal from
--- a fault in this script.
+-- refuse ends the submission with a one-line message for the user. The type of the error distinguishes a refusal
+-- from a fault in this script.
 local function refuse(format, ...)
 	error({ refusal = string.format(format, ...) }, 0)
 end
@@ -78,12 +78,12 @@ local function shown(text)
 	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
 end
 
--- field returns the first bytes of a job's text, or "" if there is none. slurmctld rejects a longer text after
--- this plug-in has run.
+-- field returns the first bytes of a job's text, or "" if the job does not have the text. slurmctld rejects a
+-- longer text after this plug-in has run.
 local function field(text, most) return (text or ""):sub(1, most or MAX_FIELD) end
 
--- split returns the pieces of a text between separators, at most `most` + 1 pieces. The caller rejects a text with
--- more than `most`.
+-- split returns the pieces of a text between separators. It returns at most `most` + 1 pieces. The caller rejects a
+-- text with more than `most` pieces.
 local function split(text, separator, most)
 	local pieces, from = {}, 1
 	while true do
@@ -94,8 +94,8 @@ local function split(text, separator, most)
 	end
 end
 
--- number parses plain digits. A number above every limit becomes a smaller one that is still above every limit and
--- exact.
+-- number parses plain digits. It reduces a number above every limit to a smaller number that is exact and still
+-- above every limit.
 local function number(digits)
 	if not digits:match("^%d+$") then return nil end
 	return math.min(tonumber(digits), 10 * MAX_TOTAL)
@@ -105,7 +105,7 @@ local UNITS = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }
 local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2, hours = 2, m = 3, min = 3, mins = 3, minute = 3, minutes = 3,
 	s = 4, sec = 4, secs = 4, second = 4, seconds = 4 }
 local STRICT = "^(%d+)()()(%l)()" -- 1h30m
-local LOOSE = "^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()" -- and 1.5h, 20 min, 1 h 30 m
+local LOOSE = "^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()" -- also 1.5h, 20 min, 1 h 30 m
 
 -- units parses numbers with units, by one of the two patterns above. Each unit may occur once, and larger units come
 -- first.
@@ -151,23 +151,23 @@ local function duration_text(seconds)
 	return text
 end
 
--- trim removes white space from both ends, and returns how much there was at the beginning. A pattern such as " +$"
--- would take quadratic time, because it tries a match at every blank.
+-- trim removes white space from both ends. It returns the text, and the number of bytes removed at the beginning. A
+-- pattern such as " +$" would take quadratic time, because it tries a match at every blank.
 local function trim(text)
 	local first = text:find("[^ \t\r\n\v\f]")
 	if not first then return "", #text end
 	return text:sub(first, text:match("^.*[^ \t\r\n\v\f]()") - 1), first - 1
 end
 
--- tidy_duration rewrites 1.5h, 20 min or 1 H 30 M as duration parses it, for messages. It returns other texts
--- unchanged.
+-- tidy_duration rewrites a duration such as 1.5h, 20 min or 1 H 30 M, for messages, in the form that `duration`
+-- parses. It returns other texts unchanged.
 local function tidy_duration(text)
 	local sum = not duration(text) and units(trim(text):lower(), LOOSE)
 	return sum and sum > 0 and sum <= MAX_TOTAL and duration_text(sum) or text
 end
 
--- tidy_step rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. It returns other texts unchanged.
--- core/loose.go does the same; a test compares the two.
+-- tidy_step rewrites a step such as 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. It returns other
+-- texts unchanged. core/loose.go does the same. A test compares the two.
 local function tidy_step(piece)
 	local plain = piece:gsub("\195\151", "*")
 	local nodes, length = plain:match("^([^xX*]*)[xX*]+(.*)$")
@@ -177,7 +177,7 @@ local function tidy_step(piece)
 	return n and n >= 1 and n <= MAX_NODES and duration(length) and nodes .. "x" .. length or piece
 end
 
--- suggestion returns the end of a message about a piece: how to write it correctly.
+-- suggestion returns the end of a message about a piece, which shows how to write the piece correctly.
 local function suggestion(piece)
 	local tidy = tidy_step(piece)
 	return tidy ~= piece and "; write " .. tidy or ""
@@ -227,7 +227,7 @@ local function range(text)
 	return first
 end
 
--- model parses a speed-up model. Until the sidecar chooses a size, the job has the model's smallest one. It
+-- model parses a speed-up model. Until the sidecar chooses a size, the job has the model's smallest size. It
 -- returns false for other texts.
 local function model(body, steps, where, before)
 	local word, rest = body:match("^(%l+):(.*)$")
@@ -286,9 +286,9 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	until not to
 end
 
--- parse adds the alternatives in one text to a request: those of a profile, or the single list of a moldable job's
--- configurations. White space is allowed only at the ends of the text. where() returns the name of the text's line.
--- The text begins after `skipped` bytes of that line.
+-- parse adds the alternatives in one text to a request. For a profile they are its alternative profiles. For a
+-- moldable job they are the single list of its configurations. White space is allowed only at the ends of the text.
+-- where() returns the name of the text's line. The text begins after `skipped` bytes of that line.
 local function parse(kind, text, req, where, skipped)
 	if #text > MAX_TEXT then
 		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where(), shown(text), MAX_TEXT, kind.example)
@@ -308,7 +308,7 @@ local function parse(kind, text, req, where, skipped)
 	end
 end
 
--- normalized returns the text that the sidecar parses. It is the same for all ways of writing a request.
+-- normalized returns the text that the sidecar parses. It is the same for all spellings of a request.
 local function normalized(kind, alternatives)
 	local texts = {}
 	for k, steps in ipairs(alternatives) do
@@ -319,9 +319,9 @@ local function normalized(kind, alternatives)
 	return table.concat(texts, "|")
 end
 
--- prelude returns the lines of a script up to its first command, each line between two line ends, and whether they
--- are the whole script. It reads at most MAX_TEXT bytes. The time that the patterns take is proportional to the
--- length of the text.
+-- prelude returns the lines of a script up to its first command, with a line end before and after each line. It
+-- also returns whether these lines are the whole script. It reads at most MAX_TEXT bytes. The time that the
+-- patterns take is proportional to the length of the text.
 local function prelude(script)
 	local head = "\n" .. script:sub(1, MAX_TEXT)
 	local command = head:find("\n[ \t\r\v\f]*[^#%s]")
@@ -329,30 +329,31 @@ local function prelude(script)
 	return head .. "\n", #script <= MAX_TEXT
 end
 
--- line_of returns the number of the prelude's line that begins at the given byte.
+-- line_of returns the number of the line that begins at the given byte of the prelude.
 local function line_of(head, at)
 	local _, lines = head:sub(1, at):gsub("\n", "")
 	return lines
 end
 
--- LIKE has patterns of lines that resemble a request: the word in any case, with blanks, colons or equal signs around
--- it, then a step or a model. The time that the patterns take is proportional to the length of the text.
+-- LIKE holds patterns of lines that resemble a request. Such a line has the word EP or MOLD in any case, with
+-- blanks, colons or equal signs around it, followed by a step or a model. The time that the patterns take is
+-- proportional to the length of the text.
 local LIKE = {
 	"\n[ \t]*#[ \t]*([eEmM][pPoO][lL]?[dD]?)[:= \t]*[\"']?()%d+[ \t]*[xX][ \t]*%d+()",
 	"\n[ \t]*#[ \t]*([mM][oO][lL][dD])[:= \t]*[\"']?()%a+:[ \t]*[pa][ \t]*=()",
 }
-local MAX_LOOKS = 2 * MAX_STEPS -- matches of a pattern that are examined
+local MAX_LOOKS = 2 * MAX_STEPS -- how many matches of a pattern are examined
 
--- is_step reports whether the digits and the text after them are a step, and not a product such as 2x4 or a size such
--- as 5x10mm.
+-- is_step reports whether the digits and the text after them are a step. A product such as 2x4, or a size such as
+-- 5x10mm, is not a step.
 local function is_step(after) return after:find("^[smhd]%d") or after:find("^[smhd]%f[%W]") or after:find("^[:-]%d%d") end
 
 -- first_like returns the first line of a text that resembles a request and for which counts() returns true. It also
--- returns `sure`, which is false if a unit is missing, because the line may then be an ordinary comment.
+-- returns `sure`. That is false if a unit is missing, because the line may then be an ordinary comment.
 local function first_like(text, counts)
 	local best, lower = nil, text:lower()
 	local mold = lower:find("mold", 1, true)
-	if not mold and not lower:find("ep", 1, true) then return nil end -- most scripts: a plain search is faster than patterns
+	if not mold and not lower:find("ep", 1, true) then return nil end -- this is so for most scripts, and a plain search is faster than patterns
 	for i, pattern in ipairs(LIKE) do
 		local ends = 1
 		for _ = 1, (i == 1 or mold) and MAX_LOOKS or 0 do
@@ -379,9 +380,9 @@ local function right_form(kind, text)
 	return #body <= 60 and not body:find("[^!-~]") and body or kind.example
 end
 
--- check_lines rejects a line of the prelude that was meant as a request but is not one, and reports such lines after
--- the script's first command, where sbatch does not read #SBATCH lines either. Lines after a further #! line belong
--- to a script that the job writes or submits itself, and are not checked.
+-- check_lines rejects a line of the prelude that was meant as a request but is not valid. It also reports such
+-- lines after the script's first command, where sbatch does not read #SBATCH lines either. Lines after a further #!
+-- line are not checked, because they belong to a script that the job itself writes or submits.
 local function check_lines(script, head, whole)
 	local function exact(text, at, kind) return text:find("^" .. kind.line .. "%s", at + 1) end
 	local function line_at(text, at) return shown(text:match("^[^\n]*", at + 1)) end
@@ -434,8 +435,8 @@ local function request_in_script(script)
 	return found
 end
 
--- find_request returns the first word of a text that is a request. If a kind is given, only requests of that kind
--- count.
+-- find_request returns the first word of a text that is a request. If `kind` is given, it considers only requests
+-- of that kind.
 local function find_request(text, kind)
 	local first, said = nil, nil
 	text = " " .. text
@@ -446,8 +447,8 @@ local function find_request(text, kind)
 	return said
 end
 
--- launch parses the number of the application that the job is a part of. A part of an application has no other
--- request.
+-- launch parses the number of the application to which the job belongs as a part. A part of an application has no
+-- other request.
 local function launch(text, own)
 	if not text:match("^[1-9]%d*$") or #text > MAX_DIGITS then
 		refuse("launch=%s is not the number of an application: `accordion launch` gives it, as in launch=7", shown(text):sub(2, -2))
@@ -470,7 +471,7 @@ local function tidy_request(kind, text)
 	return #text <= 200 and is_request(kind, tidy) and tidy or nil
 end
 
--- check_comment rejects a comment that was meant as a request but is not one.
+-- check_comment rejects a comment that was meant as a request but is not valid.
 local function check_comment(comment)
 	local text = trim(comment:sub(1, MAX_FIELD))
 	local bare = KINDS[text]
@@ -483,9 +484,9 @@ local function check_comment(comment)
 	end
 end
 
--- request_in_comment parses a comment's first word: ep=..., mold=... or launch=.... The rest is the user's own
--- comment. If the comment is too long, it only checks whether the first word is a request, because Slurm will
--- reject the job.
+-- request_in_comment parses a comment's first word: ep=..., mold=... or launch=.... The rest of the comment is free
+-- text of the user. If the comment is too long, it only checks whether the first word is a request, because Slurm
+-- will reject the job.
 local function request_in_comment(comment)
 	local word, text, own = comment:sub(1, MAX_TEXT + 1):match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
@@ -509,7 +510,7 @@ local function request_in_comment(comment)
 	return found, own
 end
 
--- request_in_options parses --ep and --mold, which the SPANK plug-in passes on.
+-- request_in_options parses the options --ep and --mold, which the SPANK plug-in passes on.
 local function request_in_options(options)
 	local found, seen = nil, 0
 	for _, option in pairs(options) do
@@ -529,7 +530,7 @@ local function request_in_options(options)
 	return found
 end
 
--- check_agreement rejects two statements of what the job needs unless they mean the same.
+-- check_agreement rejects a job with two requests unless both mean the same.
 local function check_agreement(one, other)
 	if one and other and one.word == LAUNCH then
 		refuse("launch=%s together with %s: a part of an application has no request of its own", one.text, other.said)
@@ -541,7 +542,7 @@ local function check_agreement(one, other)
 	return one or other
 end
 
--- request returns the job's request and the user's own comment, or nil for an ordinary job.
+-- request returns the job's request and the free text of its comment. It returns nil for an ordinary job.
 local function request(job)
 	-- Slurm copies each of these fields whenever Lua reads it, so each is read once.
 	local script, options, text = job.script, job.spank_job_env, job.comment
@@ -569,8 +570,8 @@ local function settings()
 	return found
 end
 
--- partitions_of returns the partitions that the job names, or the default one. Like Slurm it reads main,,main as
--- main.
+-- partitions_of returns the partitions that the job names, or the default partition. It reads main,,main as main,
+-- as Slurm does.
 local function partitions_of(job, partitions)
 	local text, first, several = field(job.partition), nil, false
 	for each in text:gmatch("[^,]+") do
@@ -585,13 +586,13 @@ local function partitions_of(job, partitions)
 	return ""
 end
 
--- simplify rewrites another spelling of a partition, such as main,,main, as the sidecar parses it.
+-- simplify rewrites an unusual spelling of a partition, such as main,,main, in the form that the sidecar parses.
 local function simplify(job, name)
 	if job.partition and job.partition ~= "" and job.partition ~= name then job.partition = name end
 end
 
--- managed_partition returns the managed partition of the job, and its record. The record is nil if Slurm does not
--- show the partition to the user.
+-- managed_partition returns the managed partition of the job, and the partition's record. The record is nil if
+-- Slurm does not show the partition to the user.
 local function managed_partition(job, partitions, managed)
 	local name = partitions_of(job, partitions)
 	for _, each in ipairs(managed) do
@@ -625,13 +626,14 @@ local function each_step(req)
 	end)
 end
 
-local SECOND = "^%-%- second:(%d+)" -- the second of writing, in the first line of a file that the sidecar wrote
-local cached = {} -- for each file the digest in its first line, and the result of the file
+local SECOND = "^%-%- second:(%d+)" -- matches the time of writing in the first line of a file that the sidecar wrote
+local cached = {} -- for each file: the digest in its first line, and the table that the file returned
 
--- sidecar_file returns the result of a file that the sidecar wrote into this script's folder. It returns nil if
--- there is no file, or if the second in the file's first line is long ago. A sidecar renews the file every 5
--- minutes, unless the sidecar moved, writes elsewhere now or cannot write. A file whose first line ends with a
--- digest is loaded again only when the digest has changed: a large one takes some 40 ms.
+-- sidecar_file loads a file that the sidecar wrote into this script's folder, and returns the file's table. It
+-- returns nil if there is no file, or if the time in the file's first line is too old. A sidecar writes the file
+-- again every 5 minutes. It stops doing so if it moves, writes to another place, or cannot write. If the first line
+-- of a file ends with a digest, the file is loaded again only when the digest has changed, because loading a large
+-- file takes some 40 ms.
 local function sidecar_file(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
@@ -651,7 +653,7 @@ end
 -- limits returns the limits of associations and QOS that the sidecar wrote (accordion_limits.lua).
 local function limits() return sidecar_file("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
 
--- fewest returns the number of nodes of the alternative that needs the fewest.
+-- fewest returns the smallest number of nodes with which one of the alternatives can run.
 local function fewest(req)
 	local least = math.huge
 	for _, steps in ipairs(req.alternatives) do
@@ -689,7 +691,7 @@ local function check_limits(job, req)
 	end
 end
 
--- sidecar_alive reports whether a sidecar serves the cluster, that is, holds the lease.
+-- sidecar_alive reports whether a sidecar serves the cluster. A sidecar that serves holds the lease.
 local function sidecar_alive()
 	local lease = (slurm.reservations or {})[LEASE]
 	return lease ~= nil and lease.end_time > os.time()
@@ -697,7 +699,7 @@ end
 
 local SOCKET = "/run/accordion/accordion.sock"
 
--- last_seen returns the last second at which a sidecar wrote one of its files, or 0 if there are none.
+-- last_seen returns the last second at which a sidecar wrote one of its files, or 0 if there are no files.
 local function last_seen(site)
 	local last = 0
 	local state = (type(site.socket) == "string" and site.socket or SOCKET) .. ".state"
@@ -710,8 +712,8 @@ local function last_seen(site)
 	return last
 end
 
--- tell_away prints a message for the user that no sidecar runs, and since when. The job is accepted, and the next
--- sidecar starts it.
+-- tell_away prints a message for the user that no sidecar runs, and since when. The job is accepted anyway, and the
+-- next sidecar starts it.
 local function tell_away(site)
 	if not slurm.reservations or sidecar_alive() then return end
 	local last = last_seen(site)
@@ -722,14 +724,14 @@ local function tell_away(site)
 	end
 end
 
--- nodes_of returns the nodes of a managed partition from accordion_nodes.lua, with one entry for all nodes that are
--- alike. It returns nil if there is no such file.
+-- nodes_of returns the nodes of a managed partition from accordion_nodes.lua, with one entry for each kind of
+-- nodes. It returns nil if there is no such file.
 local function nodes_of(partition)
 	local found = sidecar_file("accordion_nodes.lua")
 	return found and found[partition] or nil
 end
 
--- amount returns a number that a user gave, or nil for Slurm's values that mean none or any.
+-- amount returns a number that a user gave. It returns nil for Slurm's values that mean no amount or any amount.
 local function amount(value)
 	if type(value) ~= "number" or value <= 0 or value == NO_VAL16 or value == 65535 then return nil end
 	return value < 4294967290 and value or nil
@@ -744,8 +746,8 @@ local SUFFIX = {
 local MAX_DEVICES = 2 ^ 50 -- the maximum count of one generic resource; larger counts are reduced to it
 
 -- generic parses one item of a user's request: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or gres:tmp:10G. It
--- returns the name, with its type, and the count, or nil for an item that is not a generic resource. The sidecar's
--- own parser (slurm/number) is tested with the same table.
+-- returns the name, with its type, and the count. It returns nil for an item that is not a generic resource. The
+-- same table of requests tests the sidecar's own parser (slurm/number).
 local function generic(item)
 	local parts = {}
 	for part in item:gmatch("[^:/=]+") do
@@ -789,10 +791,10 @@ end
 -- known returns a count, or infinity for 0, because 0 means that Slurm does not print the count.
 local function known(count) return count > 0 and count or math.huge end
 
--- wants returns a list of what the job requests of each of its nodes. `nodes` is their number, or nil if that is
--- not decided. Each entry has the user's option, and a function that reports whether a kind of nodes satisfies the
--- option. An entry for an amount has a function that returns the amount that a kind of nodes has, and its name.
--- wants returns nil for more than MAX_WANTS entries.
+-- wants returns a list of what the job requests on each of its nodes. `nodes` is the number of the nodes, or nil if
+-- it is not decided. Each entry has the user's option, and a function that reports whether a kind of nodes
+-- satisfies the option. An entry for an amount also has the name of the amount, and a function that returns how
+-- much of it a kind of nodes has. If there are more than MAX_WANTS entries, wants returns nil.
 local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
@@ -814,13 +816,13 @@ local function wants(job, nodes)
 	least("--sockets-per-node=%d", amount(job.sockets_per_node), "sockets", function(kind) return known(kind.sockets) end)
 	least("--cores-per-socket=%d", amount(job.cores_per_socket), "cores on a socket", function(kind) return known(kind.cores) end)
 	least("--threads-per-core=%d", amount(job.threads_per_core), "threads on a core", function(kind) return known(kind.threads) end)
-	-- Slurm needs a node with CPUs for that many tasks, however many threads a core has, unless another option gives
-	-- the CPUs of a node.
+	-- Slurm needs a node with a CPU for each task on the node, however many threads a core has, unless another
+	-- option gives the CPUs of a node.
 	local per_core = not crowded and not amount(job.ntasks_per_node) and not amount(job.ntasks_per_socket) and amount(job.ntasks_per_core)
 	least("--ntasks-per-core, which takes %d CPUs on a node", per_core and per_core * each, "CPUs", processors)
 	least("--ntasks-per-socket=%d", amount(job.ntasks_per_socket), "threads on a socket", function(kind) return known(kind.cores * kind.threads) end)
 	least("--tmp=%d", amount(job.pn_min_tmp_disk), "MB of temporary disk", function(kind) return kind.tmp end)
-	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1 means that slurm.conf sets none
+	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1 means that slurm.conf does not set the memory
 	least("--mem=%dM", amount(job.min_mem_per_node), "MB of memory", memory)
 	local per_cpu = amount(job.min_mem_per_cpu)
 	least("--mem-per-cpu, which takes %d MB on a node", per_cpu and per_cpu * math.max(together or 1, each), "MB of memory", memory)
@@ -841,10 +843,10 @@ local function wants(job, nodes)
 	return all
 end
 
--- why_unavailable returns why no nodes of the partition can ever satisfy the job, or nil if some can. It also returns
--- nil if the sidecar has not listed the nodes or has ended, because the present state of the nodes is then unknown.
--- `nodes` is the number of the job's nodes, or nil if that is not decided. At least `needs` nodes of one kind must
--- satisfy the job.
+-- why_unavailable returns why no nodes of the partition can ever satisfy the job, or nil if some can. At least
+-- `needs` nodes of one kind must satisfy the job. `nodes` is the number of the job's nodes, or nil if it is not
+-- decided. why_unavailable also returns nil if the sidecar has not listed the nodes or has ended, because then the
+-- current nodes are unknown.
 local function why_unavailable(job, partition, nodes, needs)
 	local kinds = nodes_of(partition)
 	if not kinds then return nil end
@@ -874,14 +876,15 @@ local function why_unavailable(job, partition, nodes, needs)
 	return string.format("%d of the nodes of partition %s have what it asks for, and it needs %d: %s", suit, partition, needs, table.concat(options, ", "))
 end
 
--- check_startable rejects a job that no nodes of the partition can ever satisfy, as Slurm does at submission. Slurm
--- checks a held job only when it is about to start.
+-- check_startable rejects a job if no nodes of the partition can ever satisfy it. Slurm does the same at
+-- submission, but checks a held job only when it is about to start.
 local function check_startable(...)
 	local why = why_unavailable(...)
 	if why then error({ refusal = why, code = UNAVAILABLE }, 0) end
 end
 
--- count_names returns the number of names in a host list, such as n[1-3,07],r[1-2]n[1-4], or nil for other texts.
+-- count_names returns the number of names in a host list such as n[1-3,07],r[1-2]n[1-4]. It returns nil for other
+-- texts.
 local function count_names(list)
 	local sum = 0
 	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
@@ -904,7 +907,7 @@ local function count_names(list)
 end
 
 -- check_free_choice rejects a job that restricts the choice of its nodes although the sidecar must choose them.
--- `so` is the name of the job's kind in the message (evolving or moldable, a part of an application).
+-- `so` describes the job in the message: "evolving or moldable", or a part of an application.
 local function check_free_choice(job, so)
 	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be %s", so)
@@ -930,7 +933,7 @@ local function check_fit(job, req, name, partition)
 	elseif given(job.time_min) then
 		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
 	end
-	local most = partition and (partition.total_nodes or count_names(partition.nodes)) -- 20.11 has only the names of the nodes
+	local most = partition and (partition.total_nodes or count_names(partition.nodes)) -- 20.11 provides only the names of the nodes
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
@@ -943,11 +946,11 @@ local function check_fit(job, req, name, partition)
 			refuse("%s: longer than the %d minutes that partition %s allows", req.kind.name, limit, name)
 		end
 	end
-	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- on more nodes than the model's smallest size the job takes less time, and may fit the partition's limit
+	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- with more nodes than the model's smallest size the job takes less time, and may fit the partition's limit
 end
 
--- check_step_lengths rejects a profile with a step shorter than accordion.lua allows (shortest_step, in seconds):
--- each step costs slurmctld a change of the job's nodes.
+-- check_step_lengths rejects a profile if one of its steps is shorter than accordion.lua allows (shortest_step, in
+-- seconds), because each step costs slurmctld a change of the job's nodes.
 local function check_step_lengths(req, shortest)
 	if req.word ~= "ep" or type(shortest) ~= "number" then return end
 	local i = 0
@@ -962,8 +965,8 @@ local function check_step_lengths(req, shortest)
 	end
 end
 
--- comment_text returns the request for squeue and sacct. A long request is shortened here, and complete only in
--- AdminComment.
+-- comment_text returns the request as it appears in squeue and sacct. It shortens a long request. AdminComment has
+-- the complete request.
 local function comment_text(req, own)
 	local text = req.word .. "=" .. req.text
 	if #text > MAX_COMMENT then
@@ -973,7 +976,8 @@ local function comment_text(req, own)
 	return text
 end
 
--- export sets a variable in the environment of the job's script. A job without an environment (salloc) gets none.
+-- export sets a variable in the environment of the job's script. It does nothing for a job without an environment
+-- (salloc).
 local function export(job, name, value)
 	local ok, why = pcall(function() job.environment[name] = value end)
 	if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
@@ -992,7 +996,7 @@ local function mark(job, req, own)
 	job.priority = 0 -- held until the sidecar releases it
 end
 
--- resize sets the job's nodes to those of its first step, and the number of its tasks. --ntasks-per-node takes
+-- resize sets the job's nodes to those of its first step, and sets the number of its tasks. --ntasks-per-node takes
 -- precedence over --ntasks.
 local function resize(job, nodes)
 	job.min_nodes, job.max_nodes = nodes, nodes
@@ -1019,8 +1023,8 @@ local function accept(job, req, own)
 	mark(job, req, own)
 end
 
--- export_address sets the sidecar's address in the job's environment. A job without an environment (salloc) finds the
--- address in a file.
+-- export_address sets the sidecar's address in the job's environment. A job without an environment (salloc) reads
+-- the address from a file.
 local function export_address(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
 		if type(value) == "string" and value ~= "" then export(job, name, value) end
@@ -1028,7 +1032,7 @@ local function export_address(job, site)
 end
 
 -- accept_part accepts a part of an application. The application's launcher sets the job's size and time limit. Of
--- the job's own options only the tasks on each node count.
+-- the job's own options only the number of tasks on each node is used.
 local function accept_part(job, req, own, partitions)
 	local site = settings()
 	managed_partition(job, partitions, site.partitions)
@@ -1052,8 +1056,8 @@ local function manage(job, partitions)
 		accept_part(job, req, own, partitions)
 		return true
 	end
-	-- The sidecar sets size and time limit again when it has chosen an alternative. Until then the job has the
-	-- size of the first one and the longest duration.
+	-- The sidecar sets size and time limit again when it has chosen an alternative. Until then the job has the size
+	-- of the first alternative, and the longest duration of all.
 	local length = req.alternatives[1][1].seconds
 	if req.word == "ep" then
 		for _, steps in ipairs(req.alternatives) do length = math.max(length, steps.total) end
@@ -1065,32 +1069,33 @@ local function manage(job, partitions)
 	check_limits(job, req)
 	local first = req.alternatives[1][1].nodes
 	resize(job, first)
-	check_startable(job, partitions_of(job, partitions), first, fewest(req)) -- with its new size, not as sbatch counted its tasks
+	check_startable(job, partitions_of(job, partitions), first, fewest(req)) -- uses the new number of tasks, not the number that sbatch computed
 	accept(job, req, own)
 	export_address(job, site)
 	tell_away(site)
 	return true
 end
 
--- gate_closed reports whether the gate is closed: other jobs wait at it, and a sidecar runs that can open it.
+-- gate_closed reports whether the gate is closed. It is if other jobs wait at the gate, and a sidecar runs that can
+-- open it.
 local function gate_closed()
 	local all = slurm.reservations
 	return sidecar_alive() and all[GATE] and not all[OPEN]
 end
 
--- needs_part_of_nodes reports whether Slurm may reject the job, or never start it, if it gets whole nodes. With
--- --cpus-per-gpu a job on a whole node needs CPUs for all GPUs of the node. With --overcommit, which shows as fewer
--- CPUs than tasks, 24.11 lets the job wait forever.
+-- needs_part_of_nodes reports whether Slurm may reject the job, or never start it, if the job gets whole nodes.
+-- With --cpus-per-gpu a job on a whole node needs CPUs for all GPUs of the node. With --overcommit 24.11 lets the
+-- job wait forever. A job with --overcommit has fewer CPUs than tasks.
 local function needs_part_of_nodes(job)
 	if given(job.cpus_per_tres) and job.cpus_per_tres ~= "" then return true end
 	return given(job.num_tasks) and given(job.min_cpus) and job.min_cpus < job.num_tasks
 end
 
--- send_to_gate makes a job without a request wait at the gate, in a partition with manage = "all". The following jobs
--- do not wait at the gate, and Slurm alone starts them: jobs that the sidecar cannot plan (of several partitions, in
--- a reservation, on nodes that they name, arrays, heterogeneous jobs), jobs that their owner holds, and jobs that
--- must start immediately. A job that can never start does not wait there either, because Slurm rejects it with its
--- own message.
+-- send_to_gate makes a job without a request wait at the gate, in a partition with manage = "all". Some jobs do not
+-- wait at the gate, and Slurm alone starts them: jobs that the sidecar cannot plan (with several partitions, in a
+-- reservation, on nodes that they name, arrays, heterogeneous jobs), jobs that their owner holds, and jobs that
+-- must start immediately. A job that can never start does not wait at the gate either, because Slurm rejects it
+-- with its own message.
 local function send_to_gate(job, partitions)
 	local site = settings()
 	if site.manage ~= "all" then return end
@@ -1106,9 +1111,9 @@ local function send_to_gate(job, partitions)
 	if not (ok and never) then job.reservation = GATE end
 end
 
--- is_growth reports whether a submission is an allocation by which the sidecar makes a job grow, in the name of the
--- job's owner. Only root can make reservations with such names, and only the job's owner may use one: so a forged
--- submission can at worst take the nodes of the next step of the owner's own job.
+-- is_growth reports whether a submission is an allocation by which the sidecar makes a job grow, as the job's
+-- owner. Only root can make reservations with such names, and only the job's owner may use such a reservation. So a
+-- forged submission can at worst take the nodes of the next step of the owner's own job.
 local function is_growth(job)
 	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
 	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end
@@ -1121,18 +1126,18 @@ local function is_growth(job)
 	return reserved and (dependency == "" or expands) and not job.script
 end
 
--- uses_our_names returns why a user may not submit a text, if the text has a name that only the sidecar, which is
--- root, may use. Slurm accepts the words of a dependency in upper and lower case, and several dependencies
--- separated by , or ?. Names of reservations and jobs have one spelling for Slurm. But the accounting database
--- ignores case in job names, so other spellings are rejected, too.
+-- uses_our_names checks a text that a user submits for names that only the sidecar, which is root, may use. It
+-- returns the reason if the text has such a name. Slurm accepts the words of a dependency in upper and lower case,
+-- and several dependencies separated by , or ?. Slurm itself distinguishes case in the names of reservations and
+-- jobs. But the accounting database ignores case in job names, so all spellings of these names are rejected.
 local function uses_our_names(job)
 	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
 	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end
 	if field(job.name):lower():find("^%s*accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
--- managed_target returns a managed partition among those that the job names, or the default one if that is
--- managed. It returns nil if there is none.
+-- managed_target returns a managed partition among the partitions that the job names. If the job names none, it
+-- returns the default partition if that is managed. It returns nil if there is no managed partition.
 local function managed_target(job, partitions, managed)
 	local names = "," .. partitions_of(job, partitions) .. ","
 	for _, each in ipairs(managed) do
@@ -1140,8 +1145,8 @@ local function managed_target(job, partitions, managed)
 	end
 end
 
--- forbid_sharing makes a job of a managed partition not share its cores. Slurm may count the cores of a managed job
--- twice for a moment while the job grows, and must not give them to another job.
+-- forbid_sharing prevents a job of a managed partition from sharing its cores. Slurm may count the cores of a
+-- managed job twice for a moment while the job grows, and must not give them to another job.
 local function forbid_sharing(job, partitions)
 	if job.shared ~= 1 then return end
 	local ok, site = pcall(settings)
@@ -1152,8 +1157,8 @@ local function forbid_sharing(job, partitions)
 	end
 end
 
--- moves_in reports whether a change brings a job into a managed partition that it was not submitted to. Such a job
--- may share its cores: forbid_sharing did not see it, and Slurm does not pass that setting to a plug-in.
+-- moves_in reports whether a change moves a job into a managed partition to which it was not submitted. Such a job
+-- may share its cores, because forbid_sharing did not see it, and Slurm does not pass that setting to a plug-in.
 local function moves_in(change, job, partitions)
 	if not change.partition or change.partition == "" then return false end
 	local ok, site = pcall(settings)
@@ -1198,7 +1203,7 @@ function slurm_job_submit(job, partitions, uid)
 		slurm.log_user("accordion: %s", why.refusal)
 		return why.code or slurm.ERROR
 	end
-	-- This is a fault in this script. An ordinary job must pass nevertheless, and a managed one must not run as an
+	-- This is a fault in this script. An ordinary job must pass anyway, and a managed job must not run as an
 	-- ordinary job.
 	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))
 	if not looks_managed(job) then return slurm.SUCCESS end
@@ -1206,24 +1211,24 @@ function slurm_job_submit(job, partitions, uid)
 	return slurm.ERROR
 end
 
--- operator reports whether Slurm lets a user administer all jobs: SlurmUser, or AdminLevel Operator or Administrator,
--- from the sidecar's accordion_operators.lua.
+-- operator reports whether Slurm lets a user administer all jobs. That user is SlurmUser, or has the AdminLevel
+-- Operator or Administrator. The list is from the sidecar's accordion_operators.lua.
 local function operator(uid) return (sidecar_file("accordion_operators.lua") or {})[uid] == true end
 
--- is_protected reports whether only root and operators may change the job: it is managed, or belongs to a managed
--- one.
+-- is_protected reports whether only root and operators may change the job. The job is managed, or belongs to a
+-- managed job.
 local function is_protected(job)
 	local mark = job.admin_comment or ""
 	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or uses_our_names({ name = job.name }) ~= nil
 end
 
--- leaves_gate reports whether a change would take a job away from the gate. The job's owner may change everything
--- else that Slurm allows.
+-- leaves_gate reports whether a change would remove a job from the gate. The job's owner may make all other changes
+-- that Slurm allows.
 local function leaves_gate(change, job) return job.resv_name == GATE and change.reservation ~= nil end
 
--- slurm_job_modify lets the owner of a managed job cancel it and nothing else. An operator may change it as root may,
--- except for names of the sidecar. An owner's change of the job's reservation or size would break the plan. Slurm
--- drops log_user here, so the return code has the message.
+-- slurm_job_modify lets the owner of a managed job only cancel it, because a change of the job's reservation or
+-- size would break the plan. An operator may change it as root may, except for names of the sidecar. Slurm drops
+-- log_user here, so the return code must express the reason.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
 	local ok, refused = pcall(function()

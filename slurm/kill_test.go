@@ -22,11 +22,11 @@ func quickLab(t *testing.T) *lab.SlurmLab {
 }
 
 // A resizedJob is a job that starts, grows and shrinks, with steps of `seconds` seconds. A silent job does not call
-// `accordion step`: the sidecar resizes it at the planned times and informs it.
+// `accordion step`. The sidecar resizes it at the planned times and informs it.
 type resizedJob struct {
 	seconds int
 	silent  bool
-	growth  growth.Kind // the configured way to grow; "" means the lab's default, by overlap
+	growth  growth.Kind // the configured way to grow; "" means the lab's default, growth by overlap
 }
 
 func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
@@ -44,8 +44,8 @@ func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted stri
 	return job, runClient(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 }
 
-// assertSurvived checks a job that has ended: its own output and Slurm's accounting must show that it ran on 2, 4 and
-// 1 nodes, and nothing of it may be left.
+// assertSurvived checks a job that has ended. Its own output and Slurm's accounting must show that it ran on 2, 4
+// and 1 nodes, and the job must leave nothing behind.
 func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted string) {
 	t.Helper()
 	said := parseStepReports(t, outputOf(p.lab, "alice", job))
@@ -61,8 +61,8 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 	for _, list := range accountedSizes(t, p.lab, job, submitted) {
 		sizes += fmt.Sprintf("%d ", len(nodeNames(t, list)))
 	}
-	// Accounting may have further sizes for a moment: those of a growth that was in progress when the sidecar
-	// died and was undone, and that of a job whose companion was ended before the job itself shrank.
+	// Accounting may have further sizes for a moment. One is the size of a growth that was undone because the
+	// sidecar died during it. Another is the size of a job whose companion ended before the job itself shrank.
 	pattern := `^2 ([24] )*4 1 $`
 	if v.growth == growth.Companions {
 		pattern = `^2 ([24] )*4 (2 )?1 $`
@@ -74,8 +74,8 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 }
 
 // surviveDeaths runs a job under one sidecar after the other. The n-th sidecar, counted from 0, is killed at
-// fate(n), or not at all if that is nil. surviveDeaths returns how many sidecars were killed. The last one is
-// still alive.
+// fate(n), or is not killed if fate(n) is nil. surviveDeaths returns how many sidecars were killed. The last
+// sidecar is still alive.
 func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life int) *killPoint) int {
 	t.Helper()
 	mortal := newClients(t)
@@ -122,9 +122,9 @@ func nodeNames(t *testing.T, list string) []string {
 }
 
 // callsUntilDeath returns at which call the n-th sidecar, counted from 0, is killed. A start takes at least six
-// calls, a growth by overlap at least nine, and after a death the next sidecar begins the start or growth again. So
-// the first sidecars die during the start or soon after it, later ones mostly after it. One in five lives long, and
-// each of these longer than the one before. So different leftovers must be cleaned up.
+// calls, and a growth by overlap at least nine. After a death the next sidecar begins the start or growth again. So
+// the first sidecars die during the start or soon after it, and later ones mostly after it. One sidecar in five
+// lives long, and each of these lives longer than the one before. So different leftovers must be cleaned up.
 func callsUntilDeath(life int) int {
 	if in := []int{2, 4, 3, 1}; life < len(in) {
 		return in[life]
@@ -228,8 +228,8 @@ func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
 				t.Fatal("the sidecar was not killed")
 			}
 			died := time.Now()
-			// The growth was an hour ahead, so its reservation is not active yet. The active one ends within two
-			// minutes.
+			// The growth was an hour ahead, so its reservation is not active yet. The active reservation ends
+			// within two minutes.
 			lab.Await(t, 4*time.Minute, "no reservation holds nodes", func() bool {
 				return !strings.Contains(reservations(t, lab), "State=ACTIVE")
 			})

@@ -10,19 +10,19 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file groups the pool's nodes into kinds and determines on which kinds a job can run. Processors, memory and
-// generic resources are compared here. Slurm itself evaluates expressions of features (-C) other than simple ones,
-// once for each expression and kind.
+// This file groups the pool's nodes into kinds and determines on which kinds a job can run. It compares CPUs,
+// memory and generic resources itself. It evaluates only simple feature expressions (-C). For the others it asks
+// Slurm, once for each expression and kind.
 
-// A featureMatch is an expression of features together with a kind of nodes.
+// A featureMatch identifies a query: whether a feature expression matches a kind of nodes.
 type featureMatch struct{ expression, kind string }
 
 // maxFeatureQueries limits how many expressions are sent to Slurm in one reading, because each query starts a client
 // program.
 const maxFeatureQueries = 4
 
-// setKinds sets the kind of each node, and for each job the kinds of nodes on which the job can run, unless it can
-// run on all. It blocks a pending managed job until Slurm has evaluated the job's feature expression.
+// setKinds sets the kind of each node. If a job cannot run on all kinds of nodes, setKinds sets the kinds on which
+// it can run. It blocks a pending managed job until Slurm has evaluated the job's feature expression.
 func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []output.Record) {
 	pool, err := output.PoolNodes(*in, s.Pool)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 	}
 }
 
-// matchesFeatures reports whether a job's features match a kind of nodes, and whether that is known. It queries Slurm
-// for managed jobs only. The query has no result for nodes that are reserved or unusable.
+// matchesFeatures reports whether a job's features match a kind of nodes, and whether that is known. It asks Slurm
+// only about managed jobs. Slurm does not answer for nodes that are reserved or unusable.
 func (s *System) matchesFeatures(ctx context.Context, r *output.Record, of *output.Node, in *output.Inventory, asks *int) (yes, known bool) {
 	switch {
 	case r.Features == "":

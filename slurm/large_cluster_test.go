@@ -16,9 +16,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// The cluster has 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single jobs that wait, a
-// hundred of them evolving, and one evolving job that grows and shrinks on the other nodes meanwhile. The figures
-// of docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
+// The cluster has 64 nodes. 2,000 ordinary jobs share the cores of 56 nodes, and 10,000 jobs wait, of which a
+// hundred are evolving. Meanwhile one evolving job grows and shrinks on the other nodes. docs/performance.md has
+// the figures of this test: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
 func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	if !*long {
 		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
@@ -80,7 +80,7 @@ func submitMany(t *testing.T, lab *lab.SlurmLab, user string, n int, piece strin
 	t.Logf("%d jobs of %s submitted within %.0f s", n, user, time.Since(begin).Seconds())
 }
 
-// countingClients returns a folder of Slurm's client programs that log when each of them starts.
+// countingClients returns a folder of Slurm's client programs. Each program logs its start to the file `path`.
 func countingClients(t *testing.T, path string) (folder string) {
 	t.Helper()
 	folder = openFolder(t)
@@ -128,7 +128,7 @@ func mostInAMinute(t *testing.T, path string, since time.Time) int {
 	return most
 }
 
-// A sidecarUsage is what the sidecar has used since its start.
+// A sidecarUsage holds what the sidecar has used since its start.
 type sidecarUsage struct {
 	cycles, readings            int
 	planning, asking, processor float64 // seconds

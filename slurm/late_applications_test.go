@@ -16,7 +16,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// This file tests applications that are late, and some that never call `accordion step`. All of them run in parallel
+// This file tests late applications, and applications that never call `accordion step`. All of them run in parallel
 // on one real Slurm.
 
 // punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and a notice of 5 s.
@@ -43,8 +43,9 @@ while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
 
-// assertTellThenSignal checks that the sidecar first sent the job a message, then a signal, and then ended the
-// job. A message reaches the job's node separately from the signal, so either may be first in the job's output.
+// assertTellThenSignal checks that the sidecar first sent the job a message, then a signal, and then ended the job.
+// In the job's output the message and the signal may come in either order, because they reach the job's node
+// separately.
 func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	assertInOrder(t, output, "begun", "signalled", "accordion ends this job")
@@ -59,14 +60,14 @@ func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// submitManaged submits a job of the user with the options that are needed without our plug-in.
+// submitManaged submits a job with the sbatch options that a managed job needs if the plug-in is not installed.
 func submitManaged(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
 	t.Helper()
 	nodes, _, _ := strings.Cut(ep, "x")
 	return lab.Submit(t, user, script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
 }
 
-// hostsFolder returns the path of a user's folder for hosts files. It has no files before and after the test.
+// hostsFolder returns the path of a user's folder for hosts files. It removes the folder before and after the test.
 func hostsFolder(t *testing.T, name string) (path string, uid int) {
 	t.Helper()
 	u, err := user.Lookup(name)
@@ -96,8 +97,8 @@ func hostsFolder(t *testing.T, name string) (path string, uid int) {
 
 func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	t.Parallel()
-	// The test has its own users, because it removes their folders for hosts files, which belong to the machine, not
-	// to the lab.
+	// The test has its own users, because it removes their folders for hosts files. These folders belong to the
+	// machine, not to the lab.
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
 	hosts, uid := hostsFolder(t, "nora")
 	trap, otto := hostsFolder(t, "otto")
@@ -177,8 +178,8 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	assertClean(t, p)
 }
 
-// assertPrivateHostsFile checks that nothing was written into a folder of another user, and that the job's output and
-// the log name its hosts file in a private folder.
+// assertPrivateHostsFile checks that nothing was written into a folder of another user. The job's output and the
+// log must name the job's hosts file, which is in a private folder.
 func assertPrivateHostsFile(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -198,7 +199,7 @@ func assertPrivateHostsFile(t *testing.T, p *process, lab *lab.SlurmLab, job, fo
 	}
 }
 
-// assertInOrder checks that a text has the pieces, one after the other.
+// assertInOrder checks that a text contains the pieces one after the other.
 func assertInOrder(t *testing.T, text string, pieces ...string) {
 	t.Helper()
 	rest := text
@@ -212,7 +213,8 @@ func assertInOrder(t *testing.T, text string, pieces ...string) {
 	}
 }
 
-// assertEvent checks that the journal has an event of the given kind of the job, with the text.
+// assertEvent checks that the journal has an event of the given kind for the job, and that the event contains
+// `text`.
 func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Helper()
 	for _, e := range p.events(job, kind) {
@@ -261,7 +263,8 @@ func checkSilent(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// assertOwnerOnly checks that a file is the user's, and that no other user may read or write it.
+// assertOwnerOnly checks that a file and its folder belong to the user, and that no other user may read or write
+// them.
 func assertOwnerOnly(t *testing.T, path string, uid int) {
 	t.Helper()
 	for _, path := range []string{path, filepath.Dir(path)} {

@@ -69,7 +69,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	if j = w.inspect(key); !j.Held || j.Want != 3 || j.Limit != 300 {
 		t.Fatalf("prepared: %+v", j)
 	}
-	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // as if the other batch system had refused its part
+	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // as after the other batch system refused its part
 	start.Name += "-again"
 	w.ok(w.sys.Reserve(w.ctx, start))
 	w.ok(w.sys.Attach(w.ctx, key, start.Name))
@@ -93,8 +93,8 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	w.assertClean()
 }
 
-// A part that was released is held again before it starts, because another part cannot start. The held part can start
-// later.
+// A part that was released is held again before it starts, because another part cannot start. The held part can
+// start later.
 func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
@@ -127,9 +127,9 @@ func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	w.assertClean()
 }
 
-// A sidecar that is killed during a start leaves no nodes reserved. A job waits parked, so that the one update that
-// moves it to the reservation lets it start: it is never both in the reservation and held, because a job that is
-// both keeps Slurm from deleting the reservation. The test omits calls, as if the sidecar had died before them.
+// A sidecar that is killed during a start leaves no nodes reserved. A parked job starts by one update, which moves
+// it to the reservation. So it is never both in the reservation and held. Slurm cannot delete a reservation while a
+// held job is in it. The test omits calls, as if the sidecar had died before them.
 func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))

@@ -18,15 +18,16 @@ import (
 const leaseName = output.Lease
 
 // A leaseKeeper keeps the lease of the one sidecar that serves a Slurm. The lease is a reservation without nodes,
-// which names its holder. It ends when the reservation ends. Only operators may make, change or delete a reservation.
-// A sidecar that ends normally deletes its lease. It then creates another reservation, `Left`, and until the end of
-// that one the sidecar's reservations on nodes stay.
+// which names its holder. The lease ends when the reservation ends. Only operators may make, change or delete a
+// reservation. A sidecar that ends normally deletes its lease. It then creates another reservation, `Left`. The
+// sidecar's reservations on nodes stay until `Left` ends.
 //
 // Slurm refuses to create a reservation whose name exists, and deletes ended ones every 30 s. So a sidecar gets the
-// lease only by creating the reservation, and two sidecars cannot both succeed. It waits until Slurm has deleted a
-// lease that has ended. A renewal changes only the end of the reservation, and is read back. If another sidecar has
-// taken the lease meanwhile, the renewal has only extended that sidecar's lease. A sidecar changes the holder of an
-// existing lease in two cases: it takes its own lease back, or an administrator declared the other holder dead.
+// lease only by creating the reservation, and two sidecars cannot both succeed. If the lease has ended, a sidecar
+// waits until Slurm has deleted it. A renewal changes only the end of the reservation, and then reads the
+// reservation again. If another sidecar has taken the lease meanwhile, the renewal has only extended that sidecar's
+// lease. A sidecar changes the holder of an existing lease in two cases: it takes its own lease back, or an
+// administrator declared the other holder dead.
 //
 // Its methods may be called from several goroutines.
 type leaseKeeper struct{ run *client.Runner }
@@ -39,8 +40,8 @@ var (
 // newLease returns a keeper that uses run.
 func newLease(run *client.Runner) *leaseKeeper { return &leaseKeeper{run} }
 
-// leaseSettleTime is the pause before a lease that was taken over is read again. Two administrators on two hosts may
-// take it over at the same time: the later one wins.
+// leaseSettleTime is the pause between taking a lease over and reading it again. If two administrators on two hosts
+// take over the lease at the same time, the later one wins.
 const leaseSettleTime = 2 * time.Second
 
 // TakeLease implements adapter.Leaser.
@@ -54,7 +55,7 @@ func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 		switch {
 		case err != nil:
 			return err
-		case h == nil: // Slurm has deleted the lease since its creation failed
+		case h == nil: // Slurm deleted the old lease after it had refused the new one
 			continue
 		case h.ID == c.ID:
 			return k.write(ctx, c)
@@ -83,7 +84,7 @@ func (k *leaseKeeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 	case !client.Refused(err, client.ReservationInvalid):
 		return fmt.Errorf("renewing the lease, reservation %s: %w", leaseName, err)
 	}
-	// The lease has expired, or slurmctld lost it with its last seconds in a crash.
+	// The lease has expired, or a crash of slurmctld lost the last seconds and the lease with them.
 	if err = k.create(ctx, leaseName, c); !nameExists(err) {
 		return err
 	}
@@ -108,7 +109,7 @@ func (k *leaseKeeper) LeaveLease(ctx context.Context, h adapter.Holder, keep tim
 	return fmt.Errorf("giving the lease up, reservation %s: %w", leaseName, err)
 }
 
-// keep records the time until which the reservations of a sidecar stay that gave up the lease.
+// keep records until when the reservations stay of a sidecar that has released its lease.
 func (k *leaseKeeper) keep(ctx context.Context, c adapter.Claim) error {
 	err := k.create(ctx, output.Left, c)
 	if nameExists(err) { // an earlier sidecar left this reservation
@@ -167,8 +168,8 @@ func (k *leaseKeeper) write(ctx context.Context, c adapter.Claim) error {
 	return k.verify(ctx, c, until)
 }
 
-// verify checks that the claim's holder has the lease, and that the lease lasts at least until the given second. The
-// second 0 means that any end is accepted.
+// verify checks that the claim's holder has the lease, and that the lease lasts at least until `until`. If `until`
+// is 0, verify accepts any end.
 func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Time) error {
 	h, err := k.read(ctx, leaseName)
 	switch {
@@ -184,8 +185,8 @@ func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Ti
 	return nil
 }
 
-// read returns the holder of the lease, or for `Left` the sidecar that left it, from the reservation with that
-// name. It returns nil if there is no such reservation.
+// read returns the holder of the lease or, for `Left`, the sidecar that created it. It returns nil if there is no
+// reservation with that name.
 func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
 	if client.Refused(err, client.ReservationNotFound) || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
@@ -197,8 +198,8 @@ func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, e
 	return parseLease(name, out.Stdout)
 }
 
-// parseLease reads the holder of a lease from what scontrol shows. A lease with an unknown text still has a holder,
-// with the ID "?".
+// parseLease parses the holder of a lease from scontrol's output. If the text of the lease is unknown, the holder
+// has the ID "?".
 func parseLease(name, shown string) (*adapter.Holder, error) {
 	_, line, found := strings.Cut(shown, "ReservationName="+name+" ")
 	line, _, _ = strings.Cut(line, "\n")

@@ -11,8 +11,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// otherHost returns a sidecar of the same cluster that runs as if on another host, with its own host name, journal
-// and folder of locks.
+// otherHost returns a sidecar of the same cluster that runs as if it were on another host. It has its own host
+// name, journal and folder of locks.
 func otherHost(t *testing.T, p *process) *process {
 	t.Helper()
 	other := &process{t: t, lab: p.lab, config: filepath.Join(p.lab.Dir, "etc", "elsewhere.toml"), log: filepath.Join(p.lab.Dir, "log", "elsewhere.log"),
@@ -71,7 +71,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	}
 	names(second, host, p)
 
-	// The lease keeps no job from starting or growing, on any node.
+	// The lease does not prevent a job from starting or growing, on any node.
 	job := submitEvolving(t, lab, 8, []int{1, 3, 1})
 	awaitEnded(t, lab, 3*time.Minute, job)
 
@@ -83,8 +83,8 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	}
 	names(second, host, p)
 
-	// After the first sidecar was killed, its lease keeps others away until the lease ends. Then the sidecar that
-	// takes the lease keeps the first one away.
+	// After the first sidecar was killed, no other sidecar can start until its lease has ended. Then the second
+	// sidecar takes the lease, and the first one cannot start.
 	p.kill()
 	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
 		t.Errorf("just after kill -9 of the first the second prints %q", said)

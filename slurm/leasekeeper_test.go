@@ -67,7 +67,7 @@ func TestALeaseKeepsItsHolderUntilItIsLeftOrTakenOver(t *testing.T) {
 	}
 	must(k.TakeLease(t.Context(), claim("a")))
 	refused(t, k.TakeLease(t.Context(), claim("b")), "a")
-	must(k.TakeLease(t.Context(), claim("a"))) // as after a restart of the same sidecar
+	must(k.TakeLease(t.Context(), claim("a"))) // a restarted sidecar takes its own lease again
 
 	before := commands(t, dir)
 	must(k.RenewLease(t.Context(), claim("a")))
@@ -79,10 +79,10 @@ func TestALeaseKeepsItsHolderUntilItIsLeftOrTakenOver(t *testing.T) {
 	over.Over = true
 	must(k.TakeLease(t.Context(), over))
 	refused(t, k.RenewLease(t.Context(), claim("a")), "b")
-	must(k.LeaveLease(t.Context(), claim("a").Holder, 0)) // the lease is no longer its own
+	must(k.LeaveLease(t.Context(), claim("a").Holder, 0)) // sidecar a no longer holds the lease
 	refused(t, k.TakeLease(t.Context(), claim("a")), "b")
 	must(k.LeaveLease(t.Context(), claim("b").Holder, time.Minute))
-	must(k.RenewLease(t.Context(), claim("a"))) // no sidecar holds it
+	must(k.RenewLease(t.Context(), claim("a"))) // no sidecar holds the lease
 	refused(t, k.RenewLease(t.Context(), claim("b")), "a")
 }
 

@@ -27,7 +27,7 @@ import (
 // output has some megabytes.
 const policiesValid = 15 * time.Second
 
-// policies returns the associations and QOS, read again when the last reading is too old.
+// policies returns the associations and QOS. It reads them again if the last reading is too old.
 func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	s.mu.Lock()
 	known, read, took := s.rules, s.rulesAt, s.rulesTook
@@ -48,8 +48,8 @@ func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	return p, nil
 }
 
-// qualitiesValid is how long a reading of the limits of each QOS per user is used. A reading starts sacctmgr,
-// which queries slurmdbd.
+// qualitiesValid is how long a reading of each QOS's per-user limits is used. A reading starts sacctmgr, which
+// queries slurmdbd.
 const qualitiesValid = 10 * time.Minute
 
 // qualities returns the limits of each QOS per user and per account. While slurmdbd does not answer, it returns the
@@ -70,7 +70,7 @@ func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 	return s.lastQualities
 }
 
-// needs returns how much of each limited resource a job takes on each node of its kind.
+// needs returns how much of each limited resource a job takes on each node of the job's kind.
 func needs(t growth.Terms, r *output.Record) limits.Need {
 	n := limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(t.Node.EffectiveCPUs)}, Extra: map[string]int64{}}
 	if t.Site.Memory {
@@ -103,7 +103,7 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 // managed job.
 const rulesValidUnmanaged = 30 * time.Second
 
-// rulesFor returns the associations and QOS where the cluster uses them, and writes them for job_submit.lua.
+// rulesFor returns the associations and QOS if the cluster uses them, and writes them for job_submit.lua.
 func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output.Inventory, managed bool) (limits.Policies, error) {
 	s.mu.Lock()
 	known, at := s.rules, s.rulesAt
@@ -128,8 +128,8 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 	return rules, nil
 }
 
-// describeManaged writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts
-// of their rank. Data that cannot be read now is left to the next reading. `all` has the jobs as Slurm lists them. In
+// describeManaged adds to each managed job how it grows, how many nodes the site's limits leave it, and the parts
+// of its rank. If data cannot be read now, the next reading adds it. `all` holds the jobs as Slurm lists them. In
 // `jobs`, companions are folded into their jobs.
 func (s *System) describeManaged(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
 	s.noteClosedPartitions(in, jobs)
@@ -187,7 +187,7 @@ func (s *System) describeManaged(ctx context.Context, in output.Inventory, all, 
 	}
 }
 
-// noteClosedPartitions writes into managed jobs why Slurm starts nothing in their partition.
+// noteClosedPartitions adds to managed jobs the reason why Slurm starts no jobs in their partition.
 func (s *System) noteClosedPartitions(in output.Inventory, jobs []output.Record) {
 	for i := range jobs {
 		r := &jobs[i]
@@ -205,10 +205,10 @@ func (s *System) noteClosedPartitions(in output.Inventory, jobs []output.Record)
 	}
 }
 
-// writeLimits writes what the site's limits allow to the file that job_submit.lua reads.
+// writeLimits writes the node limits that the site allows to the file that job_submit.lua reads.
 func (s *System) writeLimits(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
-// writeNodes writes which nodes exist to the file that job_submit.lua reads.
+// writeNodes writes the nodes that exist to the file that job_submit.lua reads.
 func (s *System) writeNodes(in output.Inventory, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
@@ -220,15 +220,15 @@ func (s *System) writeNodes(in output.Inventory, c output.Configuration) {
 // for three times this long.
 const renewal = 5 * time.Minute
 
-// A writtenFile is a file for job_submit.lua as it was last written.
+// A writtenFile is the last written state of a file for job_submit.lua.
 type writtenFile struct {
 	text string
 	at   time.Time
 }
 
-// write writes a file for job_submit.lua when its text has changed, and every few minutes. It writes a temporary file
-// and renames it, so that the plug-in never reads an incomplete file. If the write fails, the plug-in refuses fewer
-// jobs than it could, and the next reading tries again.
+// write writes a file for job_submit.lua when its text has changed, and every few minutes. It writes a temporary
+// file and renames it, so that the plug-in never reads an incomplete file. If the write fails, the next reading
+// tries again. Until then the plug-in refuses fewer jobs than it could.
 func (s *System) write(path, text string) {
 	if path == "" {
 		return
@@ -254,8 +254,8 @@ func (s *System) write(path, text string) {
 	s.written[path], s.unwritten = writtenFile{text, now}, ""
 }
 
-// unwrittenRemark returns a remark for the log about a file for job_submit.lua that could not be written. It returns
-// no remark if all were written.
+// unwrittenRemark returns a remark for the log about a file for job_submit.lua that could not be written. It
+// returns no remark if all files were written.
 func (s *System) unwrittenRemark() []adapter.Remark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,8 +265,8 @@ func (s *System) unwrittenRemark() []adapter.Remark {
 	return []adapter.Remark{{Text: s.unwritten}}
 }
 
-// writeNew creates a file. It removes an existing file of that name and follows no link: the directory may belong to
-// SlurmUser.
+// writeNew creates a file. It removes an existing file of that name. It follows no link, because the directory may
+// belong to SlurmUser.
 func writeNew(path, text string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -276,7 +276,7 @@ func writeNew(path, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Chmod(0o644), f.Close()) // under the sidecar's umask only root could read it, and slurmctld does not run as root
+	return errors.Join(err, f.Chmod(0o644), f.Close()) // with the sidecar's umask only root could read the file, and slurmctld does not run as root
 }
 
 // rank sets the priority of parked jobs to the priority that they would have if they waited like other jobs.
@@ -294,8 +294,8 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// recordEligible records, for each job that waits for the sidecar, the second since which it could have run. A task
-// of an array that became a job of its own takes over the second of its array.
+// recordEligible records the second from which each job that waits for the sidecar could have run. If an array's
+// task becomes a job of its own, it takes over the second of the array.
 func (s *System) recordEligible(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The folder of slurm.conf may belong to SlurmUser, while the sidecar writes there as root.
+// The folder of slurm.conf may belong to SlurmUser, but the sidecar writes into it as root.
 func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 	dir := t.TempDir()
 	prey, path := filepath.Join(dir, "shadow"), filepath.Join(dir, ".limits.lua.new")

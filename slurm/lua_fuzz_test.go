@@ -67,13 +67,13 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 	return parseFields(t, answer)[0]
 }
 
-// asksForUs matches texts that could be a request, or that name something of Accordion's. A job without such a
-// text is an ordinary one.
+// asksForUs matches texts that could be a request, or that contain one of Accordion's names. A job without such a
+// text is an ordinary job.
 var asksForUs = regexp.MustCompile(`(?im)^[ \t]*#[ \t]*(EP|MOLD)|^\s*(ep|mold|launch)|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
-// FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. The script must never raise an error,
-// nor set a field to a value that Slurm does not accept. The script's message must be one short printable line. An
-// ordinary job outside the managed partition must pass unchanged.
+// FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. The script must never raise an error.
+// It must not set a field to a value that Slurm does not accept. The script's message must be one short printable
+// line. An ordinary job outside the managed partition must pass unchanged.
 func FuzzJobSubmit(f *testing.F) {
 	seeds := []string{"", "5x500s,10x1h", "#!/bin/sh\n#EP 2x20s,5x20s\nsrun x\n", "#!/bin/sh\n#MOLD 4x2h|8x70m\n", "ep=2x20s mine", "launch=7", "EXPAND:7", "accordion-grow-7", "accordion-7-2", "main,,main", "n[1-3]",
 		"_SLURM_SPANK_OPTION_accordion_ep=2x20s", "%s%d%n", "\x00\xff", "amdahl:p=0.9,t1=1h,nodes=1-4"}
@@ -149,8 +149,8 @@ func FuzzJobSubmit(f *testing.F) {
 	})
 }
 
-// fuzzChange passes a user's change of a job to the plug-in: it must reject changes of managed jobs, and changes that
-// use Accordion's names.
+// fuzzChange passes a user's change of a job to the plug-in. The plug-in must reject changes of managed jobs, and
+// changes that use Accordion's names.
 func fuzzChange(t *testing.T, p *plugin, job fields) {
 	t.Helper()
 	text := func(field string) string { s, _ := job[field].(string); return s }

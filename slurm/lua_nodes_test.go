@@ -11,14 +11,14 @@ import (
 	"accordion/slurm/output"
 )
 
-// unavailable is the code for which sbatch prints "Requested node configuration is not available".
+// unavailable is the error code for which sbatch prints "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// leaseHeld has the reservations of a cluster that a sidecar serves.
+// leaseHeld lists the reservations of a cluster that a sidecar serves.
 const leaseHeld = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
-// mixedNodes returns a cluster of 4 thin nodes and 4 fat ones with GPUs, in the form in which the sidecar writes it
-// for job_submit.lua.
+// mixedNodes returns a cluster of 4 thin nodes and 4 fat nodes with GPUs, in the format in which the sidecar writes
+// it for job_submit.lua.
 func mixedNodes(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -38,7 +38,7 @@ func mixedNodes(t *testing.T) string {
 	return limits.NodesLua(in, []string{"main"}, true)
 }
 
-// submitWithNodes calls submit with a file of the cluster's nodes.
+// submitWithNodes does what submit does, with a file of the cluster's nodes.
 func submitWithNodes(t *testing.T, site, nodes, reservations string, job fields) fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
@@ -149,8 +149,8 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	}
 }
 
-// The plug-in rejects no job because of an old file: the sidecar may have moved, may write elsewhere now, or may be
-// unable to write.
+// The plug-in must not reject a job because of an old file. The sidecar may have moved, may now write to another
+// place, or may be unable to write.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
 	nodes, known := mixedNodes(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"

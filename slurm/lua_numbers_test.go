@@ -15,7 +15,7 @@ import (
 	reader "accordion/slurm/number"
 )
 
-// genericInLua returns how job_submit.lua parses lists of resources.
+// genericInLua returns the result of parsing lists of resources in job_submit.lua.
 func genericInLua(t testing.TB, lists []string) []string {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")

@@ -8,7 +8,7 @@ import (
 	of "accordion/adapter/managed"
 )
 
-// The message has the number of the step, and the same words as the sidecar's message for a job that no plug-in
+// The message has the number of the step. It has the same words as the sidecar's message for a job that no plug-in
 // checked.
 func TestShortStepsAreRefusedAtSubmission(t *testing.T) {
 	limits := of.Limits{ShortestStep: 10}

@@ -20,18 +20,19 @@ import (
 	"accordion/slurm/limits"
 )
 
-// fields has the fields of a job in job_submit.lua, by Slurm's names. A value is a string or an int64.
+// fields holds the fields of a job in job_submit.lua, by Slurm's names. A value is a string or an int64.
 type fields map[string]any
 
 const refused, denied, unsaidNumber = int64(-1), int64(2002), int64(4294967294)
 
-// submit passes jobs to job_submit.lua in a real Lua 5.1, one process for all, and returns the resulting jobs.
+// submit passes jobs to job_submit.lua and returns the resulting jobs. All jobs run in one process of a real Lua
+// 5.1.
 func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
 }
 
-// submitAt does what submit does, with an accordion.lua of the site.
+// submitAt does what submit does, with `site` as the text of accordion.lua.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitWithFiles(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
@@ -43,8 +44,8 @@ func submitWithLimits(t testing.TB, nodes int, limits string, jobs []fields) []f
 	return submitWithFiles(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitWithFiles does what submit does, with these files next to the plug-in. The pool is a number of nodes, or the
-// nodes' names.
+// submitWithFiles does what submit does, with `files` in the folder of the plug-in. `pool` is a number of nodes, or
+// the nodes' names.
 func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
@@ -84,8 +85,8 @@ func submitWithFiles(t testing.TB, files map[string]string, pool string, jobs []
 	return results
 }
 
-// fresh adds the present second to the text of a file next to the plug-in, as if the sidecar had written the file
-// now. A text that has a second is returned unchanged.
+// fresh adds the current time to the text of a file in the plug-in's folder, as if the sidecar had written the file
+// now. It returns a text that already has a time unchanged.
 func fresh(name, text string) string {
 	if strings.HasPrefix(name, "accordion_") && !strings.HasPrefix(text, "-- second:") {
 		return limits.Dated(text, time.Now())
@@ -140,9 +141,9 @@ func parseFields(t testing.TB, out []byte) (results []fields) {
 // A requestWay is how a request reaches the plug-in.
 type requestWay struct {
 	job   func(word, text string) fields
-	named string // the place of the request, which messages name in addition to the planner's text
-	lead  string // text before the request in the request's line
-	never string // bytes that a text in this place cannot contain
+	named string // where the request was written; messages have this in addition to the planner's text
+	lead  string // the text before the request on the same line
+	never string // bytes that a request written there cannot contain
 }
 
 func requestWays(word string) map[string]requestWay {
@@ -156,7 +157,8 @@ func requestWays(word string) map[string]requestWay {
 	}
 }
 
-// asOption returns a job submitted with --ep= or --mold=, in the form in which slurmctld passes it to job_submit.lua.
+// asOption returns a job submitted with --ep= or --mold=, in the format in which slurmctld passes it to
+// job_submit.lua.
 func asOption(word, text string) fields {
 	return fields{"spank": "_SLURM_SPANK_OPTION_accordion_" + word + "=" + text}
 }
@@ -181,8 +183,8 @@ func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeTexts passes texts to the plug-in and compares the results with the planner's. It returns how many texts were
-// accepted, and how many there were.
+// judgeTexts passes texts to the plug-in and compares the results with the planner's. It returns how many texts
+// were accepted, and the number of all texts.
 func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -205,7 +207,7 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 		}
 		taken++
 		mark, length := moldable.Format(choices), choices[0].Total()
-		if strings.Contains(text, "=") { // the plug-in keeps a model unchanged
+		if strings.Contains(text, "=") { // the plug-in does not parse a model, so the request stays unchanged
 			mark = strings.Trim(text, " \t\r\n\v\f")
 		}
 		for _, ep := range choices {
@@ -221,8 +223,8 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 	return taken, len(texts)
 }
 
-// checkRefusal checks that the message is one short printable line, and equal to the planner's message except for the
-// place of the text.
+// checkRefusal checks that the message is one short printable line. Except for the place of the text it must equal
+// the planner's message.
 func checkRefusal(t *testing.T, text string, got fields, named string, want error) {
 	t.Helper()
 	said, _ := got["user"].(string)
@@ -370,7 +372,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 }
 
 // A line that looks like a request is accepted, rejected, or named in a message to the user. The first cases come
-// from found/21. A rule of OAR is tested with the same scripts.
+// from cmd/accordion/testdata/found/21-ep-line-forms. The test of OAR's admission rule uses the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	cases := eptest.Directives()
 	var jobs []fields
@@ -399,7 +401,8 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
-// TestScriptsThatWereOrdinaryJobsInSilenceAreRefused submits the scripts of found/21.
+// TestScriptsThatWereOrdinaryJobsInSilenceAreRefused submits the scripts of
+// cmd/accordion/testdata/found/21-ep-line-forms.
 func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
 	for name, says := range map[string]string{
 		"blank": "no blanks after the comma", "colon": `write "#EP 1x20s,2x20s"`, "equals": `write "#EP 1x20s,2x20s"`, "indented": `write "#EP 1x20s,2x20s"`,
@@ -561,7 +564,7 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 	}
 }
 
-// An operator may change a managed job as root may. The plug-in uses the sidecar's list of operators unless the
+// An operator may change a managed job, as root may. The plug-in uses the sidecar's list of operators unless the
 // list is old.
 func TestOnlyOperatorsMayChangeManagedJobs(t *testing.T) {
 	const denied = int64(2002)

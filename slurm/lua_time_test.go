@@ -12,7 +12,7 @@ import (
 
 var luaSeed = flag.Uint64("accordion.luaseed", 0, "the seed of hostile submissions to job_submit.lua; 0 is a new one each time")
 
-// A run is a repeated text. Texts of megabytes are written as a few runs.
+// A `run` is a text that is repeated. A few runs can represent a text of megabytes.
 type run struct {
 	text  string
 	times int
@@ -48,8 +48,8 @@ func took(job fields) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// timed submits jobs and measures the time of each submission. The plug-in finds the files of a sidecar that
-// manages all jobs and has listed 200 kinds of nodes.
+// timed submits jobs and measures the time of each submission. In its folder the plug-in finds the files of a
+// sidecar that manages all jobs and has listed 200 kinds of nodes.
 func timed(t testing.TB, jobs []fields) []fields {
 	t.Helper()
 	for _, job := range jobs {
@@ -142,7 +142,7 @@ var hostileUnits = []string{
 	"expand:", "EXPAND:7", "?", "afterok:1,", "accordion-", "accordion-grow-7", "grow-", ",accordion", "main,", "\x00", "\xff", "\x1b[2J", "\\", "\"", "echo\n", "_SLURM_SPANK_OPTION_accordion_ep=", "_SLURM_SPANK_OPTION_accordion_mold=1x1s\n",
 }
 
-// hostileText returns runs of at most the given bytes; half of the texts have about 64 KiB.
+// hostileText returns runs of at most `most` bytes. Half of the texts have about 64 KiB.
 func hostileText(random *rand.Rand, most int) runs {
 	left := random.IntN(most) + 1
 	if random.IntN(2) == 0 {

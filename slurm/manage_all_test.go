@@ -46,7 +46,7 @@ func gatedJobs(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
-// awaitGate waits until the gate has the given state, "open" or "shut", and the plug-in can read that.
+// awaitGate waits until the gate has the given state, "open" or "shut", and the plug-in can read this state.
 func awaitGate(t *testing.T, lab *lab.SlurmLab, stands string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the gate is "+stands, func() bool {
@@ -69,9 +69,9 @@ func releaseAll(p *process, flags ...string) string {
 	return fmt.Sprint(string(out), err)
 }
 
-// On an idle machine a job starts as early as without a sidecar. If other jobs wait, the job waits until it starts
-// by the plan. When the sidecar has died, Slurm may start all jobs within two minutes. The next sidecar puts the
-// jobs that still wait before the gate again.
+// On an idle machine a job starts as early as without a sidecar. If other jobs wait, the job waits until its
+// planned start. When the sidecar has died, Slurm may start all jobs within two minutes. The next sidecar moves the
+// jobs that still wait to the gate again.
 func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -81,7 +81,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("preflight says\n%s", says)
 	}
 	awaitGate(t, lab, "open")
-	lab.Run(t, "root", "rm", "-f", lab.Dir+"/home/alice/first", lab.Dir+"/home/alice/evolved", lab.Dir+"/home/bob/small") // of an earlier run
+	lab.Run(t, "root", "rm", "-f", lab.Dir+"/home/alice/first", lab.Dir+"/home/alice/evolved", lab.Dir+"/home/bob/small") // left by an earlier run
 	begin := time.Now()
 	lab.Submit(t, "alice", "date +%s%N >first", "-N1", "-t1")
 	lab.Await(t, time.Minute, "it has begun", func() bool { return lab.File("alice", "first") != "" })
@@ -93,13 +93,13 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("status says\n%s", says)
 	}
 
-	// With a queue no job may overtake another.
+	// While jobs wait, no job may overtake another.
 	evolving := lab.Submit(t, "alice", "#EP 2x10s,4x10s\nsleep 9\neval \"$(accordion step)\"\nsleep 5\necho done >evolved")
 	for range 6 {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
 	lab.Await(t, time.Minute, "jobs wait at the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
-	awaitGate(t, lab, "shut") // the plug-in reads the state of the gate separately, perhaps later than jobs begin to wait at the gate
+	awaitGate(t, lab, "shut") // the plug-in reads the state of the gate separately, perhaps after the first jobs wait at the gate
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := gatedJobs(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s overtook waiting jobs: %v", small, waits)
@@ -124,7 +124,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	}
 	lab.Await(t, 2*time.Minute, "the queue is Slurm's", func() bool {
 		if says := releaseAll(p); !strings.Contains(says, "jobs are given back") {
-			time.Sleep(2 * time.Second) // there is no event for the end of a lease
+			time.Sleep(2 * time.Second) // Slurm does not report the end of a lease
 			return false
 		}
 		return true
@@ -149,8 +149,8 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	p.stop()
 }
 
-// shortJobs returns 500 jobs of 1 to 60 s, two per second. Run times of 1 to 2 s are as frequent as those of 30 to 60
-// s. Most jobs need one node, and every eighth two to four.
+// shortJobs returns 500 jobs of 1 to 60 s, two per second. Run times of 1 to 2 s are as frequent as run times of 30
+// to 60 s. Most jobs need one node. Every eighth job needs two to four nodes.
 func shortJobs(seed uint64) []*submission {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var all []*submission
@@ -189,8 +189,8 @@ func turnarounds(t *testing.T, lab *lab.SlurmLab, all []*submission) []float64 {
 	return took
 }
 
-// Planning does not delay short jobs: the same jobs run under Slurm alone with its own settings, and in a partition
-// with manage = "all".
+// Planning does not delay short jobs. The test runs the same jobs under Slurm alone with its own settings, and in a
+// partition with manage = "all".
 func TestShortJobsDoNotPayForAWholePartition(t *testing.T) {
 	if !*long {
 		t.Skip("half an hour: -accordion.long")

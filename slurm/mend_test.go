@@ -11,8 +11,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// slurmWithLostNode returns a Slurm whose node n2 is allocated to no job until slurmctld is reconfigured. Each
-// reconfigure is a line in the file.
+// slurmWithLostNode returns a Slurm whose node n2 is allocated although no job holds it, until slurmctld is
+// reconfigured. It counts reconfigures as lines of a file.
 func slurmWithLostNode(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "reconfigured")

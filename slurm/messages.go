@@ -27,7 +27,8 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	return steps.MatchString(out.Stdout), nil
 }
 
-// Signal sends a signal with scancel: "B:URG" to the batch script only; without the prefix B: to all steps.
+// Signal sends a signal with scancel. "B:URG" goes to the batch script only. Without the prefix B: the signal goes
+// to all steps.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -46,11 +47,12 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	return nil
 }
 
-// Tell makes Slurm write a line to a running job's standard error (`scontrol notify`). This works on any file system,
-// and no process of Accordion's opens a user's file. An interactive job shows the line on its terminal. Slurm sends
-// the line to the job's first node by number. If the job has grown by a node with a lower number than the script's
-// node, the line is lost. A line sent before the script runs is also lost: during the prolog, or in the first second
-// on a busy machine. Slurm reports success in both cases.
+// Tell makes Slurm write a line to a running job's standard error (`scontrol notify`). This works on any file
+// system, and no process of Accordion opens a user's file. An interactive job shows the line on its terminal.
+//
+// Slurm sends the line to the job's lowest-numbered node. If the job has grown by a node with a lower number than
+// the script's node, the line is lost. A line is also lost if the script does not run yet: during the prolog, or in
+// the first second on a busy machine. Slurm reports success in all of these cases.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -65,8 +67,8 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return nil
 }
 
-// Programs reads the job's steps: each srun is one. A step that slurmctld has refused for a moment appears as
-// pending; its srun tries again.
+// Programs reads the job's steps. Each srun is a step. If slurmctld has refused a step for a moment, the step is
+// shown as pending and its srun tries again.
 func (s *System) Programs(ctx context.Context, job adapter.Key) (adapter.Programs, error) {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
@@ -93,17 +95,17 @@ func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time)
 	return nil
 }
 
-// notify runs scontrol notify with one argument for each word, because a console cannot pass a quoted text;
-// scontrol joins the words. notify names an array's task by its job id, because scontrol notify reads A_T as A,
+// notify runs scontrol notify with one argument for each word, because a console cannot pass a quoted text.
+// scontrol joins the words. notify names an array's task by its job id, because scontrol notify takes A_T as A,
 // which is another task.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
 	return s.Run.Scontrol(ctx, append([]string{"notify", fmt.Sprint(job.ID)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes the job's hosts file on its batch host (hostfile.Script) through a step of the job. So the write
-// happens as the job's user, on the batch host, with the file systems that are mounted there. The file's name
-// begins with the value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may
-// have the same number.
+// Publish writes the job's hosts file on its batch host (hostfile.Script), in a step of the job. Therefore the
+// job's user writes the file, with the file systems that are mounted on that host. The file's name begins with the
+// value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may have the same
+// number.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	if len(job.Nodes) == 0 {
 		return "", fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)

@@ -51,8 +51,8 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	heat := filepath.Join(t.TempDir(), "heat")
 	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
 	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // many ranks on two cores are slow
-	// These are numbers of iterations. A job may start up to 4 s before its planned second, and its first
-	// step is then longer. The silent job needs so many iterations that it still runs when it must shrink.
+	// These are numbers of iterations. A job may start up to 4 s before its planned second, which makes its first
+	// step longer. The silent job needs so many iterations that it still runs when it must shrink.
 	const steps, silent = 20, 32000
 
 	jobs, lengths := map[string]string{}, map[string]int{"steps": 3 * steps, "silent": silent}
@@ -113,7 +113,7 @@ func compile(t *testing.T, compiler string, arguments ...string) {
 	}
 }
 
-// install copies a program to where any user may run it.
+// install copies a program to a place where any user may run it.
 func install(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
@@ -125,8 +125,8 @@ func install(t *testing.T, from, to string) {
 	}
 }
 
-// checkRod checks that after all its starts on different nodes the MPI program's state is that of a single rank that
-// ran without a pause.
+// checkRod checks the state of the MPI program after all its starts on different nodes. The state must equal that
+// of a single rank that ran without a pause.
 func checkRod(t *testing.T, heat, rod string, iterations int) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "rod")

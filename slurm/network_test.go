@@ -13,8 +13,8 @@ func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
 	auditAtEnd(t, lab)
-	// The jobs run as on a host without the sidecar's socket: the first finds the address that the plug-in set, the
-	// second reads it from the file next to slurm.conf.
+	// The jobs run as on a host without the sidecar's socket. The first job gets the address from the plug-in, and
+	// the second reads it from the file in the folder of slurm.conf.
 	job := lab.Submit(t, "alice", `#!/bin/bash
 #EP 1x5s,3x5s,2x60s
 unset ACCORDION_SOCKET

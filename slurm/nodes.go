@@ -14,10 +14,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file frees nodes that Slurm has lost: nodes in use by no job, and idle nodes that Slurm never allocates. It
-// also wakes nodes that are powered down.
+// This file frees nodes that Slurm has lost: nodes that are in use although no job holds them, and idle nodes that
+// Slurm never allocates. It also wakes nodes that are powered down.
 
-// Leaked returns the nodes that are in use while no job of the snapshot holds them. A merge that races with the
+// Leaked returns the nodes that are in use although no job of the snapshot holds them. A merge that races with the
 // end of the parent job leaves such nodes. A single snapshot may also show such a node for a moment without a
 // fault.
 func Leaked(s *adapter.Snapshot) []string {
@@ -38,13 +38,13 @@ func Leaked(s *adapter.Snapshot) []string {
 
 const (
 	mendEvery = 500 * time.Millisecond
-	mendAfter = 3 // number of consecutive readings with a node in use by no job before Mend acts
+	mendAfter = 3 // Mend acts if a node is in use by no job in this number of consecutive readings
 )
 
-// Mend waits until each of the nodes is free or held by a job. If `nodes` is nil, that means all nodes of the pool.
-// It frees a node that stays in use by no job with `scontrol reconfigure`: slurmctld reads its configuration again
-// and rebuilds its node counts from its jobs. That takes milliseconds and does not affect jobs. After a successful
-// reconfigure Mend no longer waits for ending jobs, because an ending job may take minutes.
+// Mend waits until each of the nodes is free or held by a job. If `nodes` is nil, it waits for all nodes of the
+// pool. If a node stays in use by no job, Mend frees it with `scontrol reconfigure`: slurmctld reads its
+// configuration again and rebuilds its node counts from its jobs. That takes milliseconds and does not affect jobs.
+// After a successful reconfigure Mend no longer waits for ending jobs, because an ending job may take minutes.
 func (s *System) Mend(ctx context.Context, nodes []string) error {
 	mended := false
 	for sightings := 0; ; {
@@ -78,9 +78,9 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 }
 
 // reconfigure makes slurmctld rebuild its node counts, unless that was done a short time ago. It has two side
-// effects. slurmctld reads its files again, so changes of partitions made with scontrol are lost. And slurmctld
-// then assumes that the script of every job runs on the job's first node. reconfigure therefore fails while there
-// is a running job for which that is wrong.
+// effects. slurmctld reads its files again, so changes of partitions made with scontrol are lost. slurmctld then
+// also assumes that the script of every job runs on the job's first node. Therefore reconfigure fails if the script
+// of a running job runs on another node.
 func (s *System) reconfigure(ctx context.Context) error {
 	s.mending.Lock()
 	defer s.mending.Unlock()
@@ -102,8 +102,8 @@ func (s *System) reconfigure(ctx context.Context) error {
 }
 
 // scriptElsewhere returns a job whose script does not run on its first node, as can happen after a growth. It
-// returns 0 if there is no such job. It omits jobs whose first node slurmctld already takes for the script's node,
-// because a reconfigure does them no further harm.
+// returns 0 if there is no such job. It omits jobs for which slurmctld already assumes that the script runs on the
+// first node, because a reconfigure does them no further harm.
 func scriptElsewhere(jobs []output.Record) core.JobID {
 	for i := range jobs {
 		r := &jobs[i]
@@ -124,11 +124,13 @@ func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	})
 }
 
-// Repair passes nodes that are in use by no job to Mend. On nodes that a fresh reading shows as idle and usable it
-// clears the drain flag. The nodes do not have that flag, but the update makes slurmctld rebuild their allocation
-// state. That repairs nodes that Slurm 22.05 shows as idle but never allocates (after shrinks by NodeList=). Repair
-// does not clear the flag on lost nodes, because there it does not help and makes them look unresponsive to Mend. Nor
-// does it on nodes that an administrator has drained meanwhile.
+// Repair calls Mend for the nodes that are in use by no job. It clears the drain flag of the nodes that a new
+// reading shows as idle and usable. These nodes do not have the flag, but the update makes slurmctld rebuild their
+// allocation state. That repairs nodes that Slurm 22.05 shows as idle but never allocates (after shrinks by
+// NodeList=).
+//
+// Repair does not clear the flag of lost nodes, because that does not help, and Mend would then find the nodes
+// unresponsive. It also leaves nodes alone that an administrator has drained meanwhile.
 func (s *System) Repair(ctx context.Context, nodes []string) error {
 	doing := "nudging " + hostlist.Compact(nodes)
 	snapshot, err := s.Observe(ctx)
@@ -156,8 +158,9 @@ func (s *System) Repair(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// Slurm powers idle nodes down. It wakes them for jobs, but not for reservations. An expander that is granted on such
-// a node must not be merged before the node has booted: the node would never be woken.
+// Slurm powers idle nodes down. It wakes them for jobs, but not for reservations. An expander may be granted on a
+// node that is powered down. It must not be merged before the node has booted, because then Slurm would never wake
+// the node.
 
 var _ adapter.PowerManager = (*System)(nil)
 

@@ -13,11 +13,11 @@ import (
 // bootWindow limits how long a restart of slurmctld can stay unnoticed if no call failed during the restart.
 const bootWindow = 10 * time.Second
 
-// Observe reads the pool. The jobs are read some milliseconds before or after the nodes. A node counts as idle only
-// if Slurm shows it as idle and no job holds it.
+// Observe reads the pool. The jobs are read some milliseconds before or after the nodes. Therefore a node counts as
+// idle only if Slurm shows it as idle and no job holds it.
 //
-// The snapshot omits jobs that cannot use the pool. Running jobs and reservations that extend beyond the pool are
-// shown with their nodes in the pool only. A pending array is shown as its tasks, one job each (see
+// The snapshot omits jobs that cannot use the pool. If a running job or a reservation extends beyond the pool, the
+// snapshot shows only its nodes in the pool. For a pending array the snapshot has one job for each task (see
 // output.TaskShift).
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	at := time.Now()
@@ -55,7 +55,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
-	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide jobs and reservations from users until the settings (PrivateData) are known
+	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // until the settings (PrivateData) are known, hide jobs and reservations from users
 	if c, err := s.Within(ctx, bootWindow); err == nil {
 		s.writeNodes(in, c)
 		s.writeOperators(ctx, c)

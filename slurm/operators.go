@@ -10,12 +10,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// operatorsValid is how long a list of operators is used. Slurm prints the list with a line for each user of the
+// operatorsValid is how long a list of operators is used. To get the list, Slurm prints a line for each user of the
 // cluster.
 const operatorsValid = 30 * time.Second
 
-// writeOperators writes the users, other than root, who may change managed jobs, to the file that job_submit.lua
-// reads. While the list cannot be read, the plug-in trusts the last file for a quarter of an hour.
+// writeOperators writes the list of users, other than root, who may change managed jobs. job_submit.lua reads this
+// file. While the list cannot be read, the plug-in trusts the last file for a quarter of an hour.
 func (s *System) writeOperators(ctx context.Context, c output.Configuration) {
 	if s.config.Limits == "" {
 		return

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Operators act on managed jobs, on a real Slurm. Bob is an operator by his AdminLevel.
+// Operators change managed jobs on a real Slurm. Bob is an operator by his AdminLevel.
 func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
@@ -34,8 +34,8 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	})
 	lab.Await(t, time.Minute, "operators are written for the plug-in", func() bool { return exists(lab.Dir, "etc", "accordion_operators.lua") })
 
-	// Slurm's priorities and queue agree on their order. (sprio omits jobs that wait for a reservation in the
-	// future.)
+	// Slurm's priorities and `accordion queue` have the same order. sprio omits jobs that wait for a reservation in
+	// the future.
 	queue := func() (ids []string, all map[string]view.Entry) {
 		var q view.Queue
 		if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The SPANK plug-in does not parse the options: slurmctld rejects them by job_submit.lua. lua_test.go tests its
-// messages in general, without Slurm.
+// The SPANK plug-in does not parse the options. job_submit.lua does, so slurmctld rejects a wrong option.
+// lua_test.go tests the messages in general, without Slurm.
 func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)

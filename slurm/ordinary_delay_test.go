@@ -12,15 +12,15 @@ import (
 	"accordion/internal/lab"
 )
 
-// onePass is the number of seconds by which a job's start may differ between two runs of one workload: Slurm looks at
-// its whole queue every 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
+// onePass is the number of seconds by which a job's start may differ between two runs of one workload. Slurm looks
+// at its whole queue every 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
 const onePass = 30 + 3
 
-// Earlier jobs do not wait for later ones. The same ordinary jobs are submitted at the same seconds in two runs. In
-// one of them managed jobs follow when all ordinary jobs wait or run. Start times are those in Slurm's accounting.
+// Earlier jobs do not wait for later ones. Two runs submit the same ordinary jobs at the same seconds. In one of
+// the runs managed jobs follow when all ordinary jobs wait or run. Start times are those in Slurm's accounting.
 func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 	parallelUnlessLong(t)
-	bound := 2.0 * onePass // a moment of slowness can cost a whole pass
+	bound := 2.0 * onePass // a short slowness can cost a whole pass
 	m := mix{evolving: 3, moldable: 1, ordinary: 30, short: true, over: 10 * time.Second, after: 11 * time.Second}
 	if *long {
 		bound = onePass
@@ -59,7 +59,7 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	awaitNoJobs(t, lab, 15*time.Minute)
 	var rows []account
 	starts := map[string]float64{}
-	poll, patience := everySecond(func() bool { // slurmdbd learns of jobs with a delay
+	poll, patience := everySecond(func() bool { // slurmdbd receives jobs with a delay
 		rows = readAccounts(t, lab, since)
 		for _, r := range rows {
 			id := strconv.FormatInt(r.id, 10)
@@ -78,7 +78,8 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	return starts
 }
 
-// startedMeanwhile returns the jobs that started while a job waited too long: these jobs may be the cause.
+// startedMeanwhile returns the jobs that started while the job `late` waited too long, because they may be the
+// cause.
 func startedMeanwhile(all []*submission, starts map[string]float64, late *submission, by float64) string {
 	var lines []string
 	inOrder := slices.SortedFunc(slices.Values(all), func(a, b *submission) int { return cmp.Compare(starts[a.id], starts[b.id]) })

@@ -26,19 +26,19 @@ type jobState struct {
 	alone bool // squeue shows no other job of the user, such as an expander
 }
 
-// A peer is a program that people use with Slurm and that queries a job. The test checks its answer while the job
-// grows and shrinks.
+// A peer is a program that people use with Slurm and that queries a job. The test checks the program's answer while
+// the job grows and shrinks.
 //
-// Debian 12 has ClusterShell, Snakemake and slurmrestd: these run. The others are in neither Debian nor Go's module
-// proxy. The test runs the commands that they run, and parses the answers as they do. The commands come from submitit
-// (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py), and the Prometheus exporters of vpenso (users.go,
-// cpus.go) and rivosinc (exporter/jobs.go). slurm-drmaa and pyslurm call libslurm, as squeue and slurmrestd do, and
-// are not tried.
+// Debian 12 has ClusterShell, Snakemake and slurmrestd, and the test runs these. The other programs are in neither
+// Debian nor Go's module proxy. For them the test runs the commands that they run, and parses the output as they
+// do. The commands come from submitit (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py), and the Prometheus
+// exporters of vpenso (users.go, cpus.go) and rivosinc (exporter/jobs.go). slurm-drmaa and pyslurm are not tested.
+// They call libslurm, as squeue and slurmrestd do.
 type peer struct {
 	name, program string
-	ask           string // shell code; $JOB is the job
+	ask           string // shell code, in which $JOB is the job's id
 	judge         func(out string, is jobState, job string) error
-	counts        bool // the answer is a sum over all jobs, or all of the user's
+	counts        bool // the answer is a sum over all jobs, or over all jobs of the user
 }
 
 var peersOfSlurm = []peer{
@@ -51,8 +51,8 @@ var peersOfSlurm = []peer{
 printf 'GET /slurm/%s/job/%s HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Close\r\n\r\n' "${v#*/}" "$JOB" | slurmrestd -a rest_auth/local -s "$v" 2>/dev/null`, judgeREST, false},
 }
 
-// judgeSubmitit parses sacct's output as submitit does. The last of the job's own rows counts, and each state that
-// is not in the list means that the job has ended.
+// judgeSubmitit parses sacct's output as submitit does. The last of the job's own rows counts. A state that is not
+// in the list means that the job has ended.
 func judgeSubmitit(out string, is jobState, job string) error {
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 {
@@ -154,7 +154,7 @@ func (p peer) has(t *testing.T) bool {
 	return false
 }
 
-// shown returns what scontrol shows of a job.
+// shown returns the state of a job as scontrol shows it.
 func shown(t *testing.T, lab *lab.SlurmLab, job string) (is jobState) {
 	t.Helper()
 	text := runClient(t, lab, "scontrol", "-o", "show", "job", job)
@@ -211,7 +211,7 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 			out, said, err := lab.Exec("alice", "", "env", "JOB="+job, "PEERS="+filepath.Dir(groups), "bash", "-c", each.ask)
 			after := shown(t, lab, job)
 			if each.counts && !(before.alone && after.alone) {
-				continue // until it is merged, an expander is counted, too
+				continue // an expander is counted, too, until it is merged
 			}
 			if before.state != after.state || !slices.Equal(before.nodes, after.nodes) || before.cpus != after.cpus {
 				continue // the job changed meanwhile
@@ -265,7 +265,7 @@ func TestPeersSubmitJobsThatGrow(t *testing.T) {
 eval "$(accordion step)"
 srun -N2 -n2 hostname >hosts
 `
-	lab.Run(t, "alice", "rm", "-rf", "flow", "hosts") // of an earlier run
+	lab.Run(t, "alice", "rm", "-rf", "flow", "hosts") // left by an earlier run
 	out, said, err := lab.Exec("alice", dask, "sbatch")
 	job := regexp.MustCompile(`(\d+)`).FindString(out)
 	if err != nil || job == "" {

@@ -10,9 +10,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// attempts are what unprivileged users try. R is alice's managed job that runs, on node N. W is her managed job
-// that waits, and G one that has grown by the companion C. O is bob's ordinary job that waits, and S a job of his
-// that would share the cores of R. The flag `unguarded` means that without the plug-in Slurm permits the attempt.
+// attempts lists what unprivileged users try. These letters stand for jobs, and N for the node of R:
+//
+// R is alice's managed job that runs. W is her managed job that waits. G is her managed job that has grown by the
+// companion C. O is bob's ordinary job that waits. S is a job of bob's that would share the cores of R.
+//
+// The flag `unguarded` means that Slurm permits the attempt if the plug-in is not installed.
 var attempts = []struct {
 	user, command string
 	unguarded     bool
@@ -86,14 +89,14 @@ var attempts = []struct {
 	{"bob", "scontrol delete ReservationName=accordion-park", false},
 }
 
-// protectedJobs are jobs of alice's that neither she nor others may change, and the jobs of bob's that appear in the
-// attempts.
+// protectedJobs holds the jobs of alice that neither she nor others may change, and the jobs of bob that appear in
+// the attempts.
 type protectedJobs struct {
 	running, waiting, grown, companion, ordinary, sharing string
 	node                                                  string // the node of the running job
 }
 
-// startProtected starts the protectedJobs on a lab of four nodes, of which the second half has GPUs.
+// startProtected starts the protectedJobs on a lab of four nodes. The second half of the nodes has GPUs.
 func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	t.Helper()
 	lab := p.lab
@@ -132,7 +135,7 @@ func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	return jobs
 }
 
-// substitute returns the words of an attempt with the jobs' ids in place of the letters.
+// substitute returns the words of an attempt, with the letters replaced by the jobs' ids.
 func (j protectedJobs) substitute(command string) []string {
 	var all []string
 	for word := range strings.FieldsSeq(command) {
@@ -248,7 +251,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	early := evolving("sleep 600", "2x2m,4x2m", "2")
 	lab.Run(t, "alice", "scontrol", "release", early)
 	began(early)
-	p := serving(t, lab, "[overrun]\nleast = \"10m\"") // a long allowance, so that no job is ended because a busy machine is slow
+	p := serving(t, lab, "[overrun]\nleast = \"10m\"") // with a long allowance no job is ended because a busy machine is slow
 
 	late := evolving("sleep 600", "2x2m,4x2m", "2")
 	parked := func(job string) bool {
@@ -278,7 +281,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	}
 	lab.Run(t, "alice", "scancel", whole)
 
-	lab.Run(t, "alice", "rm", "-f", "shrunk") // of a run before
+	lab.Run(t, "alice", "rm", "-f", "shrunk") // left by an earlier run
 	shrunk := evolving(reportScript+"until [ -e shrunk ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
 	requeued := evolving("sleep 600", "2x2m,3x2m", "2")
 	grown := evolving("sleep 600", "2x4m", "2")
@@ -286,8 +289,8 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		began(job)
 		told(p, job, "started")
 	}
-	// The update is sent at the beginning of a second, so that the job requests its next step in the same
-	// second. The sidecar still expects the job to have the nodes that it loses now.
+	// The update is sent at the beginning of a second, so that the job requests its next step in the same second.
+	// At that time the sidecar still expects the job to have the nodes that the update removes.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {

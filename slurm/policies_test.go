@@ -13,18 +13,18 @@ import (
 	"accordion/internal/pairs"
 )
 
-// plannedBy returns lines of a sidecar's configuration.
+// plannedBy returns the lines of a sidecar's configuration that select a policy.
 func plannedBy(name string, protect int) string {
 	return fmt.Sprintf("[plan]\npolicy = %q\nprotect = %d", name, protect)
 }
 
-// Under easy-evolving a job starts when there is room for all of its profile, and only the first pending job has a
+// Under easy-evolving a job starts when there is room for all of its profile. Only the first pending job has a
 // reservation. The others get no promise of a start.
 func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
 	p := serving(t, lab, plannedBy("easy-evolving", 1))
-	lab.Run(t, "alice", "rm", "-f", "policies.gone") // of an earlier run
+	lab.Run(t, "alice", "rm", "-f", "policies.gone") // left by an earlier run
 	holds := lab.Submit(t, "alice", "while [ ! -e policies.gone ]; do sleep 0.2; done", "-N4", "-t2", "--exclusive")
 	lab.Await(t, time.Minute, "the first job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
 	evolve := func(profile string, seconds ...int) string {
@@ -37,7 +37,7 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 		}
 		return lab.Submit(t, "alice", script+"echo done >done.$SLURM_JOB_ID\n")
 	}
-	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site's ranking, too, puts the larger one first
+	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site's ranking, too, puts the larger job first
 	next := evolve("1x8s,2x8s", 6, 4)
 	p.awaitQueueExplanation(first, "It has the reservation")
 	p.awaitQueueExplanation(next, "Only the first of the queue has a reservation")
@@ -56,16 +56,16 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	}
 }
 
-// lengths multiplies the lengths of the jobs of pairs. Jobs of some seconds are short compared with the time that
-// Slurm takes to start and end a job, and their limits, in whole minutes, are much too long.
+// lengths is the factor by which the jobs of pairs are longer. Jobs of some seconds are short compared with the
+// time that Slurm takes to start and end a job. Their limits, which are whole minutes, are much too long.
 var lengths = flag.Int("accordion.lengths", 1, "how many times as long the jobs of pairs are")
 
-// alone is the name of the run by Slurm without Accordion. In it evolving jobs are rigid, with the largest number of
-// nodes of their profile.
+// alone is the name of the run by Slurm without Accordion. In that run evolving jobs are rigid, with the largest
+// number of nodes of their profile.
 const alone = "Slurm alone"
 
 // This test measures waiting times under each policy, while Slurm's own scheduler runs with its default settings,
-// and under Slurm alone. Each run has the same jobs at the same seconds. The test checks that all jobs ran, and
+// and under Slurm alone. All runs have the same jobs at the same seconds. The test checks that all jobs ran, and
 // prints the figures of the policies that -run selects. This command runs one lab after the other: go test ./slurm
 // -run InPairs/pairs -parallel 1 -timeout 4h -v -args -accordion.long. If jobs are eight times as long
 // (-accordion.lengths 8), a machine of two cores can run twelve labs at the same time (-parallel 12).
@@ -115,7 +115,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// runPairs runs a workload, with its evolving jobs as evolving or as rigid jobs.
+// runPairs runs a workload. If `rigid` is set, it submits the evolving jobs as rigid jobs.
 func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Run {
 	t.Helper()
 	all := make([]*submission, len(jobs))
@@ -153,7 +153,7 @@ func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []p
 	return ran
 }
 
-// submissionOf returns a job's submission to Slurm. It can submit an evolving job as a rigid one.
+// submissionOf returns a job's submission to Slurm. If `rigid` is set, it submits an evolving job as a rigid one.
 func submissionOf(j pairs.Job, rigid bool) *submission {
 	s := &submission{at: j.At, user: workloadUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
 		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}

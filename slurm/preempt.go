@@ -10,9 +10,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// Where the pool's partitions have a higher tier than other partitions over the same nodes (preempt/partition_prio),
-// Slurm cancels, requeues or suspends the jobs of those partitions for a managed job. The plan therefore ignores
-// those jobs.
+// The pool's partitions may have a higher tier than other partitions over the same nodes (preempt/partition_prio).
+// Then Slurm cancels, requeues or suspends the jobs of the other partitions for a managed job. The plan therefore
+// ignores those jobs.
 
 // preemptible reports whether Slurm preempts the job for managed jobs.
 func preemptible(c output.Configuration, r *output.Record, in output.Inventory, pool []string) bool {
@@ -28,8 +28,8 @@ func preemptible(c output.Configuration, r *output.Record, in output.Inventory, 
 	return !strings.HasPrefix(theirs.Preempt, "OFF") && theirs.Preempt != "" && !slices.ContainsFunc(in.Partitions, lowest)
 }
 
-// leaveOutPreemptible returns the jobs without those that Slurm would preempt. It marks nodes that only such jobs
-// hold as idle, and stores them with Cluster.GiveWay.
+// leaveOutPreemptible returns the jobs without the jobs that Slurm would preempt. It marks the nodes that only such
+// jobs hold as idle, and passes these nodes to Cluster.GiveWay.
 func (s *System) leaveOutPreemptible(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
 	c, err := s.Recent(ctx)
 	if err != nil || c["PreemptType"] == "" || c["PreemptType"] == "preempt/none" {

@@ -14,8 +14,8 @@ import (
 	"accordion/slurm/setup"
 )
 
-// Preflight checks everything on which the sidecar depends in the cluster, and changes nothing. It returns
-// findings with their remedies, fatal ones first, or none if there are no problems.
+// Preflight checks everything on which the sidecar depends in the cluster, and changes nothing. It returns findings
+// with their remedies, fatal ones first. It returns none if there are no problems.
 func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	var found []adapter.Finding
 	if found = s.checkHost(); len(found) > 0 && found[0].Severity == adapter.Fatal {
@@ -56,7 +56,8 @@ func (s *System) checkHost() []adapter.Finding {
 	return found
 }
 
-// Round returns how many seconds an ordinary job that could start may wait until Slurm's back-filling considers it.
+// Round returns how many seconds an ordinary job that could start may wait until Slurm's backfill scheduler
+// considers it.
 func (s *System) Round(ctx context.Context) (core.Time, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {
@@ -65,8 +66,8 @@ func (s *System) Round(ctx context.Context) (core.Time, error) {
 	return c.BackfillWait(), nil
 }
 
-// Guard returns how many seconds an ordinary job of the pool may hold its nodes past its limit: 30 s + OverTimeLimit
-// + KillWait. It returns core.Forever where limits are not enforced.
+// Guard returns for how many seconds after its limit an ordinary job of the pool may hold its nodes: 30 s +
+// OverTimeLimit + KillWait. It returns core.Forever if Slurm does not enforce limits.
 func (s *System) Guard(ctx context.Context) (core.Time, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {

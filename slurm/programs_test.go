@@ -188,7 +188,7 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 }
 
 // If slurmctld could not write the reason into the job's output, the job is not ended yet and the caller tries
-// again. A job without an output that Slurm writes to is ended immediately.
+// again. A job that has no such output is ended immediately.
 func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
 	for said, want := range map[string]bool{
 		"": true,

@@ -10,13 +10,15 @@ import (
 	"accordion/slurm/output"
 )
 
-// After a merge slurmctld counts the expander forever as a running job of its association and QOS. With a limit on
-// jobs, the owner cannot run another job after some growths. Only `scontrol reconfigure` corrects the count. The
-// sidecar runs that when no managed job runs, or without delay when a limit on jobs is near. It does not run it
-// while a job runs that would be harmed (see reconfigure), nor more often than Config.Reconfigure and countsEvery
-// allow.
+// After a merge slurmctld counts the expander forever as a running job of its association and QOS. If there is a
+// limit on jobs, the owner cannot run another job after some growths. Only `scontrol reconfigure` corrects the
+// count.
+//
+// The sidecar runs `scontrol reconfigure` when no managed job runs, or without delay when a limit on jobs is near.
+// It does not run it while it would harm a running job (see reconfigure), nor more often than Config.Reconfigure
+// and countsEvery allow.
 
-// countsEvery is the shortest pause between two corrections of the counts while no limit is near.
+// countsEvery is the shortest pause between two corrections of the counts if no limit is near.
 const countsEvery = 10 * time.Minute
 
 // recount makes slurmctld count its jobs again if a correction is due. A failure is retried after the next reading.

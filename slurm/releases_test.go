@@ -13,8 +13,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// Every run executes all real tests on this machine's own release of Slurm, and the test below on the other
-// releases, in parallel. `scripts/test --real --long` runs all tests on all releases.
+// Every run of the tests executes all real tests on this machine's own release of Slurm. In parallel it executes
+// the test below on the other releases. `scripts/test --real --long` runs all tests on all releases.
 
 func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	for _, release := range []string{"20.11", "24.11", "26.05"} {
@@ -38,7 +38,8 @@ var releaseSizes = []int{2, 5, 3}
 
 func runRelease(t *testing.T, release string) {
 	lab := lab.Slurm(t, 10, lab.Release(release), lab.Users("alice", "bob"))
-	// The lab logs what it lacks. For example, Slurm 20.11 binds nothing with control groups of version 2.
+	// The lab logs which features it lacks. For example, Slurm 20.11 does not bind tasks with control groups of
+	// version 2.
 	w := &releaseRun{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
 	t.Cleanup(w.logJournal)
@@ -80,8 +81,9 @@ func runRelease(t *testing.T, release string) {
 }
 
 // taskReportScript is a script of three steps. In each step it prints its nodes according to its environment and to
-// squeue, and each of its tasks prints its cores and devices. If a task may open a device, the error is that the
-// device has no driver. The srun of 20.11 sometimes loses its connection to a task, also without Accordion.
+// squeue, and each of its tasks prints its cores and devices. If a task has permission to open a device, the error
+// is that the device has no driver. The srun of 20.11 sometimes loses its connection to a task, also without
+// Accordion.
 const taskReportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
@@ -110,7 +112,8 @@ tell
 sleep 9
 `
 
-// assertRefused submits an invalid job. The output must have one line with the reason, and sbatch's own second line.
+// assertRefused submits an invalid job. sbatch must print exactly two lines: one with the reason, and its own
+// second line.
 func (w *releaseRun) assertRefused(script string, says ...string) {
 	w.Helper()
 	id, said, err := w.lab.Sbatch("alice", script)
@@ -151,12 +154,12 @@ func (w *releaseRun) awaitStep(job string, step int) string {
 // companionName returns the name that all companions of a job have.
 func companionName(job string) string { return adapter.Prefix + "with-" + job }
 
-// output returns what the job of any user has printed so far.
+// output returns what the job, of either user, has printed so far.
 func (w *releaseRun) output(job string) string {
 	return outputOf(w.lab, "alice", job) + outputOf(w.lab, "bob", job)
 }
 
-// killInAGrowth kills the sidecar with kill -9 as soon as one of the jobs grows, and starts another one.
+// killInAGrowth kills the sidecar with kill -9 as soon as one of the jobs grows, and starts another sidecar.
 func (w *releaseRun) killInAGrowth(jobs ...string) {
 	w.Helper()
 	w.lab.Await(w.T, time.Minute, "a job grows", func() bool {
@@ -262,7 +265,8 @@ func (w *releaseRun) accountedNodes(job string, happened []entry) []string {
 	return lists
 }
 
-// assertGrewAsOwner checks that the allocations by which a job grew belong to its owner, whose limits apply to them.
+// assertGrewAsOwner checks that the allocations by which a job grew belong to the job's owner, whose limits apply
+// to them.
 func (w *releaseRun) assertGrewAsOwner(owner, allocations string) {
 	w.Helper()
 	found := 0

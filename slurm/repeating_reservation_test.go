@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// found/17: SDSC Expanse reserves nodes for a course with flags=DAILY
+// SDSC Expanse reserves nodes for a course with flags=DAILY
 // (https://github.com/sdsc/sdsc-summer-institute-2022). The test uses HOURLY, which repeats sooner.
 func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T) {
 	t.Parallel()
@@ -35,8 +35,9 @@ func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T)
 	assertClean(t, p)
 }
 
-// maintenanceAhead submits a job whose profile fits before another reservation, but not its whole time limit: it
-// waits with a reason, and the sidecar does not attempt to start it repeatedly.
+// maintenanceAhead submits a job that starts before another reservation if only its profile counts, but whose time
+// limit reaches into that reservation. The job waits with a reason, and the sidecar does not attempt to start it
+// repeatedly.
 func maintenanceAhead(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
@@ -60,7 +61,7 @@ func maintenanceAhead(t *testing.T, p *process) {
 	lab.Run(t, "root", "scontrol", "delete", "ReservationName=repair")
 }
 
-// refusals returns the number of failed calls for a reservation since an instant.
+// refusals returns the number of failed calls of Reserve since an instant.
 func refusals(p *process, since time.Time) (n int) {
 	for _, e := range p.journalSince(since) {
 		if e.Verb == "reserve" && strings.HasPrefix(e.Outcome, "failed") {

@@ -13,10 +13,10 @@ import (
 // disks.
 const scratch = "GresTypes=gpu,tmp\nNodeName=n[1-2] Gres=tmp:350G"
 
-// assertRequestsAsWritten runs two jobs that write numbers as many public scripts do. One requests --gres=tmp:10G
-// (found/13): this job starts and grows by companions, which have the same amount per node. The other job has -c 1
-// (found/26), which Slurm since 23.11 prints as cpu=1 among the resources of each task. That job grows like any job
-// without generic resources, and its srun runs on all of its nodes.
+// assertRequestsAsWritten runs two jobs that write numbers as many public scripts do. One job requests
+// --gres=tmp:10G. It starts, and grows by companions with the same amount per node. The other job has -c 1, which
+// Slurm since 23.11 prints as cpu=1 among the resources of each task. It grows like any job without generic
+// resources, and its srun runs on all of its nodes.
 func assertRequestsAsWritten(t *testing.T, lab *lab.SlurmLab) {
 	lab.Clear(t)
 	lab.Do(t, "serve")

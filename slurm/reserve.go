@@ -14,14 +14,15 @@ import (
 	"accordion/slurm/output"
 )
 
-// Reserve creates or changes a reservation. Slurm refuses it when a job holds one of the nodes and that job's limit
-// ends after the reservation's start. This refusal keeps Slurm's own back-filling and the sidecar apart. With
-// OverManaged, Slurm does not check which jobs hold the nodes (IGNORE_JOBS), because the caller has checked them.
+// Reserve creates or changes a reservation. Slurm refuses the reservation if a job holds one of the nodes and the
+// job's limit ends after the reservation's start. This refusal prevents conflicts between Slurm's own backfill
+// scheduler and the sidecar. With OverManaged, Slurm does not check which jobs hold the nodes (IGNORE_JOBS),
+// because the caller has checked them.
 //
 // The sidecar's reservations may overlap each other (OVERLAP). A job can start in its own reservation although
-// another one begins on the same nodes before the job's limit, because the plan ends the job before then. Without the
-// flag Slurm would not allocate those nodes to the job. The flag would also permit reservations that overlap those of
-// other users. Reserve itself refuses these.
+// another reservation begins on the same nodes before the job's limit, because the plan ends the job before that.
+// Without the flag Slurm would not allocate those nodes to the job. The flag would also permit reservations that
+// overlap those of other users, so Reserve itself refuses these.
 //
 // If the start is in the past, the reservation starts now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
@@ -64,8 +65,8 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return err
 }
 
-// conflicting returns a reservation that is not the sidecar's on one of r's nodes within r's time, or nil if there is
-// none.
+// conflicting returns a reservation that does not belong to the sidecar, is on one of r's nodes, and overlaps r's
+// time. It returns nil if there is none.
 func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
 	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
@@ -77,10 +78,10 @@ func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Rese
 	return nil
 }
 
-// probes returns temporary reservations that must be created before `old` is changed to `r`. Slurm checks which jobs
-// hold the nodes only when it creates a reservation. An update that adds nodes or moves the start to an earlier time
-// succeeds in any case. Therefore the added part is created first, under another name, and deleted after the update.
-// Until then both reservations keep the nodes.
+// probes returns temporary reservations that must be created before `old` is changed to `r`. Slurm checks which
+// jobs hold the nodes only when it creates a reservation. It does not refuse an update that adds nodes or moves the
+// start to an earlier time. Therefore the added part is created first, under another name, and deleted after the
+// update. Until then both reservations keep the nodes.
 func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	if r.OverManaged {
 		return nil // jobs that hold the nodes do not matter
@@ -89,7 +90,7 @@ func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	probe := r
 	has := hostlist.Set(old.Nodes)
 	if old.OverManaged {
-		has = nil // the jobs that hold its nodes were never checked
+		has = nil // Slurm never checked which jobs hold the nodes of the old reservation
 	}
 	isNew := func(n string) bool { return !has[n] }
 	probe.Name = r.Name + "-more"
@@ -129,9 +130,9 @@ func checkReservation(r adapter.Reservation) error {
 	return nil
 }
 
-// purge returns the flag with which Slurm deletes an active reservation that had no running or pending job for the
-// time r.Idle (rounded up to a minute; Slurm checks every 30 s). The flag cannot be set in the same update in which
-// another flag is removed.
+// purge returns a flag for a reservation. With this flag Slurm deletes the active reservation after it had no
+// running or pending job for the time `r.Idle`, rounded up to a minute. Slurm checks this every 30 s. The flag
+// cannot be set in an update that removes another flag.
 func purge(r adapter.Reservation) string {
 	return "PURGE_COMP=" + output.Minutes(r.Idle)
 }
@@ -201,7 +202,7 @@ func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error
 
 // Reserved implements release.System.
 func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error) {
-	records, err := s.Jobs.List(ctx) // jobs are read before reservations, so that the reservation of a job that starts in between still counts as used
+	records, err := s.Jobs.List(ctx) // jobs are read before reservations; so if a job starts in between, its reservation still counts as used
 	if err != nil {
 		return nil, nil, err
 	}

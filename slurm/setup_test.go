@@ -14,8 +14,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// The lines that setup prints, added to slurm.conf as instructed, prepare a cluster that never had Accordion.
-// Undoing them leaves the folder of slurm.conf as it was.
+// The test adds the lines that setup prints to slurm.conf, as instructed. They prepare a cluster that never had
+// Accordion. After they are undone, the folder of slurm.conf is as it was.
 func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	t.Parallel()
 	l := lab.Slurm(t, 2, lab.Fast(), lab.NoPlugin(), lab.Config("BatchStartTimeout=10\nSchedulerParameters=bf_interval=10"))
@@ -84,8 +84,8 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	}
 }
 
-// set replaces the line of slurm.conf with the same key. In a partition's line it changes the settings before "…" to
-// those after.
+// set replaces the line of slurm.conf that has the same key. In a partition's line it replaces the settings before
+// "…" by the settings after it.
 func set(t *testing.T, path, line string) {
 	t.Helper()
 	old, err := os.ReadFile(path)
@@ -112,7 +112,7 @@ func reconfigure(t *testing.T, l *lab.SlurmLab) {
 	c := exec.CommandContext(t.Context(), "scontrol", "reconfigure")
 	c.Env = l.Env()
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Logf("scontrol reconfigure: %v: %s", err, out) // the loop runs it again
+		t.Logf("scontrol reconfigure: %v: %s", err, out) // the loop tries again
 	}
 }
 

@@ -23,8 +23,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// long is the flag that selects the complete form of tests that otherwise take a sample, with bounds that hold only
-// on an otherwise idle machine: go test ./slurm -args -accordion.long
+// long is the flag that selects the complete form of tests. Otherwise these tests run a sample. The bounds of the
+// complete form hold only on an idle machine: go test ./slurm -args -accordion.long
 var long = flag.Bool("accordion.long", false, "walk through everything, and judge times strictly")
 
 // process is an `accordion serve` that the test starts, kills and restarts.
@@ -33,19 +33,19 @@ type process struct {
 	lab    *lab.SlurmLab
 	config string
 	log    string
-	within []string // a command that starts the sidecar, if not started directly
+	within []string // a command that runs the sidecar's command; empty if the sidecar is started directly
 	flags  []string // flags of serve besides --config
 	pid    int
 	ended  chan struct{} // closed when the process has ended
 
 	since    time.Time
 	audited  bool         // whether everything since the first start was audited
-	unjudged []audit.Kind // kinds of findings that the test causes on purpose
+	unjudged []audit.Kind // kinds of audit findings that the test causes on purpose
 }
 
-// serving starts a sidecar for the lab. `more` has lines of the sidecar's configuration, beginning in section
-// [slurm]. When the test ends, `accordion audit` must find nothing in the time since the sidecar's start, and the
-// sidecar is stopped.
+// serving starts a sidecar for the lab. `more` holds lines of the sidecar's configuration, beginning in section
+// [slurm]. When the test ends, `accordion audit` checks the time since the sidecar's start and must find nothing.
+// Then the sidecar is stopped.
 func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
@@ -66,8 +66,8 @@ func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	return p
 }
 
-// audit fails the test if `accordion audit` finds anything in the time since the sidecar's first start. Further
-// calls of audit do nothing.
+// audit fails the test if `accordion audit` finds anything in the time since the sidecar's first start. Only the
+// first call does this.
 func (p *process) audit() {
 	p.t.Helper()
 	if !p.audited {
@@ -78,7 +78,7 @@ func (p *process) audit() {
 
 func (p *process) socket() string { return filepath.Join(p.lab.Dir, "run", "accordion.sock") }
 
-// start starts another sidecar and waits until it has read its journal and accepts sessions, or has ended.
+// start starts another sidecar. It waits until the sidecar has read its journal and accepts sessions, or has ended.
 func (p *process) start() {
 	p.t.Helper()
 	c := p.command(context.Background()) // the sidecar outlives the test's context; Cleanup stops it
@@ -177,7 +177,7 @@ func (p *process) accordion(command ...string) string {
 	return string(out)
 }
 
-// view returns what `accordion status --json` shows of a job, or nil if the job is not a managed one.
+// view returns a job from `accordion status --json`, or nil if the job is not a managed one.
 func (p *process) view(job string) *view.Job {
 	p.t.Helper()
 	var v view.Status
@@ -210,7 +210,7 @@ func (p *process) journal(job string) []entry {
 	return entries(p.t, p.accordion("journal", "--json", "--job", job))
 }
 
-// journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the
+// journalSince returns the journal's entries of all jobs since an instant, in order. Tests use a lab one after the
 // other, so the complete journal also has events of earlier tests.
 func (p *process) journalSince(since time.Time) []entry {
 	p.t.Helper()
@@ -265,8 +265,9 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// runClient runs a Slurm client as root, directly and without slurm-lab, which is faster for polling. It tries
-// again while slurmctld does not answer, as for a moment while it reads its configuration.
+// runClient runs a Slurm client as root. It runs the client directly, because that is faster for polling than
+// slurm-lab. It tries again while slurmctld does not answer, which happens for a moment when slurmctld reads its
+// configuration.
 func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -287,8 +288,8 @@ func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	}
 }
 
-// retryAs repeats a user's command until Slurm accepts it, and returns its output: on a busy machine Slurm calls idle
-// nodes busy for a moment, and rejects changes of a job until it has the job's id in the database.
+// retryAs repeats a user's command until Slurm accepts it, and returns its output. On a busy machine Slurm reports
+// idle nodes as busy for a moment. It also rejects changes of a job until it has the job's id in the database.
 func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (out string) {
 	t.Helper()
 	said := ""
@@ -306,7 +307,7 @@ func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (o
 }
 
 // awaitAllEnded waits until the sidecar has recorded the end of every job and has nothing in progress. The sidecar
-// learns of an end only by its next reading.
+// finds out that a job has ended only by its next reading.
 func awaitAllEnded(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
@@ -318,7 +319,7 @@ func awaitAllEnded(t *testing.T, p *process) {
 				return false
 			case e.Verb == "started" && e.Args["ends"] != nil:
 				runs[e.Job] = true
-			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // recorded some seconds after a reading first lacked the job
+			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // these are recorded some seconds after the first reading without the job
 				delete(runs, e.Job)
 			}
 		}
@@ -326,8 +327,8 @@ func awaitAllEnded(t *testing.T, p *process) {
 	})
 }
 
-// assertClean checks that no reservation of the sidecar's and no job is left, and that every node is idle. It also
-// runs a job on all nodes, to show that each can be used.
+// assertClean checks that no job and none of the sidecar's reservations are left, and that every node is idle. It
+// also runs a job on all nodes, to show that each can be used.
 func assertClean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
@@ -338,8 +339,8 @@ func assertClean(t *testing.T, p *process) {
 				tryClient(lab, "scontrol", "-o", "show", "node"))
 		}
 	}()
-	// A job that ended while its nodes were lost stays, with its nodes, until slurmctld is reconfigured. The
-	// sidecar does that at most once a minute.
+	// If a job ended while its nodes were lost, Slurm keeps the job, with its nodes, until slurmctld is
+	// reconfigured. The sidecar reconfigures slurmctld at most once a minute.
 	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(reservations(t, lab), adapter.Prefix)
@@ -354,8 +355,8 @@ func assertClean(t *testing.T, p *process) {
 	})
 }
 
-// reservations returns the reservations that Slurm shows, except three that may stay: Park, in which managed jobs
-// wait, the lease, and Left, which a stopped sidecar leaves for a minute.
+// reservations returns the reservations that Slurm shows. It omits three that may stay: `Park`, in which managed
+// jobs wait; the lease; and `Left`, which a stopped sidecar leaves for a minute.
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder

@@ -28,7 +28,7 @@ func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) 
 	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, manyClients)
-	lab.Run(t, "bob", "rm", "-f", "log", "cancelled") // of an earlier run
+	lab.Run(t, "bob", "rm", "-f", "log", "cancelled") // left by an earlier run
 	array := lab.Submit(t, "bob", `#!/bin/bash
 #EP 1x1m,2x20s
 echo begin >>log
@@ -98,7 +98,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 	} {
 		job, said, err := lab.Sbatch("carol", walkScript(test.ep, 2), test.option)
 		if err != nil && (strings.Contains(said, test.says) || strings.Contains(said, "Requested node configuration is not available")) {
-			continue // the plug-in rejected the job, because an earlier sidecar of the lab had listed the nodes
+			continue // the plug-in rejected the job, because it still had an earlier sidecar's list of the nodes
 		}
 		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
 			return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", job), test.says)

@@ -14,8 +14,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// siteLab returns a lab configured like most sites, with six nodes and a user in each account. lines changes its
-// settings for this test.
+// siteLab returns a lab configured like most sites, with six nodes and a user in each account. `lines` holds the
+// settings that this test changes.
 func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	t.Helper()
 	lab := lab.TakeSlurm(t, 6, lab.Users("alice", "bob", "carol"), lab.Fast())
@@ -109,8 +109,8 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	assertClean(t, p)
 }
 
-// setLimit sets a limit of an association or a QOS. The returned function removes it; otherwise the end of the test
-// does.
+// setLimit sets a limit of an association or a QOS. The returned function removes the limit. If it is not called,
+// the end of the test removes the limit.
 func setLimit(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift func()) {
 	t.Helper()
 	set := func(limit string) { lab.Run(t, "root", "sacctmgr", "-Qi", "modify", kind, name, "set", limit) }
@@ -157,7 +157,7 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	lab.Run(t, "bob", "scancel", other)
 	assertSizes(t, lab, "bob", job, 1, 3)
 	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
-	if len(tries) > 2 { // the first attempt may be made before the sidecar has read the usage of the limit
+	if len(tries) > 2 { // the sidecar may make the first attempt before it has read how much of the limit is used
 		t.Errorf("it was tried without a check: %v", tries)
 	}
 

@@ -11,8 +11,8 @@ import (
 )
 
 // unsoundGrowth is a script that grows a job by hand, as root, in a way that Accordion does not use. The job grows
-// from n1 to n2, starts a task on each CPU of both nodes, and shrinks. The last line of output is the result. Slurm's
-// messages are on standard error.
+// from n1 to n1 and n2, starts a task on each CPU of both nodes, and shrinks. The last line of output is the
+// result. Slurm's messages go to standard error.
 const unsoundGrowth = `
 way=$1 cpus=$2 job= e=
 trap 'scancel $job $e 2>/dev/null; cd /; rm -rf "$folder"' EXIT

@@ -21,7 +21,7 @@ type row struct {
 	Setting string      `json:"setting"`
 	Plain   bool        `json:"plain,omitempty"`
 	Auto    growth.Kind `json:"auto"`              // how jobs grow according to preflight
-	Refused string      `json:"refused,omitempty"` // why preflight tries no way to grow
+	Refused string      `json:"refused,omitempty"` // why preflight refuses to serve and tries no way to grow
 	Ways    []result    `json:"ways,omitempty"`
 }
 
@@ -104,7 +104,8 @@ func TestTheGuideHasTheTableOfSettings(t *testing.T) {
 	}
 }
 
-// printed returns the table of all releases and, below it, the reasons to which its letters refer.
+// printed returns the table of all releases. Below the table it lists the reasons to which the letters in the table
+// refer.
 func printed(all []table) string {
 	var text, reasons strings.Builder
 	text.WriteString("| setting | growth by | " + strings.Join(releases, " | ") + " |\n|---|---|" + strings.Repeat("---|", len(releases)) + "\n")

@@ -22,7 +22,7 @@ type setting struct {
 	lines string // lines of slurm.conf; LAB is the lab's folder
 }
 
-// mainPartition returns the line of the pool's partition with another way to share nodes.
+// mainPartition returns slurm.conf's line for the pool's partition, with the setting `how` for sharing nodes.
 func mainPartition(how string) string {
 	return "PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE DefaultTime=10 State=UP " + how
 }
@@ -35,7 +35,7 @@ const (
 	preempted = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
 )
 
-// settings are the settings in the guide's table. Each is added to the site-like lab unless it is plain.
+// settings lists the settings in the guide's table. Each is added to the site-like lab unless it is plain.
 var settings = []setting{
 	{name: "as most sites are: cores bound, memory given, GPUs, Contain, `OverSubscribe=YES:2`"},
 	{name: "… `OverSubscribe=NO`", lines: mainPartition("OverSubscribe=NO")},
@@ -57,8 +57,8 @@ var settings = []setting{
 	{name: "… no slurmdbd", plain: true, lines: noLedger},
 }
 
-// Preflight tries each way to grow under each setting on this machine's own release; with -accordion.long on all
-// releases. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
+// Preflight tries each way to grow under each setting on this machine's own release, and with -accordion.long on
+// all releases. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
 func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 	t.Parallel()
 	for _, release := range releases {
@@ -70,7 +70,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 				}
 				options = append(options, lab.Release(release))
 			}
-			// The labs wait most of the time, so three labs share the settings.
+			// The labs wait most of the time, so the settings are divided among three labs.
 			plain := slices.IndexFunc(settings, func(s setting) bool { return s.plain })
 			shares := [][]setting{settings[:plain/2], settings[plain/2 : plain], settings[plain:]}
 			tables := make([]table, len(shares))
@@ -104,7 +104,8 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 	}
 }
 
-// ownRelease returns the release installed where the tests run: Debian 12's, or that of a world of slurm-lab.
+// ownRelease returns the release of Slurm installed where the tests run: that of Debian 12, or that of a slurm-lab
+// world.
 func ownRelease(t *testing.T) string {
 	t.Helper()
 	lab.NeedSlurm(t)
@@ -115,7 +116,7 @@ func ownRelease(t *testing.T) string {
 	return strings.Join(strings.Split(strings.TrimPrefix(strings.TrimSpace(string(said)), "slurm-wlm "), ".")[:2], ".")
 }
 
-// trySettings returns the results of some settings, in a lab of their kind.
+// trySettings tries some settings in one lab, and returns the results. The settings must all be plain or all not.
 func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	options = append(slices.Clone(options), lab.Fast())
 	if some[0].plain {
@@ -140,11 +141,11 @@ func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	return all
 }
 
-// resetNodes removes what a growth by hand may have left: jobs, and the drain of nodes on which these jobs failed.
-// Some leftovers disappear only when slurmctld restarts.
+// resetNodes removes what a growth by hand may have left: jobs, and the DRAIN state of nodes on which these jobs
+// failed. Some leftovers disappear only when slurmctld restarts.
 func resetNodes(lab *lab.SlurmLab) {
 	_, _, _ = lab.Exec("root", "", "scancel", "--partition=main,shared")
-	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // fails for a node that is not drained, which is no problem
+	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // the error for a node that is not drained does not matter
 }
 
 // preflightLine is a line of preflight --try --json: a finding, or a way to grow.
@@ -184,8 +185,8 @@ func preflightRow(t *testing.T, lab *lab.SlurmLab, s setting) row {
 
 var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
 
-// trialStages match the message about a way that was tried and failed. The message about a way that Accordion does
-// not try begins differently.
+// trialStages matches the message about a way that was tried and failed. The message about a way that Accordion
+// does not try begins differently.
 var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
 
 func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {
@@ -195,7 +196,7 @@ func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {
 	case w.Works:
 		r.Bound = strings.HasSuffix(w.Why, "each on its own CPU")
 	case trialStages.MatchString(w.Why):
-		r.Why = regexp.MustCompile(`\d+`).ReplaceAllString(w.Why, "N") // job ids and times
+		r.Why = regexp.MustCompile(`\d+`).ReplaceAllString(w.Why, "N") // the numbers are job ids and times
 	default:
 		r.Why = w.Why
 		r.Slurm = byHand(t, lab, w.Way)

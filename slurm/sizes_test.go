@@ -13,7 +13,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// restartWithSizes restarts the sidecar with another rule for the sizes of moldable jobs.
+// restartWithSizes restarts the sidecar with another rule for choosing the sizes of moldable jobs.
 func (p *process) restartWithSizes(rule string) {
 	p.t.Helper()
 	p.stop()
@@ -44,7 +44,7 @@ func (p *process) awaitPlannedSize(job string, nodes int) *status.SizeExplanatio
 	return x.Sizes
 }
 
-// assertPromisesKept checks that only Slurm's delays broke promises to the job.
+// assertPromisesKept checks that promises to the job were broken, if at all, only by Slurm's delays.
 func (p *process) assertPromisesKept(job string) {
 	p.t.Helper()
 	said := p.accordion("journal", "--json", "--job", job)
@@ -53,7 +53,7 @@ func (p *process) assertPromisesKept(job string) {
 	}
 }
 
-// sizesAtStart returns the figures from the journal by which a moldable job's size was chosen.
+// sizesAtStart returns the figures by which a moldable job's size was chosen, as the journal has them.
 func (p *process) sizesAtStart(job string) (sized view.AllowedSizes) {
 	p.t.Helper()
 	for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
@@ -71,16 +71,17 @@ func (p *process) sizesAtStart(job string) (sized view.AllowedSizes) {
 	return sized
 }
 
-// The reference size of the list is 4 nodes. The model's reference size is 19 nodes, where nodes x (0.05 +
-// 0.95/nodes)^2 is least.
+// The reference size of the list is 4 nodes. The reference size of the model is 19 nodes, the number of nodes for
+// which nodes x (0.05 + 0.95/nodes)^2 is smallest.
 const (
 	byList  = "--comment=mold=2x300s|4x200s|8x160s"
 	byModel = "--comment=mold=amdahl:p=0.95,t1=20m,nodes=1-24"
 	onSome  = "echo on $SLURM_JOB_NUM_NODES; sleep 2"
 )
 
-// Rigid, moldable and evolving jobs run on a machine of 24 nodes, idle and full, by the default rule and by other
-// rules that are set while the jobs wait. Each job gets the size that `accordion explain` showed.
+// Rigid, moldable and evolving jobs run on 24 nodes, which are first idle and then full. The sidecar uses the
+// default rule, and other rules that are set while the jobs wait. Each job gets the size that `accordion explain`
+// showed.
 func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -98,7 +99,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	list := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
 	model := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byModel)
 	evolving := lab.Submit(t, "alice", onSome+"00", "-H", "-N2", "-t5", "--comment=ep=2x10s,4x20s")
-	var behind []string // these jobs request three times the machine, so each user's share is small, before and after the end of the job that holds it
+	var behind []string // these jobs request three times the machine, so each user's share is small, both before and after the job that holds the machine ends
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "alice", "sleep 600", "-H", "-N2", "-t5", "--comment=ep=24x1m"))
 	}
@@ -130,8 +131,8 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	}
 	lab.Await(t, time.Minute, "the evolving job grows", func() bool { return strings.Contains(p.accordion("journal", "--job", evolving), "grew: ") })
 	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
-	// Only entries since this test began count, because the lab's journal also has earlier tests, which may have
-	// broken promises.
+	// Only journal entries since this test began count, because the lab's journal also has entries of earlier
+	// tests, which may have broken promises.
 	for _, job := range append([]string{alone, list, model, evolving}, behind...) {
 		p.assertPromisesKept(job)
 	}
@@ -139,7 +140,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 }
 
 // This test measures how long many moldable jobs wait on an idle machine by two rules: the default rule, and the
-// rule by which each job takes the size on which it ends first. It checks no bounds. docs/sizes.md has its figures.
+// rule that gives each job the size with the earliest end. It checks no bounds. docs/sizes.md has its figures.
 func TestHowLongAFloodOfMoldableJobsWaits(t *testing.T) {
 	if !*long {
 		t.Skip("five minutes of a real Slurm: give -accordion.long")

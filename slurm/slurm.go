@@ -18,9 +18,9 @@ import (
 	"accordion/slurm/resize"
 )
 
-// Config selects the managed part of a cluster and says how to reach it.
+// Config selects the managed part of a cluster and how to reach the cluster.
 type Config struct {
-	// Partitions names the partitions, at least one, whose nodes are the pool. Jobs and reservations of
+	// Partitions names the partitions whose nodes are the pool. At least one is required. Jobs and reservations of
 	// other partitions on these nodes are read, too.
 	Partitions []string
 	// Conf is the path of slurm.conf. "" means SLURM_CONF from the environment, or the clients' own default.
@@ -37,9 +37,9 @@ type Config struct {
 	// Clients limits the client programs that begin in any minute; 0 means no limit. Other values
 	// must be at least client.LeastClients.
 	Clients int
-	// Limits is the path of a file for job_submit.lua with the node limits that associations and QOS set for a
-	// job. In the same folder, accordion_nodes.lua lists the nodes that exist, and accordion_operators.lua the
-	// users who may change managed jobs. If Limits is "", no such file is written.
+	// Limits is the path of a file for job_submit.lua. The file has the node limits that associations and QOS set
+	// for a job. In the same folder, accordion_nodes.lua lists the nodes that exist, and accordion_operators.lua
+	// lists the users who may change managed jobs. If Limits is "", none of these files is written.
 	Limits string
 	// Growth is the way in which jobs grow; "" means growth.Auto.
 	Growth growth.Kind
@@ -56,24 +56,24 @@ type System struct {
 	*holdReservation
 
 	mu             sync.Mutex
-	featureMatches map[featureMatch]bool // Slurm's answers whether nodes of a kind match an expression
+	featureMatches map[featureMatch]bool // Slurm's answers to the question whether nodes of a kind match an expression
 
 	rules         limits.Policies // associations and QOS, as last read
 	rulesAt       time.Time
 	rulesTook     time.Duration
 	lastQualities map[string][]limits.Set // per-user and per-account limits of each QOS
 	qualitiesAt   time.Time
-	written       map[string]writtenFile // for job_submit.lua, by path
+	written       map[string]writtenFile // the files for job_submit.lua, by path
 	operatorsAt   time.Time              // when the list of operators was last read
 	operatorsTook time.Duration
 
-	unwritten string // why one of these files could not be written; "" if all were written
+	unwritten string // why a file for job_submit.lua could not be written; "" if all were written
 	miscount  limits.Miscount
 
-	since map[adapter.Key]core.Time // second since which each job that waits for the sidecar could have run
+	since map[adapter.Key]core.Time // for each job that waits for the sidecar: the second from which it could have run
 
 	splitting  sync.Mutex
-	splitTasks map[core.JobID]map[int]bool // array tasks that became jobs of their own but are not in a list yet
+	splitTasks map[core.JobID]map[int]bool // array tasks that became jobs of their own but that no list has shown yet
 	throttles  map[core.JobID]int          // how many tasks of each pending or running array may run at the same time
 
 	mending      sync.Mutex
@@ -124,7 +124,7 @@ func New(c Config) (*System, error) {
 	return systemOf(c, run), nil
 }
 
-// systemOf returns a System that runs Slurm's programs with run.
+// systemOf returns a System that runs Slurm's programs with `run`.
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c, since: map[adapter.Key]core.Time{}}
 	all := cluster.New(run, c.Partitions, c.Growth)
@@ -133,19 +133,19 @@ func systemOf(c Config, run *client.Runner) *System {
 	return s
 }
 
-// forgetRules makes the next reading read associations and QOS again, so that the snapshot shows the limit that
-// keeps a job from growing.
+// forgetRules makes the next reading read associations and QOS again. Then the snapshot shows the limit that
+// prevents a job from growing.
 func (s *System) forgetRules() {
 	s.mu.Lock()
 	s.rulesAt = time.Time{}
 	s.mu.Unlock()
 }
 
-// Close ends the live consoles. The System may be used again: it starts new ones.
+// Close ends the live consoles. The System may be used after Close, and then starts new consoles.
 func (s *System) Close() { s.Run.Close() }
 
-// Inspect reads one job as it is now. It finds a finished job as long as Slurm remembers it (MinJobAge). The mark may
-// be the one from the last reading.
+// Inspect reads the current state of one job. It finds a finished job as long as Slurm remembers it (MinJobAge).
+// The mark may be from the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {

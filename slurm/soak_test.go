@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// soak is the flag with the duration of the test, in which small jobs come and go and the sidecar's memory is
-// measured: go test ./slurm -run Soak -timeout 9h -v -args -accordion.soak=8h
+// soak is the flag with the duration of the soak test. In that time small jobs come and go, and the test measures
+// the sidecar's memory: go test ./slurm -run Soak -timeout 9h -v -args -accordion.soak=8h
 var soak = flag.Duration("accordion.soak", 0, "how long to watch the sidecar's memory and descriptors; 0: not at all")
 
 // A sample is the resources that the sidecar used at one instant.
@@ -47,7 +47,8 @@ func (p *process) usage() sample {
 	return s
 }
 
-// A sidecar runs for months: neither its memory nor its descriptors may grow with the jobs that came and went.
+// A sidecar runs for months. Its memory and its number of descriptors must not grow with the number of jobs that
+// came and went.
 func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("a soak takes hours; ask for one with -args -accordion.soak=8h (3m at least)")
@@ -55,7 +56,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 	lab.Clear(t)
 	p := serving(t, lab, "")
-	churn(t, lab, *soak/10, nil) // until caches and pools have reached their size
+	churn(t, lab, *soak/10, nil) // runs until caches and pools have reached their size
 	calm := p.usage()
 	var samples []sample
 	jobs := churn(t, lab, *soak, func() { samples = append(samples, p.usage()) })
@@ -75,7 +76,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if late > early+early/10+2048 {
 		t.Errorf("resident memory grew from %d to %d KiB", early, late)
 	}
-	const consoles = 8 * 4 // scontrol processes come and go: three pipes and a process each
+	const consoles = 8 * 4 // consoles start and end; each has three pipes and a process
 	if end.descriptors > calm.descriptors+2+consoles {
 		t.Errorf("open descriptors grew from %d to %d", calm.descriptors, end.descriptors)
 	}

@@ -14,7 +14,7 @@ func TestAnOptionIsTakenAsTheScriptsLineIs(t *testing.T) {
 	const script = "#!/bin/sh\n#EP 2x20s,5x20s\n"
 	for name, test := range map[string]struct {
 		job  fields
-		mark string // "" for a refusal
+		mark string // "" if the submission is refused
 		says string
 	}{
 		"a profile":                  {fields{"spank": ep + "2x20s,5x20s"}, "accordion:ep=2x20s,5x20s", ""},
@@ -63,7 +63,7 @@ func TestTheSpankPluginIsBuiltByItsScript(t *testing.T) {
 		t.Fatalf("nm: %v", err)
 	}
 	for line := range strings.Lines(string(out)) {
-		// Any other exported name could replace one of the client's own.
+		// An exported name with another beginning could replace one of the client's own.
 		if name := strings.Fields(line)[2]; !strings.HasPrefix(name, "plugin_") && !strings.HasPrefix(name, "spank_plugin_") && name != "slurm_spank_init" {
 			t.Errorf("it exports %s", name)
 		}

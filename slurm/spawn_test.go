@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Only the newest Debian release with a lab has an MPICH that can spawn processes. scripts/test --long runs this test
-// there. By hand:
+// Only the newest Debian release for which there is a lab has an MPICH that can spawn processes. scripts/test --long
+// runs this test in that lab. By hand:
 //
 //	scripts/slurm-lab world 26.05 -- env ACCORDION_TEST_SLURM=required go test ./slurm -run GrowsAndShrinksInPlace -v
 func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
@@ -21,7 +21,7 @@ func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
 	}
 	lab := quickLab(t)
 	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"15s\"\n") // on two busy cores a task may take longer than its second
-	const tasks = 80                                                                // enough that some are left when the job shrinks
+	const tasks = 80                                                                // so many that some are left when the job shrinks
 	e := example{folder: "spawn", script: "mpich.sh", ep: "1x10s,3x30s,1x20s", exports: []string{fmt.Sprintf("TASKS=%d", tasks), "SECONDS_EACH=1"}}
 	e.prepare = func(t *testing.T, dir string) {
 		files := filepath.Join(lab.Dir, "home", "alice", "hosts") // the program looks for hosts files there
@@ -49,7 +49,7 @@ func judgeSpawn(t *testing.T, r exampleRun, tasks int) {
 	if !strings.Contains(r.output, fmt.Sprintf("all %d tasks are done\n", tasks)) {
 		t.Error("the program did not end")
 	}
-	last := strings.Index(r.output, "step 3 of 3") // the line that the sidecar prints after the nodes have left
+	last := strings.Index(r.output, "step 3 of 3") // the sidecar prints this line after the nodes were removed from the job
 	for _, node := range r.left {
 		left := regexp.MustCompile(`(?m)^` + node + `: its worker has left$`).FindStringIndex(r.output)
 		if left == nil || last < 0 || left[0] > last {

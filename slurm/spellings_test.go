@@ -12,12 +12,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// A cell is one attempt to name something of another user's: a verb with a text in one spelling, by one client
-// program.
+// A `cell` is one attempt to name another user's job, reservation or allocation. It uses a client program, a verb,
+// and a text in one spelling.
 type cell struct{ client, verb, text string }
 
-// spellings are texts that Slurm, or a reader of its source, could take for the name of job %R, the reservations of
-// job %W, or allocations of the sidecar. %O is one of the user's own jobs.
+// spellings lists texts that Slurm, or a reader of its source, could take for the name of job %R, the reservations
+// of job %W, or allocations of the sidecar. %O is one of the user's own jobs.
 var spellings = map[string][]string{
 	"dependency": {"expand:%R", "EXPAND:%R", "Expand:%R", "eXpAnD:%R", " expand:%R", "expand:%R ", "EXPAND: %R", "\tEXPAND:%R", "afterok:%O,EXPAND:%R", "afterany:%O?Expand:%R",
 		"EXPAND:%R,afterany:%O", "singleton,EXPAND:%R", "afterany:%O:%O,EXPAND:%R", "EXPAND:%R_0", "expand:%R_1", "expand:%R_*", "EXPAND:%R+1", "expandx:%R", "expand\\:%R"},
@@ -26,15 +26,16 @@ var spellings = map[string][]string{
 	"name": {"accordion-grow-%R", "ACCORDION-GROW-%R", "Accordion-With-%R", " accordion-over-%R"},
 }
 
-// clientsOf are the clients that support each verb: by an option, a line of the script, a variable, an update or
-// slurmrestd. The variables SBATCH_DEPENDENCY, SALLOC_DEPENDENCY and SALLOC_JOB_NAME do not exist.
+// clientsOf lists the ways in which clients support each verb: options, a line of the script, environment
+// variables, updates and slurmrestd. The variables SBATCH_DEPENDENCY, SALLOC_DEPENDENCY and SALLOC_JOB_NAME do not
+// exist.
 var clientsOf = map[string][]string{
 	"dependency":  {"sbatch", "line", "salloc", "srun", "srun-environment", "update", "rest"},
 	"reservation": {"sbatch", "line", "salloc", "srun", "sbatch-environment", "salloc-environment", "srun-environment", "update", "rest"},
 	"name":        {"sbatch", "line", "salloc", "srun", "sbatch-environment", "srun-environment", "update", "rest"},
 }
 
-// hostileCells returns all cells that must be rejected. For an owner it returns few spellings.
+// hostileCells returns all cells that must be rejected. If `few` is set, it returns only some of the spellings.
 func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	for _, verb := range []string{"dependency", "reservation", "name"} {
 		texts := spellings[verb]
@@ -50,7 +51,7 @@ func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	return all
 }
 
-// trySpellings tries cells as the user, who has a pending job. It returns the result of each: the client's status and
+// trySpellings tries cells as the user, who has a pending job. For each cell it returns the client's status and
 // output, and the changes in squeue. It splits the cells over several calls of the lab, because each call has a
 // deadline.
 func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
@@ -130,7 +131,7 @@ func assertSpellingsRefused(t *testing.T, lab *lab.SlurmLab) {
 	if got := squeue(running, "%t %D %u"); got != "R 1 alice" {
 		t.Errorf("the job that runs is %q", got)
 	}
-	for _, user := range users { // so that Slurm rejects no client for another reason
+	for _, user := range users { // without this Slurm might reject a client for another reason
 		var all []cell
 		for _, client := range clientsOf["name"] {
 			all = append(all, cell{client, "name", "harmless"})

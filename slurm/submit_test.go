@@ -57,7 +57,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it was accepted as job %s", id)
 			}
-			// The second line is sbatch's own message that the submission failed, which is always the same.
+			// The second line is sbatch's own message that the submission failed. It is always the same.
 			lines := strings.Split(said, "\n")
 			if len(lines) != 2 || !strings.Contains(lines[0], "accordion: ") || !strings.Contains(lines[1], "Batch job submission failed") || len(lines[0]) > 400 {
 				t.Fatalf("sbatch says %d lines: %.1000q", len(lines), said)

@@ -101,8 +101,8 @@ func (w *world) managed(node string) *adapter.Job {
 	return w.inspect(key)
 }
 
-// expand allocates an expander in the reservation. On a busy machine Slurm calls idle nodes busy for a moment, for
-// example if their daemons answer late. The sidecar retries in this case, and so does expand.
+// expand allocates an expander in the reservation. On a busy machine Slurm reports idle nodes as busy for a moment,
+// for example if their daemons answer late. The sidecar retries in this case, and so does expand.
 func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander adapter.Key) {
 	w.Helper()
 	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is expanded", parent.ID), func() bool {
@@ -148,7 +148,7 @@ func reservation(name string, nodes ...string) adapter.Reservation {
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: now, End: now + 600, User: "alice"}
 }
 
-// assertClean checks with Slurm's client programs that nothing of the sidecar's is left and every node is idle.
+// assertClean checks with Slurm's client programs that the sidecar left nothing behind and every node is idle.
 func (w *world) assertClean() {
 	w.Helper()
 	w.lab.Await(w.T, patience, "no job is left and every node is idle", func() bool {
@@ -184,7 +184,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	}
 
 	start := reservation("accordion-start", "n1", "n3")
-	later := start // the owner has released the job, so its reservation must begin later than all repeated calls
+	later := start // its start must be later than all of the repeated calls, because the job's owner has released the job
 	later.Start += 120
 	for range 2 {
 		w.ok(w.sys.Reserve(w.ctx, later))
@@ -198,7 +198,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 		t.Fatalf("started: %+v", j)
 	}
 	w.ok(w.sys.Release(w.ctx, key))
-	if w.lab.Slurm > "21" { // 20.11 deletes the reservation, and the job goes on
+	if w.lab.Slurm > "21" { // 20.11 deletes the reservation, and the job continues
 		w.errIs(w.sys.Unreserve(w.ctx, start.Name), adapter.ErrBusy)
 	}
 	for range 2 {
@@ -299,7 +299,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	parent := w.managed("n1")
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
 	w.await(w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start"), adapter.Running)
-	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // this job is released and ranks higher than an expander
+	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // this job is released, and has a higher priority than an expander
 	grow := reservation("accordion-grow", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
 	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
@@ -343,7 +343,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		expander := w.expand(parent, grow)
 		ended := make(chan error, 1)
 		go func() {
-			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // another moment of the merge in each round
+			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // each round ends the parent at another moment of the merge
 			ended <- w.sys.End(w.ctx, parent.Key, "")
 		}()
 		if err := w.sys.Merge(w.ctx, parent.Key, expander); err != nil && !errors.Is(err, adapter.ErrGone) {
@@ -384,7 +384,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 				t.Errorf("%s %v: %v", name, key, err)
 			}
 		}
-		w.ok(w.sys.Refuse(w.ctx, key, "no")) // it is no error that the job no longer exists
+		w.ok(w.sys.Refuse(w.ctx, key, "no")) // Refuse returns no error if the job no longer exists
 		w.ok(w.sys.End(w.ctx, key, "no"))
 	}
 	if now := before(); now != then {
@@ -392,7 +392,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 	}
 }
 
-// For each call of a start, one job is cancelled just before that call.
+// For each call of a start, the test cancels a job just before that call.
 func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,9 +11,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// The sidecar runs with only those capabilities of root that the systemd unit leaves it, and with /usr and /etc
-// read-only. It must still do everything: allocate as a user, write that user's hosts file, and signal the
-// script.
+// The sidecar runs with the capabilities that the systemd unit leaves it, and with /usr and /etc read-only. It must
+// still be able to allocate as a user, write that user's hosts file, and signal the script.
 func TestTheSidecarNeedsNoMoreThanItsUnitLeavesIt(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../examples/systemd/accordion.service")

@@ -19,25 +19,25 @@ import (
 	"accordion/slurm/resize"
 )
 
-// A Trial is the result of one way to grow, tried with a job on this cluster.
+// A Trial is the result of trying one way to grow with a job on this cluster.
 type Trial struct {
 	Way    growth.Kind
 	Works  bool
-	Why    string        // why the way does not work: Slurm's own message if Slurm refused it, otherwise what was seen
-	Start  time.Duration // from the decision to start the job until it ran
-	Growth time.Duration // from the request until the new node was usable
+	Why    string        // why the way does not work: Slurm's own message if Slurm refused it, otherwise what the trial observed
+	Start  time.Duration // time from the decision to start the job until the job ran
+	Growth time.Duration // time from the request until the new node was usable
 	Shrink time.Duration
 }
 
 // trialPatience is how long a trial waits for changes that Slurm usually makes immediately.
 const trialPatience = 15 * time.Second
 
-// trialNodes is how many nodes a trial needs: the job grows from one to two.
+// trialNodes is how many nodes a trial needs, because its job grows from one node to two.
 const trialNodes = 2
 
-// Try starts a job of the user, grows it, runs a bound step on each node and shrinks it, once for each possible way
-// to grow. Each trial takes some twenty seconds. Try calls `tell` with each way before it tries the way. No sidecar
-// may serve the cluster meanwhile. Try leaves nothing behind.
+// Try tries each possible way to grow. For each way it starts a job of the user, grows it, runs a bound step on
+// each node, and shrinks it. A trial takes some twenty seconds. Try calls `tell` with each way before it tries the
+// way. No sidecar may serve the cluster meanwhile. Try leaves nothing behind.
 func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Trial, error) {
 	who, err := lookupUser(name)
 	if err != nil {
@@ -138,7 +138,8 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	}
 }
 
-// freeOfOneKind returns trialNodes nodes of one kind that are idle and not reserved, or nil if there are not as many.
+// freeOfOneKind returns trialNodes nodes of one kind that are idle and not reserved. It returns nil if no kind has
+// that many.
 func freeOfOneKind(s *adapter.Snapshot) []string {
 	reserved := map[string]bool{}
 	for _, r := range s.Reservations {
@@ -177,7 +178,7 @@ func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key
 	return r.Key, nil
 }
 
-// endTrial ends the job and removes what was made for it.
+// endTrial ends the job and removes what the trial created for it.
 func (s *System) endTrial(ctx context.Context, job adapter.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

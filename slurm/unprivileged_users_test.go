@@ -15,15 +15,15 @@ import (
 	"accordion/internal/lab"
 )
 
-// locker is a program that takes shared locks on SQLite's lock bytes of a file, prints how many it has, and keeps
-// them until it ends.
+// locker is a program that takes shared locks on the bytes of a file that SQLite locks. It prints the number of its
+// locks, and keeps them until it ends.
 const locker = `use Fcntl; $| = 1; my $n = 0;
 if (open(my $f, "<", $ARGV[0])) { for my $at (120 .. 128) { $n++ if fcntl($f, F_SETLK, pack("s s x4 q q i x4", F_RDLCK, 0, $at, 1, 0)) } push @keep, $f }
 print "$n locks\n"; sleep $ARGV[1]`
 
-// Mallory holds locks on the journal of an earlier release, whose file every user could open. After the upgrade she
-// cannot lock the journal. Users query the sidecar for what they used to read in the journal, and see what Slurm's
-// PrivateData permits.
+// Mallory holds locks on the journal of an earlier release. Every user could open that journal's file. After the
+// upgrade she cannot lock the journal. Users now ask the sidecar for what they used to read in the journal, and see
+// what Slurm's PrivateData permits.
 func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 	lab := lab.Slurm(t, 4, lab.Users("alice", "mallory"), lab.Fast(), lab.Config("PrivateData=jobs"))
 	p := serving(t, lab, "")
@@ -31,7 +31,7 @@ func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 	folder := filepath.Join(lab.Dir, "journal")
 	index := filepath.Join(folder, "journal.db-shm")
 	err := os.Chmod(folder, 0o755)
-	for _, file := range []string{"journal.db", "journal.db-wal", "journal.db-shm"} { // with the permissions of earlier releases
+	for _, file := range []string{"journal.db", "journal.db-wal", "journal.db-shm"} { // with the file permissions that earlier releases set
 		path := filepath.Join(folder, file)
 		f, failed := os.OpenFile(path, os.O_CREATE, 0o644)
 		err = errors.Join(err, failed, f.Close(), os.Chmod(path, 0o644))

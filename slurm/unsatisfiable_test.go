@@ -28,8 +28,8 @@ func unsatisfiable(cpus int) map[string]string {
 	}
 }
 
-// Slurm alone rejects them at submission. If the plug-in has no file of the nodes, the sidecar rejects jobs
-// whose requests it can check, and sets other jobs aside when Slurm refuses to start them.
+// Without Accordion, Slurm rejects these jobs at submission. If the plug-in has no file of the nodes, the sidecar
+// rejects the jobs whose requests it can check. It sets other jobs aside when Slurm refuses to start them.
 func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")

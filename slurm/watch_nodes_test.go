@@ -81,8 +81,8 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	return w
 }
 
-// freedInTime checks that other jobs could use the nodes that a job released: a second after the shrink, or
-// some seconds after it on a machine that is busy with other tests.
+// freedInTime checks how soon other jobs could use the nodes that a job released: within a second after the shrink,
+// or within some seconds if the machine is busy with other tests.
 func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	t.Helper()
 	w.stop()
@@ -115,8 +115,9 @@ func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	}
 }
 
-// free returns the first reading since the given moment that shows the node as idle or with another job, and the time
-// since that moment. The time of a reading is its beginning, because its result may be as old as that.
+// free returns when other jobs could use a node. It looks for the first reading after `moment` that shows the node
+// as idle or with another job. It returns the time since `moment`, and the beginning of the reading, because the
+// reading's result may be as old as that.
 func (w *watcher) free(node, job string, moment time.Time) (took time.Duration, when time.Time) {
 	for _, l := range w.readings {
 		if l.begun.Before(moment) || l.state[node] == "" {

@@ -33,7 +33,7 @@ type submission struct {
 	submitted time.Time // set at submission
 }
 
-// A mix has the number of jobs of each kind in a workload, and the time in which they are submitted.
+// A mix holds the number of jobs of each kind in a workload, and the time in which they are submitted.
 type mix struct {
 	evolving, moldable, ordinary int
 	gpus                         bool // every third evolving job requests two GPUs on each node
@@ -66,7 +66,7 @@ func (m mix) submissions(seed uint64) []*submission {
 	}
 	managed := rand.New(rand.NewPCG(seed, 2))
 	for i := range m.evolving {
-		gpus := m.gpus && i >= m.twins && (i+m.twins)%3 == 1 // every third one; twins are alike
+		gpus := m.gpus && i >= m.twins && (i+m.twins)%3 == 1 // every third job; twins must be alike, so they get none
 		s := evolvingJob(managed, m.short, gpus, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
 		if i > 0 && i < m.twins {
 			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
@@ -80,8 +80,8 @@ func (m mix) submissions(seed uint64) []*submission {
 	return all
 }
 
-// ordinaryJob returns a job that runs for 5 to 40 s, mostly below 15, with a limit of 1 or 2 minutes: on 1 to 6 whole
-// nodes of main, mostly 1 or 2, or on some CPUs of shared.
+// ordinaryJob returns a job that runs for 5 to 40 s, mostly less than 15 s, with a limit of 1 or 2 minutes. It runs
+// on 1 to 6 whole nodes of partition main, mostly 1 or 2, or on some CPUs of partition shared.
 func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	s := &submission{kind: "ordinary", user: workloadUsers[r.IntN(len(workloadUsers))], overruns: overruns}
 	length, limit := min(5+r.ExpFloat64()*7, 40), 1+r.IntN(2)
@@ -98,9 +98,9 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	return s
 }
 
-// evolvingJob returns a job with 2 to 4 steps of 15 to 40 s (a short one 2 or 3 of 15 to 20 s) on up to 12 nodes that
-// grows at least once. Four of five applications are some seconds early at each boundary; the fifth is late. A job
-// with GPUs, which half of the nodes have, takes up to 6 nodes.
+// evolvingJob returns a job that grows at least once, with 2 to 4 steps of 15 to 40 s on up to 12 nodes. A short
+// job has 2 or 3 steps of 15 to 20 s. Four of five applications are some seconds early at each boundary, and the
+// fifth is late. A job with GPUs takes up to 6 nodes, because half of the nodes have GPUs.
 func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
 	s := &submission{kind: "evolving", user: workloadUsers[r.IntN(len(workloadUsers))], at: at, gpus: gpus}
 	steps, lengths, most := 2+r.IntN(3), int64(26), 12
@@ -159,7 +159,8 @@ work() { # STEP MILLISECONDS
 	return b.String()
 }
 
-// moldableJob returns a job with 2 or 3 configurations that scales perfectly, and uses four fifths of each walltime.
+// moldableJob returns a job with 2 or 3 configurations. It scales perfectly, and uses four fifths of the walltime
+// of each configuration.
 func moldableJob(r *rand.Rand, at time.Duration) *submission {
 	s := &submission{kind: "moldable", user: workloadUsers[r.IntN(len(workloadUsers))], at: at}
 	var offers, cases []string
@@ -194,7 +195,7 @@ type stage struct {
 	list  string
 }
 
-// stages parses the output of an application.
+// stages parses the output of an application into stages.
 func stages(output string) ([]stage, error) {
 	var all []stage
 	for line := range strings.Lines(output) {
@@ -247,7 +248,7 @@ func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
 	}
 }
 
-// growths returns the steps, counted from 1, at whose beginning a profile grows.
+// growths returns the steps, counted from 1, that begin with a growth.
 func growths(ep core.EP) []int {
 	var all []int
 	for i := 1; i < len(ep); i++ {

@@ -1,14 +1,14 @@
-"""A Dask cluster whose workers follow the nodes of an evolving job: one worker on each, started by `accordion agent`, or under
-OAR by oarsh.
+"""A Dask cluster that follows the nodes of an evolving job. Each node has one worker, which `accordion agent` starts, or under OAR
+oarsh.
 
     with accordion_dask.Cluster() as cluster, distributed.Client(cluster.address) as client:
         data = client.map(load, names)
-        cluster.step(4)     # the next step of the job's profile has 4 nodes: there are 4 workers when this returns
+        cluster.step(4)     # the next step of the job's profile has 4 nodes; when this returns, there are 4 workers
         results = client.map(solve, data)
-        cluster.step(1)     # workers on nodes that go hand on what they hold and end; then the nodes go
+        cluster.step(1)     # workers on leaving nodes pass their results on and end; then the nodes leave
 
-Copy this file into your program. It needs nothing but Python 3 and distributed. The scheduler runs in this process, on the node of the
-job's script, which no step takes away.
+Copy this file into your program. It needs only Python 3 and distributed. The scheduler runs in this process, on the node of the job's
+script, which stays in every step.
 """
 
 import os
@@ -19,7 +19,7 @@ import distributed
 
 
 def nodes() -> list:
-    """The nodes that the job has, that of its script first."""
+    """Returns the nodes of the job. The node of the job's script is the first."""
     if "ACCORDION_HOSTFILE" in os.environ:
         with open(os.environ["ACCORDION_HOSTFILE"], encoding="utf-8") as file:
             names = file.read().split()
@@ -34,10 +34,10 @@ def nodes() -> list:
 
 
 class Cluster:
-    """A scheduler, and a worker on each node of the job. Call step from one thread only."""
+    """A scheduler, and a worker on each node of the job. Only one thread may call step."""
 
     def __init__(self, patience: float = 120):
-        """patience is how many seconds workers may take to come, and to end once they are retired."""
+        """patience is how many seconds workers may take to start, and to end after they were retired."""
         self._patience = patience
         self._workers = {} # worker processes by node
         self._scheduler = distributed.LocalCluster(n_workers=0, host="tcp://0.0.0.0", dashboard_address=None)
@@ -46,8 +46,8 @@ class Cluster:
         self._follow()
 
     def step(self, size: int) -> None:
-        """Ends this step of the job and begins the next one, which has so many nodes by the job's profile. RuntimeError when accordion
-        refuses; what it says stands in the job's output."""
+        """Ends this step of the job and begins the next one. size is the number of nodes of the next step in the job's profile. If
+        accordion refuses, step raises RuntimeError, and the job's output has the reason."""
         held = nodes()
         arguments = []
         if size < len(held):
@@ -70,7 +70,7 @@ class Cluster:
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", "--no-dashboard"]
         for node in nodes():
             if node not in self._workers:
-                # Other users may write to /tmp, so each worker has a folder of its own there.
+                # Other users may write to /tmp, so each worker makes its own folder there.
                 line = 'folder=$(mktemp -d) || exit; trap \'rm -rf "$folder"\' EXIT; '
                 line += " ".join([*worker, "--name", node, "--local-directory", '"$folder"'])
                 reach = ["oarsh"] if "OAR_NODEFILE" in os.environ else ["accordion", "agent"]
@@ -78,7 +78,7 @@ class Cluster:
         self._client.wait_for_workers(len(self._workers), timeout=self._patience)
 
     def _retire(self, names: list) -> None:
-        """Has the workers on these nodes hand on the results that they hold, and end."""
+        """Makes the workers on these nodes pass their results on to other workers, and end."""
         known = self._client.scheduler_info()["workers"]
         self._client.retire_workers([address for address, worker in known.items() if worker["name"] in names], close_workers=True)
         for name in names:

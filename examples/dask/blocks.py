@@ -1,4 +1,4 @@
-"""Blocks of numbers: made on one node, worked on on three, summed up on one again. usage: blocks.py BLOCKS"""
+"""Makes blocks of numbers on one node, works on them on three nodes, and sums them up on one node again. usage: blocks.py BLOCKS"""
 
 import sys
 import time

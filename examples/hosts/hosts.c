@@ -9,7 +9,7 @@
 
 enum { LINE = 1024, MOST = 1000000 };
 
-/* own returns whether a path is a folder (and not a link) that belongs to this user and that no other user can write to. */
+/* own reports whether a path is a folder (and not a link) that belongs to this user and that no other user can write to. */
 static int own(const char *folder)
 {
 	struct stat s;

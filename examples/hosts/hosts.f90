@@ -1,7 +1,7 @@
-! The hosts file of a job that never calls `accordion step`. Nothing but Fortran 2008 is needed.
+! Reads the hosts file of a job that never calls `accordion step`. It needs only Fortran 2008.
 !
 !     type(hosts) :: now
-!     call read_hosts(path, now, status)     ! path: what `accordion nodes --file` prints in the job
+!     call read_hosts(path, now, status)     ! path: the output of `accordion nodes --file` in the job
 !     if (status == 0) print *, now%generation, now%name
 module accordion_hosts
     implicit none
@@ -21,7 +21,7 @@ module accordion_hosts
 
 contains
 
-    ! status: 0 read, -1 there is no such file (yet), -2 it is not a hosts file.
+    ! status is 0 if the file was read, -1 if the file does not exist (yet), and -2 if it is not a hosts file.
     subroutine read_hosts(path, h, status)
         character(*), intent(in) :: path
         type(hosts), intent(out) :: h

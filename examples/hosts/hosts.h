@@ -6,7 +6,7 @@
 struct accordion_hosts {
 	int generation;   /* number of resizes; a different number means different nodes */
 	int step, steps;  /* the step that the nodes are for, counted from 1, and the number of steps */
-	int nodes;        /* number of nodes, and so of names */
+	int nodes;        /* number of nodes, which is also the number of names */
 	long long from;   /* Unix second at which the step begins; before that, the nodes are those that will stay */
 	long long until;  /* planned Unix second of the step's end */
 	char **name;      /* the nodes; the one that runs the batch script is the first */

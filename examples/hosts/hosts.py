@@ -1,4 +1,4 @@
-"""The hosts file of a job that never calls `accordion step`. Nothing but Python 3 is needed.
+"""Reads the hosts file of a job that never calls `accordion step`. It needs only Python 3.
 
     import hosts
     now = hosts.read(hosts.path())
@@ -16,8 +16,8 @@ from typing import List, NamedTuple
 
 
 class Hosts(NamedTuple):
-    generation: int  # number of resizes; a different one means different nodes
-    step: int  # the step that the nodes are for, from 1
+    generation: int  # number of resizes; a different number means different nodes
+    step: int  # the step that the nodes are for, counted from 1
     steps: int  # number of steps
     begins: int  # Unix time at which the step begins; before that, the nodes are those that will stay
     until: int  # planned end of the step, in Unix time
@@ -25,9 +25,9 @@ class Hosts(NamedTuple):
 
 
 def path() -> str:
-    """The path of this job's hosts file. KeyError outside a job.
+    """Returns the path of this job's hosts file. It raises KeyError outside a job.
 
-    It is in /tmp/accordion-UID. Where another user made that folder first, it is in one whose name is longer."""
+    The file is in /tmp/accordion-UID. If another user made that folder first, the file is in a folder with a longer name."""
     usual = "/tmp/accordion-%d" % os.getuid()
     name = "%s-%s.hosts" % (os.environ["SLURM_CLUSTER_NAME"], os.environ["SLURM_JOB_ID"])
     for folder in [usual] + glob.glob(usual + ".*"):
@@ -37,7 +37,7 @@ def path() -> str:
 
 
 def _private(folder: str) -> bool:
-    """Whether a folder is ours and nobody else can write to it. A link is none."""
+    """Reports whether a path is a folder (and not a link) that belongs to this user and that no other user can write to."""
     try:
         found = os.lstat(folder)
     except OSError:
@@ -46,7 +46,7 @@ def _private(folder: str) -> bool:
 
 
 def read(name: str) -> Hosts:
-    """Reads a hosts file. OSError where there is none (yet), ValueError where it is not one."""
+    """Reads a hosts file. It raises OSError if the file does not exist (yet), and ValueError if it is not a hosts file."""
     with open(name, encoding="utf-8") as file:
         first, *lines = file.read().split("\n")
     try:

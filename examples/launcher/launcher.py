@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A launcher of Accordion, written from docs/protocol.md: Python 3 and its standard library only.
+"""A launcher for Accordion, written from docs/protocol.md. It needs only Python 3 and its standard library.
 
     launcher.py --hosts a=64 --hosts b=32 --walltime 3600 --submit a='sbatch --parsable -H --comment=launch=$APP job.sh' ...
 
-asks for those hosts at the first view, keeps to them, and prints what comes. Without --submit (embedded clusters) it says done
---run seconds after the start. Exit status: 0; 1 refused or ended; 130 interrupted (the application is withdrawn).
+This requests those hosts at the first view, does not change the request, and prints all messages. Without --submit, for
+embedded clusters, it sends done --run seconds after the start. The exit status is 0 after success, 1 if the application was
+refused or ended, and 130 if it was interrupted and withdrawn.
 """
 import argparse, io, json, os, re, select, socket, struct, subprocess, sys, time
 
 
 def pack(v):
-    """v in msgpack."""
+    """Returns v in msgpack."""
     if isinstance(v, int):
         return b"\xd3" + struct.pack(">q", v)
     if isinstance(v, str):
@@ -28,7 +29,7 @@ LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xC7: ">B", 0xC8: ">H", 0xC9: ">I
 
 
 def unpack(f):
-    """The next msgpack value of a file."""
+    """Reads the next msgpack value of a file."""
     def number(form):
         return struct.unpack(form, f.read(struct.calcsize(form)))[0]
 
@@ -44,7 +45,7 @@ def unpack(f):
         return {unpack(f): unpack(f) for _ in range(n)}
     if c < 0xA0 or c in (0xDC, 0xDD):
         return [unpack(f) for _ in range(n)]
-    if 0xC7 <= c <= 0xC9 or 0xD4 <= c <= 0xD8: # an extension type: none are known
+    if 0xC7 <= c <= 0xC9 or 0xD4 <= c <= 0xD8: # an extension type; this launcher knows none
         return f.read(n + 1 if c in LENGTHS else (1 << c - 0xD4) + 1) and None
     data = f.read(n)
     return data.decode() if c < 0xC0 or c >= 0xD9 else data
@@ -63,7 +64,8 @@ class Session:
         self.socket.sendall(struct.pack(">I", len(body)) + body)
 
     def next(self, until):
-        """The next message; None at the moment until. Pings are answered, and sent after 15 s without a frame."""
+        """Returns the next message, or None if none arrives before the time `until`. It answers pings, and sends one after 15 s without
+        a frame."""
         heard = pinged = time.monotonic()
         while True:
             size = 4 + struct.unpack(">I", self.unread[:4].rjust(4, b"\xff"))[0]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""For accordion launch --model 'exec:./selector.py HOST-SECONDS' (docs/launch.md): work that divides over the hosts of one cluster.
-It asks for the hosts with which that completes first, as far as the view can tell."""
+"""For accordion launch --model 'exec:./selector.py HOST-SECONDS' (docs/launch.md).
+The work divides over the hosts of one cluster. The selector requests the hosts with which the work completes first, according to
+the view."""
 import json, math, sys
 
 def free(cluster, begin, end):
-    """Hosts that nobody has in all of [begin, end)."""
+    """Returns the number of hosts that are free from begin until end."""
     marks = {begin} | {b for b, _, _ in cluster["busy"] if begin < b < end}
     return cluster["hosts"] - max(sum(n for b, e, n in cluster["busy"] if b <= m and (e is None or m < e)) for m in marks)
 

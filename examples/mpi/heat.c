@@ -1,14 +1,17 @@
-/* Heat in a rod, by Jacobi's iteration: an MPI program that can go on with another number of ranks.
+/* Heat in a rod, by Jacobi's iteration. This MPI program can continue with another number of ranks.
 
    usage: heat CELLS ITERATIONS CHECKPOINT [HOSTS [GENERATION]]
 
-   It begins with the state in the file CHECKPOINT, if there is one, and computes until ITERATIONS are done in all; then it
-   writes CHECKPOINT and ends with status 0. With HOSTS, the hosts file of a job that never calls `accordion step`, it
-   looks there after every hundred iterations: when the job has other nodes than at its start, or is about to lose some,
-   it writes CHECKPOINT and ends with status 75: start me again, on the nodes of that file. GENERATION is the one of the
-   file whose nodes it was started on (ACCORDION_GENERATION): the file may have changed before the program looks first.
+   It begins with the state in the file CHECKPOINT, if that exists, and computes until ITERATIONS iterations are done in
+   all. Then it writes CHECKPOINT and ends with status 0.
 
-   The result is the same, bit for bit, for any number of ranks, and wherever it was interrupted. */
+   HOSTS is the hosts file of a job that never calls `accordion step`. If it is given, the program reads it after every
+   hundred iterations. If the job has other nodes than at the program's start, or is about to lose some, the program writes
+   CHECKPOINT and ends with status 75. This means that it must be started again on the nodes of that file. GENERATION is the
+   generation of the hosts file from which the program was started (ACCORDION_GENERATION). It is needed because the file may
+   change before the program first reads it.
+
+   The result is the same, bit for bit, for any number of ranks, and after any interruptions. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +45,14 @@ static int generation(const char *hosts)
 	return g;
 }
 
-/* load reads this rank's cells from the checkpoint, and returns the number of iterations that were computed. */
+/* load reads this rank's cells from the checkpoint, and returns the number of iterations that the checkpoint contains. */
 static long load(const char *name, double *u)
 {
 	long head[2] = { 0, 0 };
 	FILE *f = fopen(name, "rb");
 	long i;
 
-	if (!f) { /* the beginning: cold, but for one hot end */
+	if (!f) { /* at the beginning the rod is cold except for one hot end */
 		for (i = 0; i < count + 2; i++)
 			u[i] = first + i == 0 ? 100 : 0;
 		return 0;

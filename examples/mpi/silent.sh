@@ -2,8 +2,8 @@
 #SBATCH --job-name=heat
 #EP 2x20s,4x20s,1x20s
 # The MPI program of steps.sh, in a job that never asks for its next step. The sidecar resizes it at the planned times.
-# When the program reads in the hosts file that its nodes change, it exits with status 75 and is started again on
-# the nodes of that file.
+# When the hosts file shows that the nodes change, the program exits with status 75 and is started again on the nodes of
+# that file.
 # Without the plug-in, submit it with:  sbatch -H -N2 -t2 --comment=ep=2x20s,4x20s,1x20s silent.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
 tasks=${SLURM_NTASKS_PER_NODE:-1}

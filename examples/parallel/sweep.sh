@@ -4,8 +4,8 @@
 #OAR -n sweep
 #OAR -q evolve
 #OAR -t ep=1x10m,4x1h,1x10m
-# A list of tasks with GNU parallel, on one node, then on four, then on one: one parallel for all three steps. It
-# reads its hosts from a file, again whenever the file has changed. Without the plug-in, submit it with:
+# A list of tasks with GNU parallel: on one node, then on four, then on one. The same parallel runs in all three steps. It
+# reads its hosts from a file, and reads the file again whenever it has changed. Without the plug-in, submit it with:
 #     sbatch -H -N1 -t80 --comment=ep=1x10m,4x1h,1x10m sweep.sh
 # Under OAR make it executable, and submit it with:
 #     oarsub -S ./sweep.sh
@@ -31,9 +31,9 @@ ended() { wc -l <log; }
 
 running() { kill -0 "$parallel" 2>/dev/null; }
 
-# noticed waits until parallel has read its hosts again. It does so when a task ends, at most every two seconds. If
-# all remaining tasks take long, noticed waits until the second `end`: parallel reads its hosts when these end the
-# tasks on the nodes that leave.
+# noticed waits until parallel has read its hosts again. parallel reads them when a task ends, at most every two
+# seconds. If all remaining tasks take long, noticed waits only until the second `end`. Then the tasks on the nodes that
+# leave are ended, and parallel reads its hosts.
 noticed() {
 	local before
 	sleep 2
@@ -41,12 +41,12 @@ noticed() {
 	while running && (($(ended) == before && SECONDS < end)); do sleep 0.2; done
 }
 
-# busy NODE returns status 0 if a task runs there or is being started.
+# busy NODE returns status 0 if a task runs on the node or is being started on it.
 busy() { pgrep -P "$parallel" -f " $1 " >/dev/null; }
 
 hosts "$here"
 tasks=$(wc -l <tasks) || exit
-# A task whose node has left has failed, and is tried again on another node.
+# If the node of a task has left, the task has failed, and parallel runs it again on another node.
 parallel --ssh "$reach" --sshloginfile hosts --workdir "$PWD" --retries 5 --joblog log --arg-file tasks "./task {#} {}" &
 parallel=$!
 

@@ -1,10 +1,10 @@
-/* An MPI program that runs tasks on all nodes of the job, and grows and shrinks in place as nodes come and go.
+/* An MPI program that runs tasks on all nodes of the job, and grows and shrinks in place as nodes arrive and leave.
 
    usage: grow TASKS SECONDS HOSTS
 
    mpiexec starts one process, the master, which reads the hosts file of the job, HOSTS, repeatedly. When a node
-   comes, the master spawns a worker there (MPI_Comm_spawn). Master and worker have a communicator of their own, so that each worker can
-   leave by itself (MPI_Comm_disconnect). The hosts file no longer names a node that is about to leave. The worker on such a node gets no
+   arrives, the master spawns a worker on it (MPI_Comm_spawn). The master has a separate communicator with each worker, so that each
+   worker can leave alone (MPI_Comm_disconnect). The hosts file no longer names a node that is about to leave. The worker on such a node gets no
    more tasks. After the result of its last task it disconnects and ends, before the node is released. A task takes SECONDS seconds. */
 #include <mpi.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void work(MPI_Comm master, int seconds)
 	MPI_Comm_disconnect(&master);
 }
 
-/* spawn starts a worker on a node. mpiexec need not know the node before. */
+/* spawn starts a worker on a node, which may be new to mpiexec. */
 static void spawn(char *program, char *seconds, const char *node)
 {
 	char *arguments[] = { "worker", seconds, NULL };
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	while (done < tasks || count > 0) {
 		if (next < tasks)
 			follow(argv[0], argv[2], argv[3]);
-		for (i = count - 1; i >= 0; i--) { /* dismiss puts the last one in the place of one that leaves */
+		for (i = count - 1; i >= 0; i--) { /* dismiss moves the last worker into the place of the one that leaves */
 			struct worker *w = &workers[i];
 
 			if (w->task >= 0) {

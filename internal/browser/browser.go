@@ -1,7 +1,7 @@
-// Package browser runs Chromium for tests, and reports faults of a page in it: requests to other hosts, console
-// messages, and barriers for readers who see little or use no mouse.
+// Package browser runs Chromium for tests, and reports faults of a page. Such faults are requests to other hosts,
+// console messages, and barriers for readers with low vision or without a mouse.
 //
-// A process has one browser, and each test a tab of its own. Production code does not use the package.
+// A process has one browser, and each test has its own tab. Production code does not use the package.
 //
 //	func TestMain(m *testing.M) { os.Exit(browser.Main(m)) } // ends the browser
 //
@@ -66,7 +66,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Need skips a test unless browsers are requested (package testenv).
+// Need skips a test unless tests with a browser are requested (package testenv).
 func Need(t *testing.T) { start(t) }
 
 // start starts the browser, and returns the context in which tabs are opened.
@@ -96,15 +96,15 @@ func start(t *testing.T) context.Context {
 type Tab struct {
 	*testing.T
 	context.Context
-	Close func() // called at the test's end at the latest; a browser opens at most six connections to a server, and a live page keeps one
+	Close func() // called at the end of the test at the latest; a browser opens at most six connections to a server, and a live page keeps one of them open
 
 	mu       sync.Mutex
-	requests []string // to hosts that the page must not use
-	messages []string // of the console and of dialogs
+	requests []string // requests to hosts that the page must not use
+	messages []string // messages of the console and of dialogs
 }
 
-// New opens an empty tab with the width of a desktop, in light colors. The page may only request addresses that begin
-// with `within`.
+// New opens an empty tab with the width of a desktop window, in light colors. The page may request only addresses
+// that begin with `within`.
 func New(t *testing.T, within string) *Tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(start(t))
@@ -125,7 +125,7 @@ func New(t *testing.T, within string) *Tab {
 	return p
 }
 
-// hear records faults: requests to other hosts, and messages.
+// hear records requests to other hosts, and messages.
 func (p *Tab) hear(event any, within string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +181,8 @@ func (p *Tab) Await(expression string) {
 	p.Do(chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(Patience)))
 }
 
-// Leads waits until an expression is true on the page to which the present one leads. There is no event to wait for,
-// because the page that would send it is replaced.
+// Leads waits until an expression is true on the page to which the current page leads. It polls, because the
+// current page, which could send an event, is replaced.
 func (p *Tab) Leads(expression string) {
 	p.Helper()
 	for p.Err() == nil {
@@ -204,13 +204,13 @@ func Ask[T any](p *Tab, expression string) T {
 	return answer
 }
 
-// Text returns the text of the first element that matches a selector, as shown, or "".
+// Text returns the displayed text of the first element that matches a selector, or "" if there is no such element.
 func (p *Tab) Text(selector string) string {
 	p.Helper()
 	return Ask[string](p, "(document.querySelector(`"+selector+"`) || {innerText: \"\"}).innerText")
 }
 
-// Drawn waits until two more frames were shown, so that all earlier changes are drawn.
+// Drawn waits until two more frames have been shown, so that all earlier changes are drawn.
 func (p *Tab) Drawn() {
 	p.Helper()
 	Ask[bool](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)

@@ -1,8 +1,8 @@
 package browser
 
-// faults finds barriers for readers who see little or use no mouse: low contrast, fields and buttons without a name,
-// duplicate ids, no or several first-level headings, targets that are too small, frames that cannot be scrolled by
-// keyboard, pictures without text, and a page wider than its window.
+// faults finds barriers for readers with low vision or without a mouse: low contrast, fields and buttons without a
+// name, duplicate ids, a missing or second first-level heading, targets that are too small, frames that cannot be
+// scrolled by keyboard, pictures without text, and a page wider than its window.
 const faults = `(() => {
 	const found = [];
 	const parse = c => { const m = c.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
@@ -35,7 +35,7 @@ const faults = `(() => {
 	return found;
 })()`
 
-// Fair fails the test for each fault of a page.
+// Fair fails the test for each fault of the page (see Faults).
 func (p *Tab) Fair() {
 	p.Helper()
 	for _, fault := range Faults(p) {
@@ -43,7 +43,7 @@ func (p *Tab) Fair() {
 	}
 }
 
-// Faults returns the barriers of a page for readers who see little or use no mouse, one sentence each.
+// Faults returns the barriers of a page for readers with low vision or without a mouse, one sentence for each.
 func Faults(p *Tab) []string {
 	p.Helper()
 	return Ask[[]string](p, faults)

@@ -1,9 +1,9 @@
-// Package lab gives tests a real Slurm, a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that
-// leaves nothing behind.
+// Package lab provides a real Slurm, a real OAR, or both for tests. Such a lab is booted by scripts/slurm-lab, oar-lab
+// or two-labs, and leaves nothing behind.
 //
-// Several tests of one or several processes may have labs at the same time, because each lab has a slot of its own.
-// Production code does not use the package, and the package knows nothing of Accordion. Tests that boot an OAR are in
-// folders with oar in their path: scripts/test --real runs them in parallel with those that boot a Slurm.
+// Several tests of one or several processes may have labs at the same time, because each lab has its own slot.
+// Production code does not use the package, and the package does not depend on Accordion. Tests that boot an OAR are in
+// folders with oar in their path. scripts/test --real runs them in parallel with the tests that boot a Slurm.
 //
 //	func TestMain(m *testing.M) { os.Exit(lab.Main(m)) } // ends the labs that tests took from the pool
 //
@@ -29,26 +29,26 @@ import (
 	"time"
 )
 
-// Patience limits one call of a client program. It is long because a loaded machine is slow and tests wait for events
-// anyway.
+// Patience limits one call of a client program. It is long because a loaded machine is slow. Tests wait for events
+// in any case.
 const Patience = time.Minute
 
-// Lab is the common part of the labs of both systems. Its nodes are n1, n2…
+// Lab is the part that the labs of both systems have in common. Its nodes are n1, n2…
 type Lab struct {
-	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
+	Dir   string // the lab's directory; Dir/log has the daemons' logs, and Dir/home/USER the files of each user
 	Nodes int    // number of nodes
 
 	tool     string        // scripts/slurm-lab, oar-lab or two-labs
-	settings []string      // of the tool: KEY=VALUE
-	patience time.Duration // for one call of a client program
-	pause    time.Duration // between two checks of a condition that has no event
+	settings []string      // settings of the tool: KEY=VALUE
+	patience time.Duration // time limit for one call of a client program
+	pause    time.Duration // time between two checks of a condition that has no event
 	logs     []string      // names of the logs whose ends are printed if a test fails
 	free     func()        // releases the slot
-	people   people        // users as whom client programs run
+	people   people        // the users as whom client programs run
 	init     string        // the file in Dir with the number of the first process of the lab's world; "" if the lab runs on the machine itself
 }
 
-// Option changes how a lab is booted. Some options are for one of the systems only.
+// Option changes how a lab is booted. Some options are for only one of the systems.
 type Option func(*spec)
 
 // spec is the specification of a lab.
@@ -57,9 +57,9 @@ type spec struct {
 	release     string
 	cores       int
 	plain, fast bool
-	forked      bool     // OAR's server forks its modules
+	forked      bool     // OAR's server forks its modules instead of starting them as programs
 	database    string   // OAR's database
-	settings    []string // of slurm-lab
+	settings    []string // settings of slurm-lab
 }
 
 func specified(s spec, options []Option) spec {
@@ -70,21 +70,21 @@ func specified(s spec, options []Option) spec {
 }
 
 // Users sets the users. The default is alice. In a Slurm the first, second and third user are in the accounts phys,
-// chem and cs, with fair shares of 10, 5 and 1. The fourth user is in phys again.
+// chem and cs, which have fair shares of 10, 5 and 1. The fourth user is in phys again.
 func Users(names ...string) Option { return func(s *spec) { s.users = append(s.users, names...) } }
 
-// Release sets a release other than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, OAR 2.5 or 2.6. Such a Slurm
-// has its own processes and network. Client programs reach it through Exec, and root's through Env. A client that a
-// test starts with another user's IDs does not reach it.
+// Release sets another release than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, or OAR 2.5 or 2.6. Such a
+// Slurm has its own processes and network. Client programs reach it through Exec, and root's client programs also
+// with the environment Env. A client that a test itself starts as another user does not reach it.
 func Release(name string) Option { return func(s *spec) { s.release = name } }
 
 // Cores sets the number of cores that the system assumes for each node. Only a plain Slurm may have more than the
 // machine. In OAR each core is a resource.
 func Cores(n int) Option { return func(s *spec) { s.cores = n } }
 
-// Plain makes a Slurm that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first job
-// in the queue is served first. An OAR then has no cpusets, and its nodes are one machine. It is for many nodes, and
-// for setups that no site has.
+// Plain makes a Slurm that binds nothing and has no GPUs, accounts and shares. Its partition main is exclusive, and
+// the first job in the queue is served first. An OAR then has no cpusets, and its nodes are one machine. Plain is
+// for many nodes, and for setups that no site has.
 func Plain() Option { return func(s *spec) { s.plain = true } }
 
 // arguments returns the arguments of `up` for both tools.
@@ -108,7 +108,7 @@ func (s spec) arguments(nodes int) []string {
 	return all
 }
 
-// Tool returns the path of a script: slurm-lab, oar-lab, two-labs.
+// Tool returns the path of a script: slurm-lab, oar-lab or two-labs.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -125,7 +125,7 @@ func Tool(t testing.TB, name string) string {
 	}
 }
 
-// boot runs `up`, after it has removed what a killed test process left.
+// boot runs `up`. Before that it removes what a killed test process has left.
 func (lab *Lab) boot(arguments []string) error {
 	if err := lab.do(5*time.Minute, "down"); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (lab *Lab) boot(arguments []string) error {
 	return lab.do(30*time.Minute, arguments...)
 }
 
-// said returns the values in a file of lines KEY=VALUE that the tool wrote about the lab.
+// said returns the values from a file in which the tool has described the lab. The file has lines KEY=VALUE.
 func (lab *Lab) said(file string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(lab.Dir, file))
 	if err != nil {
@@ -182,7 +182,7 @@ func (lab *Lab) tell(t testing.TB) {
 func clean() []string {
 	foreign := regexp.MustCompile(`^((SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_|OAR)`)
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // except the variable that names the folder of other releases
+		return foreign.MatchString(variable) && !strings.HasPrefix(variable, "ACCORDION_LABS=") // except the variable with the folder of other releases
 	})
 }
 
@@ -190,7 +190,7 @@ func clean() []string {
 // builds the program, and later labs use the same program.
 var since = fmt.Sprintf("LAB_PROGRAM_SINCE=%d", time.Now().Unix())
 
-// command returns a call of the tool.
+// command returns a command that calls the tool.
 func (lab *Lab) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, lab.tool, arguments...)
 	c.Env = append(append(clean(), since), lab.settings...)
@@ -208,8 +208,8 @@ func (lab *Lab) do(patience time.Duration, arguments ...string) error {
 	return nil
 }
 
-// Shell returns a shell that runs the lines in the repository's folder, as administrators type them there. Calls of
-// the tool, such as ./scripts/slurm-lab serve, use this lab.
+// Shell returns a shell that runs the lines in the repository's folder, as administrators would. Calls of the tool
+// in these lines, such as ./scripts/slurm-lab serve, use this lab.
 func (lab *Lab) Shell(ctx context.Context, lines string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", lines)
 	c.Dir = filepath.Dir(filepath.Dir(lab.tool))
@@ -218,7 +218,7 @@ func (lab *Lab) Shell(ctx context.Context, lines string) *exec.Cmd {
 	return c
 }
 
-// Do runs a command of the tool on this lab: "node-kill", "n3"; "serve".
+// Do runs a command of the tool on this lab, such as "node-kill", "n3" or "serve".
 func (lab *Lab) Do(t testing.TB, arguments ...string) {
 	t.Helper()
 	if err := lab.Try(arguments...); err != nil {
@@ -229,14 +229,15 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 // Try does what Do does for a command that may fail.
 func (lab *Lab) Try(arguments ...string) error { return lab.do(3*time.Minute, arguments...) }
 
-// call runs a command of the tool with a text as standard input. It returns both outputs.
+// call runs a command of the tool. `text` is the command's standard input. call returns standard output and
+// standard error.
 func (lab *Lab) call(patience time.Duration, text string, arguments ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return outputs(lab.command(ctx, arguments...), text)
 }
 
-// outputs runs a command with a text as standard input.
+// outputs runs a command and returns its standard output and standard error. `text` is the standard input.
 func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	c.Stdin = strings.NewReader(text)
 	var out, errs bytes.Buffer
@@ -245,8 +246,8 @@ func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	return strings.TrimRight(out.String(), "\n"), strings.TrimRight(errs.String(), "\n"), err
 }
 
-// Run runs a client command that must succeed as the user, in the user's directory, and returns its standard output.
-// It repeats a read-only command whose connection broke.
+// Run runs a client command as the user, in the user's directory, and returns its standard output. It fails the
+// test if the command fails. If the connection of a read-only command broke, Run repeats the command.
 func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
 	t.Helper()
 	out, errs, err := lab.callAs(lab.patience, user, "", command)
@@ -286,8 +287,8 @@ func (lab *Lab) File(user, name string) string {
 	return string(text)
 }
 
-// Await waits until the condition holds, and fails the test after the patience. The checks use at most half of the
-// time, unless a check takes more than half a second, because other labs need the processors too.
+// Await waits until the condition holds. It fails the test after the time `patience`. The checks take at most half
+// of the time, unless a check takes more than half a second, because other labs need the CPUs, too.
 func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	end := time.Now().Add(patience)

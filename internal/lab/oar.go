@@ -15,12 +15,12 @@ import (
 	"accordion/internal/testenv"
 )
 
-// oarRelease is the environment variable with OAR's release, 2.5 or 2.6, for tests that name none.
+// oarRelease is the environment variable with the release of OAR, 2.5 or 2.6, for tests that do not specify one.
 const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
 
-// oarModules is an environment variable. If its value is "forked", OAR's server forks its modules, which needs
-// much less processor time. Otherwise the server starts each module as a program, as on a site. Tests that
-// measure times need the latter.
+// oarModules is an environment variable. If its value is "forked", OAR's server forks its modules, which takes much
+// less CPU time. Otherwise the server starts each module as a program, as on a site. Tests that measure times need
+// the server to start them.
 const oarModules = "ACCORDION_TEST_OAR_MODULES"
 
 // The databases that OAR supports.
@@ -32,9 +32,9 @@ const (
 // oarPatience limits one call of OAR's client programs, each of which starts Perl.
 const oarPatience = 2 * time.Minute
 
-// OARLab is a running OAR without pauses between its passes. Its nodes have one core each, unless Cores sets another
-// number, and four share a switch. Each node has its own processes and sshd. Jobs run in cpusets there, unless Plain
-// is given.
+// OARLab is a running OAR without pauses between its passes. Its nodes have one core each unless the option Cores
+// sets another number. Each switch has four nodes. Each node has its own processes and sshd. Jobs run in cpusets on
+// their nodes unless the option Plain is given.
 type OARLab struct {
 	Lab
 	Database string // PostgreSQL or MariaDB
@@ -45,15 +45,15 @@ type OARLab struct {
 	database database
 }
 
-// Started makes OAR's server start each module, whatever the environment variable says, for tests that depend on the
-// time of these starts.
+// Started makes OAR's server start each module as a program, whatever the environment variable says. It is for
+// tests that depend on the time that this takes.
 func Started() Option { return func(s *spec) { s.forked = false } }
 
 // Database sets OAR's database: PostgreSQL, the default, or MariaDB.
 func Database(name string) Option { return func(s *spec) { s.database = name } }
 
-// OAR boots a lab for one test and takes it down when the test ends. It skips the test unless real OARs are requested
-// (package testenv), or if OAR's release does not support the database.
+// OAR boots a lab for one test and takes it down when the test ends. It skips the test unless real OARs are
+// requested (package testenv). It also skips the test if OAR's release does not support the database.
 func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
 	t.Helper()
 	lab, err := bootOAR(t, nodes, oarSpec(t, options))
@@ -83,7 +83,7 @@ func oarSpec(t testing.TB, options []Option) spec {
 func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	t.Helper()
 	tool := Tool(t, "oar-lab")
-	// oar-lab's slot 0 is for labs that are booted by hand.
+	// Slot 0 of oar-lab is for labs that are booted by hand.
 	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(twoLabsDir(s)) })
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	}
 	switch lab.Without = said["without"]; {
 	case err != nil:
-	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // 2.6 is exempt, because no lab can make cpusets in the form that Debian 13's OAR needs
+	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // 2.6 is exempt, because no lab can make the cpusets that Debian 13's OAR needs
 		err = errors.New("lab: no cpusets: " + lab.Without)
 	case lab.Without != "":
 		t.Log("no cpusets: " + lab.Without)
@@ -123,7 +123,7 @@ func (lab *OARLab) NeedCpusets(t testing.TB) {
 func (lab *OARLab) UID(n int) int { return 58001 + 100*lab.slot + n }
 
 // Exec runs a client command as the user, in the user's directory. It returns standard output and standard error,
-// without the last newline. Its error is of type *exec.ExitError if the command ran and failed.
+// each without the last newline. If the command ran and failed, the error is an *exec.ExitError.
 func (lab *OARLab) Exec(user string, command ...string) (stdout, stderr string, err error) {
 	return lab.ExecWithin(oarPatience, user, command...)
 }
@@ -140,7 +140,7 @@ func (lab *OARLab) On(node, user string, command ...string) (stdout, stderr stri
 
 var jobID = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
 
-// Submit submits a command with oarsub as the user, with the options, and returns the job's number.
+// Submit submits a command with oarsub and the options as the user, and returns the job's number.
 func (lab *OARLab) Submit(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
 	return lab.oarsub(t, user, command, options...)
@@ -157,20 +157,20 @@ func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) st
 	return m[1]
 }
 
-// Notify sends a word to OAR's server, like oarnotify: Scheduling, ChState. Tests do it often, and oarnotify would
-// start Perl each time.
+// Notify sends a word such as Scheduling or ChState to OAR's server, as oarnotify does. Tests do this often, and
+// oarnotify would start Perl each time.
 func (lab *OARLab) Notify(t testing.TB, word string) {
 	t.Helper()
 	lab.Run(t, "root", "bash", "-c", `echo "$0" >/dev/tcp/127.0.0.1/6666`, word)
 }
 
-// State returns a job's state, in OAR's words.
+// State returns a job's state as OAR names it.
 func (lab *OARLab) State(t testing.TB, id string) string {
 	t.Helper()
 	return lab.SQL(t, "select state from jobs where job_id = "+id)
 }
 
-// tell adds OAR's tables of the jobs to the output of a failed test.
+// tell adds OAR's tables of the jobs to the output if the test failed.
 func (lab *OARLab) tell(t testing.TB) {
 	t.Helper()
 	if !t.Failed() {

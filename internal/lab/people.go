@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// people are the users as whom client programs run. The environment that the tool's `exec` sets for each user is read
-// once. A test runs hundreds of such programs while it waits, and the tool, a shell script, takes more processor time
-// than most of them.
+// people holds the users as whom client programs run. The tool's command `exec` sets an environment for each user,
+// which is read only once. A test runs hundreds of client programs while it waits. The tool is a shell script and
+// takes more CPU time than most of these programs.
 type people struct {
 	sync.Mutex
 	known map[string]person
 }
 
-// person has the settings of a user's client programs.
+// person holds the settings of a user's client programs.
 type person struct {
 	uid, gid, groups string
 	home             string
 	env              []string
 }
 
-// meet returns the user with a name. It reads the settings with the tool.
+// meet returns the user with the given name. At the first call for a user it reads the settings with the tool.
 func (lab *Lab) meet(ctx context.Context, user string) (person, error) {
 	lab.people.Lock()
 	defer lab.people.Unlock()
@@ -55,8 +55,8 @@ func as(user string, command []string) []string {
 	return append([]string{"exec", "--user", user, "--"}, command...)
 }
 
-// world returns the first process of the lab's world and the namespaces of that world, or "" if the lab runs on the
-// machine itself.
+// world returns the number of the first process in the lab's world, and the namespaces of that world. The number is
+// "" if the lab runs on the machine itself.
 func (lab *Lab) world() (first string, namespaces []string, err error) {
 	file := lab.init
 	namespaces = []string{"--mount", "--net", "--pid", "--uts", "--ipc"}
@@ -73,8 +73,8 @@ func (lab *Lab) world() (first string, namespaces []string, err error) {
 	return strings.TrimSpace(string(text)), namespaces, nil
 }
 
-// callAs runs a client command as the user, in the user's directory, with a text as standard input. It returns both
-// outputs.
+// callAs runs a client command as the user, in the user's directory, and returns standard output and standard
+// error. `text` is the standard input.
 func (lab *Lab) callAs(patience time.Duration, user, text string, command []string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pool has the labs that tests of this process take and give back.
+// pool holds the labs that tests of this process take and give back.
 var pool struct {
 	sync.Mutex
 	ready bool // Main will end the labs
@@ -29,8 +29,8 @@ type kept interface {
 	Clear(t testing.TB)
 }
 
-// atOnce is how many labs of the pool exist at the same time, unless more tests use a lab. Unused labs are taken
-// down to make room for others.
+// atOnce is how many labs of the pool may exist at the same time. There are more only if more tests use labs at the
+// same time. Unused labs are taken down to make room for others.
 const atOnce = 6
 
 // Main runs the tests, takes the labs of the pool down, and returns the exit status.
@@ -51,8 +51,8 @@ func Main(m *testing.M) int {
 	return status
 }
 
-// take returns a cleared lab of a kind that no other test uses: one that another test gave back, or a new one. The
-// test gives it back when it ends. A subtest gets the lab of its parent test.
+// take returns a cleared lab of a kind that no other test uses. The lab is one that another test gave back, or a
+// new one. The test gives the lab back when it ends. A subtest gets the lab of its parent test.
 func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L {
 	t.Helper()
 	mine, old, above := choose(t, kind)
@@ -77,9 +77,9 @@ func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L
 	return mine.lab.(L)
 }
 
-// choose selects a lab for a test: that of a parent test, an unused lab, or a new one that the caller boots. If
-// there are enough labs, it removes an old lab of another kind from the pool, and the caller takes that lab down
-// first.
+// choose selects a lab for a test: the lab of a parent test, an unused lab, or a new lab that the caller must boot.
+// If there are enough labs, choose removes an old lab of another kind from the pool. Then the caller must first
+// take down the old lab.
 func choose(t testing.TB, kind string) (mine, old *pooled, above bool) {
 	t.Helper()
 	pool.Lock()
@@ -112,7 +112,7 @@ func choose(t testing.TB, kind string) (mine, old *pooled, above bool) {
 	return mine, old, false
 }
 
-// giveBack makes a lab available to other tests. A lab that could not be booted leaves the pool.
+// giveBack makes a lab available to other tests. If the lab could not be booted, giveBack removes it from the pool.
 func giveBack(t testing.TB, p *pooled) {
 	if p.lab != nil {
 		p.lab.tell(t)
@@ -124,7 +124,7 @@ func giveBack(t testing.TB, p *pooled) {
 	}
 }
 
-// leave removes a lab from the pool, which must be locked.
+// leave removes a lab from the pool. The caller holds the pool's lock.
 func leave(gone *pooled) {
 	pool.labs = slices.DeleteFunc(pool.labs, func(p *pooled) bool { return p == gone })
 }

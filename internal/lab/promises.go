@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// told has the fields of a journal entry that are read here.
+// told holds the fields of a journal entry that BrokenPromises needs.
 type told struct {
 	Job  int64
 	Verb string
@@ -18,8 +18,8 @@ type told struct {
 	}
 }
 
-// slow returns by how many seconds the batch system delayed a job's end: by a start that came later than planned, or
-// by a growth that waited for no other job.
+// slow returns by how many seconds the batch system delayed a job's end. The cause is a start that came later than
+// planned, or a growth that was late although it did not wait for another job.
 func (e told) slow() float64 {
 	switch {
 	case e.Verb == "started":
@@ -30,9 +30,9 @@ func (e told) slow() float64 {
 	return 0
 }
 
-// BrokenPromises returns the broken promises of a job in the output of "accordion journal --json --job", except those
-// that a slow batch system explains. The batch system is slow under other load. Tests that have the machine for
-// themselves check these too.
+// BrokenPromises returns the broken promises of a job from the output of "accordion journal --json --job". It omits
+// the promises that a slow batch system explains, because the batch system is slow under other load. Tests that
+// have the machine to themselves check these promises, too.
 func BrokenPromises(journal string) (broken []string, err error) {
 	var slow float64
 	var all []told

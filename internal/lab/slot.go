@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A slot is a directory, a range of ports and a range of user IDs for one lab. While it is taken, a socket in Linux's
-// abstract namespace is bound. That socket is released however the process ends, and leaves no file. Processes share
-// its name exactly if they share a network, and thus ports.
+// A slot is a directory, a range of ports and a range of user IDs for one lab. While the slot is taken, a socket in
+// Linux's abstract namespace is bound. The socket is released however the process ends, and leaves no file.
+// Processes see the same socket names exactly if they share a network, and therefore ports.
 type slot struct {
 	number int
 	dir    string
 	free   func()
 }
 
-// takeSlot waits until a slot from `first` to `last` is free and fits, and takes it. The slot's directory is the
-// name with its number.
+// takeSlot waits until one of the slots from `first` to `last` is free and `fits` returns nil for it, and takes it.
+// The slot's directory is `name` followed by the slot's number.
 func takeSlot(name string, first, last int, fits func(slot) error) (slot, error) {
 	for end := time.Now().Add(30 * time.Minute); ; {
 		var why []error
@@ -42,14 +42,14 @@ func takeSlot(name string, first, last int, fits func(slot) error) (slot, error)
 }
 
 const (
-	firstPort = 26000 // below the ports that Linux gives to clients
+	firstPort = 26000 // below the ports that Linux assigns to clients
 	slotPorts = 100
 )
 
 func (s slot) port() int { return firstPort + s.number*slotPorts }
 
-// portsFree returns an error if another program listens on one of the slot's ports. A lab that was left in the slot's
-// directory does not count, because it is taken down first.
+// portsFree returns an error if another program listens on one of the slot's ports. The ports of a lab that was
+// left in the slot's directory do not count, because that lab is taken down first.
 func portsFree(s slot) error {
 	if _, err := os.Stat(s.dir); err == nil {
 		return nil

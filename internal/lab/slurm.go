@@ -14,27 +14,28 @@ import (
 	"accordion/internal/testenv"
 )
 
-// SlurmLab is a running Slurm, set up like most sites: cores, memory and devices are bound, and users have accounts
-// with fair shares. Two partitions have all of its nodes: main, which Accordion manages, and shared. See 'slurm-lab
-// help'.
+// SlurmLab is a running Slurm that is set up like most sites: cores, memory and devices are bound, and users have
+// accounts with fair shares. Both of its partitions have all nodes: `main`, which Accordion manages, and `shared`.
+// See 'slurm-lab help'.
 type SlurmLab struct {
 	Lab
-	CPUs  int      // cores of each node; not more than the machine has, because they are bound
-	GPUs  []string // the nodes with four GPUs each: the second half; none in a plain lab
-	Binds bool     // jobs can only use the cores, memory and devices of their allocation
+	CPUs  int      // cores of each node; at most as many as the machine has, because they are bound
+	GPUs  []string // the nodes with GPUs, which have four each: the second half of the nodes, or none in a plain lab
+	Binds bool     // jobs can use only the cores, memory and devices of their allocation
 	Slurm string   // the running release, such as 22.05.8
 	env   []string // environment of client programs
 }
 
-// Fast makes Slurm schedule without delays, for functional tests. Latencies must be measured without this option.
+// Fast makes Slurm schedule without delays, for functional tests. Tests that measure latencies must not use it.
 func Fast() Option { return func(s *spec) { s.fast = true } }
 
-// NoPlugin leaves job_submit.lua out. A node of main then belongs to one user at a time, unless the lab is Plain.
+// NoPlugin boots Slurm without job_submit.lua. Then a node of partition main belongs to one user at a time, unless
+// the lab is Plain.
 func NoPlugin() Option { return setting("SLURM_LAB_PLUGIN=no") }
 
 // Config adds lines to slurm.conf. A line replaces the lab's own line for the same key, or for the same partition
-// (PartitionName=main Nodes=ALL …). A line NodeName=n3 or NodeName=n[1-4] only changes the given parameters of these
-// nodes.
+// (PartitionName=main Nodes=ALL …). A line such as NodeName=n3 or NodeName=n[1-4] changes only the given parameters
+// of these nodes.
 func Config(lines string) Option { return setting("SLURM_LAB_EXTRA=" + lines) }
 
 // Zone sets the time zone of the daemons, as in TZ. slurmdbd rolls up usage at the full hours of that zone.
@@ -55,8 +56,8 @@ func Slurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	return lab
 }
 
-// TakeSlurm takes a cleared lab of that size and with these options from the pool until the test ends. A subtest
-// gets the lab of its parent test. The package's TestMain must call Main.
+// TakeSlurm takes a cleared lab with this number of nodes and these options from the pool, until the test ends. A
+// subtest gets the lab of its parent test. The package's TestMain must call Main.
 func TakeSlurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	t.Helper()
 	NeedSlurm(t)
@@ -99,7 +100,7 @@ func bootSlurm(t testing.TB, nodes int, s spec) (*SlurmLab, error) {
 	return lab, nil
 }
 
-// look reads what slurm-lab has booted.
+// look reads which Slurm slurm-lab has booted.
 func (lab *SlurmLab) look(t testing.TB) error {
 	t.Helper()
 	said, err := lab.said("etc/lab")
@@ -138,24 +139,24 @@ func (lab *SlurmLab) environment() []string {
 		"PATH="+programs+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
 }
 
-// Env returns the environment of a client program that root runs against the lab.
+// Env returns the environment for a client program that root runs on the lab.
 func (lab *SlurmLab) Env() []string { return slices.Clone(lab.env) }
 
 // Conf returns the path of the lab's slurm.conf.
 func (lab *SlurmLab) Conf() string { return filepath.Join(lab.Dir, "etc", "slurm.conf") }
 
-// Change restarts Slurm's daemons with other lines for slurm.conf in place of Config's. The argument "" restores
-// the lab's own settings. Jobs lose their nodes.
+// Change restarts Slurm's daemons with other lines for slurm.conf instead of those of Config. If `lines` is "", it
+// restores the lab's own settings. Jobs lose their nodes.
 func (lab *SlurmLab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
 
-// AwaitSaved waits until slurmctld has saved the present state of its jobs. Under load slurmctld saves some time
+// AwaitSaved waits until slurmctld has saved the current state of its jobs. Under load slurmctld saves some time
 // after a request, and the saved state may be older than the request. slurmctld saves again five seconds later.
 func (lab *SlurmLab) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "state"))
 }
 
-// awaitSaved waits until the slurmctld whose state is in the given directory has saved the present state of its jobs.
+// awaitSaved waits until the slurmctld with the state directory `state` has saved the current state of its jobs.
 func (lab *Lab) awaitSaved(t testing.TB, state string) {
 	t.Helper()
 	written := func() time.Time {
@@ -172,15 +173,15 @@ func (lab *Lab) awaitSaved(t testing.TB, state string) {
 	}
 }
 
-// Exec runs a client command as the user, in the user's directory, with a text as standard input. It returns standard
-// output and standard error, without the last newline. Its error is of type *exec.ExitError if the command ran and
-// failed.
+// Exec runs a client command as the user, in the user's directory. `text` is the standard input. It returns
+// standard output and standard error, each without the last newline. If the command ran and failed, the error is an
+// *exec.ExitError.
 func (lab *SlurmLab) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(Patience, user, text, command)
 }
 
-// Submit submits a batch script with sbatch as the user, with the options, and returns the job's number. Submit
-// adds a first line for bash to a script that has no line #!….
+// Submit submits a batch script with sbatch and the options as the user, and returns the job's number. If the
+// script does not begin with #!, Submit adds a first line for bash.
 func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string) string {
 	t.Helper()
 	out, errs, err := lab.Sbatch(user, script, options...)
@@ -190,7 +191,8 @@ func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string
 	return out
 }
 
-// Sbatch does what Submit does, for a job that Slurm may refuse. The message of a refusal is in stderr.
+// Sbatch does what Submit does, for a job that Slurm may refuse. If Slurm refuses the job, stderr has Slurm's
+// message.
 func (lab *SlurmLab) Sbatch(user, script string, options ...string) (id, stderr string, err error) {
 	if !strings.HasPrefix(script, "#!") {
 		script = "#!/bin/bash\n" + script + "\n"

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQL returns the result of a query to OAR's database in the form of `oar-lab sql`: a line for each row, fields
-// separated by |.
+// SQL returns the result of a query to OAR's database. The result has the format of `oar-lab sql`: a line for each
+// row, with fields separated by |.
 func (lab *OARLab) SQL(t testing.TB, query string) string {
 	t.Helper()
 	return lab.database.asked(t, query)
@@ -32,9 +32,9 @@ func (lab *OARLab) down() error {
 	return lab.Lab.down()
 }
 
-// database queries OAR's database through the socket in a lab's directory. It keeps its connections, because tests
-// query often: a client program for each query would take a fifth of a processor, and a new connection, which is a
-// process in PostgreSQL, a tenth.
+// A database queries OAR's database through the socket in a lab's directory. It keeps its connections, because
+// tests query often. A client program for each query would take a fifth of a CPU. A new connection for each query,
+// which is a process in PostgreSQL, would take a tenth.
 type database struct {
 	kind      string // PostgreSQL or MariaDB
 	directory string
@@ -44,7 +44,7 @@ type database struct {
 	postgreSQL []*pgconn.PgConn // idle connections
 }
 
-// asked returns the result of a query and fails the test after an error.
+// asked returns the result of a query. It fails the test if there is an error.
 func (d *database) asked(t testing.TB, query string) string {
 	t.Helper()
 	answer, err := d.ask(query)
@@ -75,8 +75,8 @@ func (d *database) ask(query string) (string, error) {
 	return strings.TrimRight(strings.Join(rows, "\n"), "\n"), err
 }
 
-// takePostgreSQL returns a live connection, or a new one, because the database may have been restarted since the last
-// query.
+// takePostgreSQL returns an idle connection that still works, or a new connection. The database may have been
+// restarted since the last query.
 func (d *database) takePostgreSQL(ctx context.Context) (*pgconn.PgConn, error) {
 	d.Lock()
 	defer d.Unlock()
@@ -146,7 +146,7 @@ func askPostgreSQL(ctx context.Context, c *pgconn.PgConn, query string) (rows []
 	return rows, err
 }
 
-// askMariaDB runs the query. It writes nulls, and separators inside fields, in the form of MariaDB's own client.
+// askMariaDB runs the query. It formats nulls, and separators inside fields, as MariaDB's own client does.
 func askMariaDB(ctx context.Context, db *sql.DB, query string) (rows []string, err error) {
 	answer, err := db.QueryContext(ctx, query)
 	if err != nil {

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// TwoLabs is a running OAR and a running Slurm in one world, each with its own scheduling settings and its own nodes
-// n1, n2… A user has the same ID and directory in both. `serve` starts one sidecar for both, as the clusters oar and
-// slurm.
+// TwoLabs is a running OAR and a running Slurm in one world. Each has its own scheduling settings and its own nodes
+// n1, n2… A user has the same ID and directory in both. `serve` starts one sidecar that serves both, as the
+// clusters oar and slurm.
 type TwoLabs struct {
-	Lab       // Nodes is the number of nodes of both; Dir/oar and Dir/slurm are the directories of the two labs
+	Lab       // its Nodes is the number of nodes of both systems; Dir/oar and Dir/slurm are the directories of the two labs
 	OAR   int // number of OAR's nodes
 	Slurm int // number of Slurm's nodes
 
 	database database
 }
 
-// Delegate makes the sidecar of both serve launchers. section is its section [delegate] without the journal; " "
-// keeps the defaults.
+// Delegate makes the sidecar of both systems serve launchers. `section` is the text of the sidecar's section
+// [delegate] without the journal. The section " " keeps the defaults.
 func Delegate(section string) Option {
 	return func(s *spec) { s.settings = append(s.settings, "TWO_LABS_DELEGATE="+section) }
 }
 
-// Two boots an OAR and a Slurm for one test, with the given numbers of nodes, and takes them down when the test
+// Two boots an OAR and a Slurm with the given numbers of nodes for one test, and takes them down when the test
 // ends. It accepts the options Users and Delegate. It skips the test unless real OARs and Slurms are requested.
 func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	t.Helper()
@@ -64,7 +64,7 @@ func (lab *TwoLabs) down() error {
 
 func twoLabsDir(s slot) string { return fmt.Sprintf("/var/tmp/accordion-two-labs-%d", s.number) }
 
-// empty returns an error if the slot still has something of another kind of lab.
+// empty returns an error if another kind of lab has left something in the slot's directory.
 func empty(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return fmt.Errorf("a lab was left in %s: take it down", dir)
@@ -72,14 +72,14 @@ func empty(dir string) error {
 	return nil
 }
 
-// Exec runs a command as the user, in the user's directory, with the client programs of both systems and a text as
-// standard input. It returns standard output and standard error, without the last newline. Its error is of type
-// *exec.ExitError if the command ran and failed.
+// Exec runs a command as the user, in the user's directory. The command can use the client programs of both
+// systems. `text` is the standard input. Exec returns standard output and standard error, each without the last
+// newline. If the command ran and failed, the error is an *exec.ExitError.
 func (lab *TwoLabs) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(oarPatience, user, text, command)
 }
 
-// Sbatch submits a batch script with sbatch as the user, with the options, and returns the job's number.
+// Sbatch submits a batch script with sbatch and the options as the user, and returns the job's number.
 func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string) string {
 	t.Helper()
 	out, errs, err := lab.Exec(user, "#!/bin/bash\n"+script+"\n", append([]string{"sbatch", "--parsable"}, options...)...)
@@ -89,19 +89,19 @@ func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string)
 	return out
 }
 
-// Oarsub submits a command with oarsub as the user, with the options, and returns the job's number.
+// Oarsub submits a command with oarsub and the options as the user, and returns the job's number.
 func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
 	return lab.oarsub(t, user, command, options...)
 }
 
-// AwaitSaved waits until slurmctld has saved the present state of its jobs, like SlurmLab.AwaitSaved.
+// AwaitSaved waits until slurmctld has saved the current state of its jobs, as SlurmLab.AwaitSaved does.
 func (lab *TwoLabs) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "slurm", "state"))
 }
 
-// SQL returns the result of a query to OAR's database: a line for each row, fields separated by |.
+// SQL returns the result of a query to OAR's database: a line for each row, with fields separated by |.
 func (lab *TwoLabs) SQL(t testing.TB, query string) string {
 	t.Helper()
 	return lab.database.asked(t, query)

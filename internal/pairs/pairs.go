@@ -1,5 +1,5 @@
-// Package pairs makes workloads that tests on real batch systems run several times under different policies, and measures how long their jobs
-// waited.
+// Package pairs makes workloads for tests on real batch systems, and measures how long their jobs waited. The tests run
+// each workload several times under different policies.
 //
 //	jobs := pairs.Mix{Evolving: 45, Others: 105, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}.Jobs(seed)
 //	fmt.Print(pairs.Table([]pairs.Measured{pairs.Measure(runs)}, []pairs.Measured{pairs.Measure(runsUnderEASY)}))
@@ -17,35 +17,35 @@ import (
 	"accordion/core"
 )
 
-// Job is one job of a workload. An ordinary job has Nodes nodes, runs for Runs seconds and requests Asks seconds. An
-// evolving job requests its profile, and ends in the last step. If it runs as a rigid job, it has Nodes nodes, the
-// maximum of its profile, and requests Asks seconds, the sum of its steps.
+// Job is one job of a workload. An ordinary job has Nodes nodes, runs for Runs seconds and requests Asks seconds.
+// An evolving job requests its profile, and ends in the last step. If an evolving job runs as a rigid job, it has
+// Nodes nodes, the maximum of its profile, and requests Asks seconds, the sum of its steps.
 type Job struct {
 	At         time.Duration // since the beginning of the workload
-	User       int           // from 0
+	User       int           // index of the user, from 0
 	Profile    core.EP       // nil for an ordinary job
 	Nodes      int
 	Runs, Asks core.Time // Runs is the run time if the job does not have to wait for nodes between steps
 }
 
-// Mix has the parameters of a workload.
+// Mix holds the parameters of a workload.
 type Mix struct {
 	Evolving, Others int
 	Users            int
-	Nodes            int       // of the machine
-	Load             float64   // node-seconds of all jobs, relative to the machine's while jobs arrive
-	Sizes            int       // nodes of the largest job
-	Least, Mean      core.Time // run time of an ordinary job: the minimum, and the mean of the time beyond the minimum
+	Nodes            int       // number of nodes of the machine
+	Load             float64   // node-seconds of all jobs, relative to those of the machine while jobs arrive
+	Sizes            int       // number of nodes of the largest job
+	Least, Mean      core.Time // of an ordinary job's run time: the minimum, and the mean of the time beyond the minimum
 	Step             core.Time // minimum duration of each of the three steps; the maximum is twice as long
 }
 
-// Longer returns the mix with run times and intervals multiplied by the factor `times`.
+// Longer returns the mix with run times and intervals multiplied by `times`.
 func (m Mix) Longer(times int) Mix {
 	m.Least, m.Mean, m.Step = m.Least*core.Time(times), m.Mean*core.Time(times), m.Step*core.Time(times)
 	return m
 }
 
-// Jobs returns the workload of a seed, in the order of submission.
+// Jobs returns the workload for a seed, in the order of submission.
 func (m Mix) Jobs(seed uint64) []Job {
 	r := rand.New(rand.NewPCG(seed, 17))
 	all := make([]Job, 0, m.Evolving+m.Others)
@@ -70,7 +70,8 @@ func (m Mix) Jobs(seed uint64) []Job {
 	return all
 }
 
-// evolving returns a job of three steps, which grows twice, or grows and shrinks. It ends within its last step.
+// evolving returns a job of three steps. The job grows twice, or grows and then shrinks. It ends within its last
+// step.
 func (m Mix) evolving(r *rand.Rand) Job {
 	peak := 3 + r.IntN(m.Sizes-2)
 	sizes := []int{max(1, peak/4), max(2, peak/2), peak}
@@ -102,14 +103,14 @@ type Run struct {
 	Start, End float64 // since the beginning of the workload
 }
 
-// Figures are the means of some jobs, and their longest wait.
+// Figures holds the mean wait, mean slowdown and longest wait of some jobs.
 type Figures struct{ Wait, Slowdown, Longest float64 }
 
-// shortest is the run time in seconds that replaces shorter run times in slowdowns.
+// shortest is a run time in seconds. For the slowdown, shorter run times count as this one.
 const shortest = 10
 
-// figures returns the figures of some jobs. A wait begins when the job should have been submitted. That time is the
-// same under every policy, whereas the real submission may be delayed.
+// figures returns the figures of some jobs. A wait begins when the job should have been submitted, because this
+// time is the same under every policy. The real submission may be delayed.
 func figures(all []Run) (f Figures) {
 	for _, s := range all {
 		wait := max(0, s.Start-s.At.Seconds())
@@ -126,8 +127,8 @@ type Hold struct {
 	Nodes    int
 }
 
-// Busy returns the mean number of held nodes over the times when at least `waiting` jobs wait, or 0 if there is no
-// such time.
+// Busy returns the mean number of held nodes over all times at which at least `waiting` jobs wait. It returns 0 if
+// there are no such times.
 func Busy(all []Run, holds []Hold, waiting int) float64 {
 	last := 0.0
 	for _, s := range all {
@@ -154,7 +155,7 @@ func Busy(all []Run, holds []Hold, waiting int) float64 {
 	return float64(held) / float64(max(seconds, 1))
 }
 
-// Measured has the figures of all jobs, of evolving jobs and of the others.
+// Measured holds the figures of all jobs, of evolving jobs and of the others.
 type Measured struct{ All, Evolving, Others Figures }
 
 // Measure returns the figures of a workload.

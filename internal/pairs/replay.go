@@ -9,8 +9,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed returns the starts and ends of a workload in a replay on this many nodes. In the replay each start and end
-// is on time, and no overrun allowance is planned.
+// Replayed replays a workload on the given number of nodes, and returns the starts and ends of the jobs. In the
+// replay each start and end is on time, and no overrun allowance is planned.
 func Replayed(all []Job, nodes int, by sched.Policy) []Run {
 	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
 	for i, j := range all {

@@ -8,7 +8,7 @@ import (
 	"accordion/traces/interval"
 )
 
-// parts returns the figures in the order of a table.
+// parts returns the figures in the order of a table's rows.
 func (m Measured) parts() []Figures { return []Figures{m.All, m.Evolving, m.Others} }
 
 var kinds = []string{"all", "evolving", "others"}
@@ -24,8 +24,8 @@ func (m Measured) String() string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-// Table compares two policies, which ran the same workloads. For each figure it returns the geometric mean of the
-// ratios of the policy's figure to the other's, with its 95 % interval.
+// Table compares two policies that ran the same workloads. For each figure it computes the ratio of the policy's
+// value to the other policy's value. It returns the geometric mean of these ratios, with its 95 % interval.
 func Table(policy, other []Measured) string {
 	var b strings.Builder
 	b.WriteString("| jobs | mean wait | slowdown | longest wait |\n|---|---|---|---|\n")

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Logs returns the folder of the real workload logs, like traces/swf.Folder: $ACCORDION_TRACES, otherwise the folder
-// of scripts/fetch-traces. At both levels it skips the test if one of the files is missing, because the archive may
-// be out of reach. ACCORDION_TEST_LOGS=required makes the test fail instead, unless scripts/fetch-traces cannot fetch
-// that file. Names are relative to the folder.
+// Logs returns the folder of the real workload logs, as traces/swf.Folder does. That is $ACCORDION_TRACES, or
+// otherwise the folder of scripts/fetch-traces. At both levels it skips the test if one of the files is missing,
+// because the archive may be out of reach. With ACCORDION_TEST_LOGS=required it fails the test instead, unless
+// scripts/fetch-traces cannot fetch that file. Names are relative to the folder.
 func Logs(t testing.TB, files ...string) (folder string) {
 	t.Helper()
 	folder = os.Getenv("ACCORDION_TRACES")

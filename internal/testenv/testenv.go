@@ -4,12 +4,12 @@
 // machine lacks what it needs. The skip message is one word that names the need. At the second level, ./scripts/test
 // --real, the same test fails. The environment variable ACCORDION_TEST selects the level:
 //
-//	(not set)  first level: real systems, browsers and minutes are left out, other tests run where the machine has what they need
-//	bare       first level, as on a machine that has nothing but Go, a C compiler and a shell: scripts/skips is that list
+//	(not set)  first level: tests with real systems, browsers and minutes are left out; other tests run if the machine has what they need
+//	bare       first level, as on a machine that has only Go, a C compiler and a shell; scripts/skips lists the tests skipped there
 //	real       second level
 //
 // ACCORDION_TEST_WORD=required requests the tests of one word only: ACCORDION_TEST_SLURM=required go test ./slurm.
-// With =wanted they run where the machine has what they need, and are skipped elsewhere.
+// With =wanted they run if the machine has what they need, and are skipped otherwise.
 //
 //	func TestAnotherUserCannotRead(t *testing.T) {
 //		testenv.Needs(t, testenv.Root)
@@ -22,10 +22,10 @@ import (
 	"testing"
 )
 
-// Need is one thing that a test needs.
+// Need is something that a test needs.
 type Need struct {
 	word  string
-	real  bool          // the need is met only at the second level, whatever the machine has
+	real  bool          // the need is met only at the second level, even if the machine has what is needed
 	cause func() string // returns why the need is not met, or ""
 }
 
@@ -51,12 +51,12 @@ func Program(t testing.TB, name string) (path string) {
 	return path
 }
 
-// Missing returns a need that the caller has checked. `cause` is the reason why it is not met, or "".
+// Missing returns a need that the caller has checked. `cause` is the reason why the need is not met, or "".
 func Missing(word, cause string) Need {
 	return Need{word: word, cause: func() string { return cause }}
 }
 
-// Needs skips the test if one of the needs is missing, or fails it if that need is required.
+// Needs skips the test if one of the needs is not met. It fails the test instead if that need is required.
 func Needs(t testing.TB, needs ...Need) {
 	t.Helper()
 	for _, n := range needs {
@@ -83,7 +83,7 @@ const (
 	required = "required"
 )
 
-// asked returns how the tests that need a word are requested: required, wanted, bare or "".
+// asked returns how tests that need `word` are requested: required, wanted, bare or "".
 func asked(word string) string {
 	if own := os.Getenv(level + "_" + strings.ToUpper(word)); own != "" {
 		return own
@@ -94,13 +94,13 @@ func asked(word string) string {
 	return os.Getenv(level)
 }
 
-// Required reports whether a test fails if the word's need is missing.
+// Required reports whether a test fails if the need `word` is not met.
 func Required(word string) bool { return asked(word) == required }
 
 // Real reports whether tests run at the second level.
 func Real() bool { return os.Getenv(level) == real }
 
-// File skips the test if a file does not exist. word names the need, such as the Debian package.
+// File skips the test if a file does not exist. `word` names the need, such as the Debian package of the file.
 func File(t testing.TB, word, path string) {
 	t.Helper()
 	cause := ""
@@ -130,7 +130,7 @@ func realRoot(word, program string) Need {
 	}}
 }
 
-// programs returns a function that returns which of the programs are not on PATH.
+// programs returns a function that reports which of the programs are not on PATH.
 func programs(names ...string) func() string {
 	return func() string {
 		for _, name := range names {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that only records how it ends.
+// recorder is a test that only records how it ended.
 type recorder struct {
 	testing.TB
 	ended string

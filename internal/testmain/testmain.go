@@ -1,10 +1,10 @@
-// Package testmain has the common part of this repository's TestMain functions: random cases that are the same in
-// every run.
+// Package testmain provides the common part of this repository's TestMain functions. It makes the random cases the same
+// in every run.
 //
 //	func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 20_000})) }
 //
-// A test that fails at random says nothing about the change that it follows. Flags select other cases: go test
-// ./core/place -rapid.seed 7 -rapid.checks 100000.
+// If a test failed at random, its failure would not show whether the last change is the cause. Flags select other
+// cases: go test ./core/place -rapid.seed 7 -rapid.checks 100000.
 package testmain
 
 import (
@@ -20,13 +20,14 @@ type Cases struct {
 	Long  int // with -accordion.long; 0 means Usual
 }
 
-// Run runs the tests of a package that uses rapid and returns their exit status.
+// Run runs the tests of a package that uses rapid and returns the exit status.
 func Run(m *testing.M, c Cases) int {
 	Prepare(c)
 	return m.Run()
 }
 
-// Prepare parses the command line and sets the random cases, like Run. It is for a TestMain that does more than Run.
+// Prepare parses the command line and sets the random cases, as Run does. It is for a TestMain that does more than
+// Run.
 func Prepare(c Cases) {
 	if flag.Lookup(long) == nil {
 		flag.Bool(long, false, "more random cases")
@@ -52,7 +53,7 @@ func choose(flags *flag.FlagSet, c Cases) error {
 	return preset(flags, "rapid.checks", strconv.Itoa(checks))
 }
 
-// preset sets a flag unless its value differs from the default.
+// preset sets a flag, unless its value already differs from the default.
 func preset(flags *flag.FlagSet, name, value string) error {
 	f := flags.Lookup(name)
 	if f == nil {

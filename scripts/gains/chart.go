@@ -11,19 +11,20 @@ import (
 	"accordion/traces/workload"
 )
 
-// The case in the headline: 30 % of the jobs evolve as a mountain with the log's size as peak, under the policy patient.
+// The case in the headline: 30 % of the jobs evolve under the policy patient. Their profile is a mountain whose
+// peak is the size in the log.
 const (
 	headlineShare  = 30
 	headlinePolicy = "patient"
 )
 
-// headlineCase reports whether a result is of the case in the headline.
+// headlineCase reports whether a result belongs to the case in the headline.
 func headlineCase(r result) bool {
 	return r.Share == headlineShare && r.Shape == workload.Mountain && r.Same == workload.SamePeak
 }
 
-// headlines returns the logs in the headline, which are from real machines at their own load, and the mean wait of all their jobs under a
-// policy in percent of that under EASY.
+// headlines returns the names of the logs in the headline, which are from real machines at their own load. For each
+// log it returns the mean wait of all jobs under a policy, in percent of the mean wait under EASY.
 func headlines(all []result, policyName string) (names []string, percent []float64) {
 	for _, l := range logs {
 		var some []result
@@ -39,14 +40,14 @@ func headlines(all []result, policyName string) (names []string, percent []float
 	return names, percent
 }
 
-// real reports whether the log is of a real machine at its own load.
+// real reports whether the log is from a real machine at its own load.
 func (l log) real() bool { return l.ScaleLoad == 0 && l.name != "lublin_256" }
 
-// drawHeadlines draws the headline as SVG, with a bar per log.
+// drawHeadlines draws the headline as an SVG chart with a bar for each log.
 func drawHeadlines(w io.Writer, all []result) error {
 	names, percent := headlines(all, headlinePolicy)
 	p := chart.New("Mean wait in percent of EASY's: lower is better")
-	slices.Reverse(names) // the first one at the top
+	slices.Reverse(names) // the first log must be at the top
 	slices.Reverse(percent)
 	bars, err := plotter.NewBarChart(plotter.Values(percent), vg.Points(18))
 	if err != nil {

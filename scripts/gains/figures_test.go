@@ -31,7 +31,7 @@ func ofTheRepository(t *testing.T, path string) string {
 	return string(text)
 }
 
-// section returns the part of docs/gains.md about one log: its tables, and its rows among the losses.
+// section returns the part of docs/gains.md about one log: its tables, and its rows in the table of losses.
 func section(page, name string) []string {
 	var found []string
 	inside := false
@@ -69,8 +69,8 @@ func bars(t *testing.T, svg string) map[string]float64 {
 	return found
 }
 
-// The test replays one log like `go run ./scripts/gains`. Its tables and losses in docs/gains.md, and its bar in the chart, must have these
-// figures.
+// The test replays one log as `go run ./scripts/gains` does. The log's tables and losses in docs/gains.md, and its
+// bar in the chart, must have the same figures.
 func TestPublishedFiguresOfOneLogAreAsComputed(t *testing.T) {
 	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
 	t.Setenv("ACCORDION_TRACES", testenv.Logs(t, logs[i].file))
@@ -98,14 +98,14 @@ func TestPublishedFiguresOfOneLogAreAsComputed(t *testing.T) {
 	}
 }
 
-// The sentence in the README, and the first one of docs/gains.md, must agree with the bars of docs/gains.svg.
+// The sentence in the README, and the first sentence of docs/gains.md, must agree with the bars of docs/gains.svg.
 func TestGainInReadmeEqualsTheChart(t *testing.T) {
 	least, most, all := math.Inf(1), math.Inf(-1), bars(t, ofTheRepository(t, "docs/gains.svg"))
 	for _, percent := range all {
 		least, most = min(least, 100-percent), max(most, 100-percent)
 	}
 	inWords := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}[len(all)]
-	const usual = "by its default, `repeated`, the cut is " // the words before the figures that the README also has
+	const usual = "by its default, `repeated`, the cut is " // the words before the figures that are also in the README
 	_, after, _ := strings.Cut(strings.Join(strings.Fields(ofTheRepository(t, "docs/gains.md")), " "), usual)
 	cut, _, _ := strings.Cut(after, " on ")
 	for file, want := range map[string][]string{

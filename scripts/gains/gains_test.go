@@ -30,7 +30,7 @@ func TestLossesComeFirstAndMeansAreGeometric(t *testing.T) {
 	for i := range all {
 		switch r := &all[i]; {
 		case r.Share == 30 && r.Seed == 1:
-			r.Metrics[5] = with(200, 100) // patient: twice as long as under EASY in this case, and half as long in the other two
+			r.Metrics[5] = with(200, 100) // the policy patient: in this case twice as long as under EASY, in the other two half as long
 		case r.Share == 10:
 			r.Metrics[2] = with(300, 50)
 		case r.Share == 100:
@@ -51,7 +51,8 @@ func TestLossesComeFirstAndMeansAreGeometric(t *testing.T) {
 	}
 }
 
-// A policy has no row for logs that are too large for it. Its row over all logs states the number of logs it covers.
+// If a log is too large for a policy, the policy has no row for that log. The policy's row over all logs states the
+// number of logs that it covers.
 func TestPolicyThatWasLeftOutHasNoRow(t *testing.T) {
 	all := append(cases("small", 1), cases("large", 1)...)
 	for i := range all {

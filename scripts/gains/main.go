@@ -1,9 +1,9 @@
-// Command gains writes docs/gains.md, which shows on real logs which jobs gain from profiles and which do not, and its chart, gains.svg in
-// the same folder.
+// Command gains writes docs/gains.md and its chart, gains.svg in the same folder. The page shows which jobs of real logs
+// gain from profiles and which do not.
 //
 //	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: two hours of processor time
 //	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a quick try
-//	go run ./scripts/gains -keep DIR -o docs/gains.md         keeps finished results in DIR, and continues from them
+//	go run ./scripts/gains -keep DIR -o docs/gains.md         keeps finished results in DIR, and does not compute them again
 //
 // It replays logs that scripts/fetch-traces fetched ($ACCORDION_TRACES, otherwise the folder of that script).
 package main
@@ -77,7 +77,7 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	return os.WriteFile(out, []byte(text), 0o644)
 }
 
-// read reads the chosen logs, and returns their cases without results.
+// read reads the chosen logs, and returns their cases. The cases have no results yet.
 func read(folder, only string, seeds int) (chosen []workloads, all []result, err error) {
 	for _, l := range logs {
 		if only != "" && !slices.Contains(strings.Split(only, ","), l.name) {
@@ -105,8 +105,8 @@ func read(folder, only string, seeds int) (chosen []workloads, all []result, err
 	return chosen, all, nil
 }
 
-// kept returns a log's results under a policy from the folder. If they are not there, it computes and stores them. Without a folder it only
-// computes them.
+// kept returns the results of a log under a policy from the folder. If the folder does not have them, kept computes
+// and stores them. If `folder` is "", it only computes them.
 func kept(folder, logName, policyName string, seeds int, make func() ([]replay.Metrics, error)) (metrics []replay.Metrics, err error) {
 	if folder == "" {
 		return make()

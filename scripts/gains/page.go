@@ -28,16 +28,16 @@ var columns = []column{
 	{"others: slowdown", func(m *replay.Metrics) float64 { return m.Of(workload.Rigid).Slowdown }},
 }
 
-// least is the mean wait in seconds below which a ratio is meaningless.
+// least is a mean wait in seconds. Ratios of smaller mean waits are meaningless.
 const least = 1
 
-// spread has the geometric mean and the worst of several ratios to EASY.
+// spread holds the geometric mean and the worst of several ratios to EASY.
 type spread struct {
 	mean, worst float64
 	n           int
 }
 
-// ratios returns the spread of a column under a policy relative to EASY. n is 0 if there are no ratios.
+// ratios returns the spread of a column under a policy relative to EASY. The field n is 0 if there are no ratios.
 func ratios(results []result, policy int, c column) spread {
 	return quotients(results, policy, c, func(r *result) float64 { return c.of(&r.Metrics[0]) })
 }
@@ -153,7 +153,7 @@ func headlineText(all []result) string {
 		}
 		kinds[i] = ratios(some, slices.Index(policies, headlinePolicy), c)
 	}
-	var alone []float64 // mean waits under the policy without evolving jobs
+	var alone []float64 // mean waits under the policy in workloads without evolving jobs
 	for _, name := range found {
 		alone = append(alone, 100*ratios(of(all, name, 0), slices.Index(policies, headlinePolicy), columns[0]).mean)
 	}
@@ -189,7 +189,7 @@ func logsInWords(names []string) string {
 }
 
 // same returns the results for one value of --same. Workloads without evolving jobs have only one result, which is
-// kept under the first value.
+// stored under the first value.
 func same(all []result, way workload.Same) (some []result) {
 	for _, r := range all {
 		if r.Same == way {
@@ -199,7 +199,7 @@ func same(all []result, way workload.Same) (some []result) {
 	return some
 }
 
-// names returns the names of the logs, in order.
+// names returns the names of the logs in their order.
 func names(all []result) (found []string) {
 	for _, r := range all {
 		if !slices.Contains(found, r.Log) {
@@ -217,7 +217,7 @@ func chosen(all []result) string {
 	return ""
 }
 
-// of returns the results of a log and a share.
+// of returns the results for a log and a share.
 func of(all []result, name string, share int) (some []result) {
 	for _, r := range all {
 		if r.Log == name && r.Share == share {
@@ -227,7 +227,7 @@ func of(all []result, name string, share int) (some []result) {
 	return some
 }
 
-// loss is a mean that is worse than under EASY.
+// loss is a mean figure that is worse than under EASY.
 type loss struct {
 	policy, log string
 	share       int
@@ -235,7 +235,7 @@ type loss struct {
 	spread
 }
 
-// lossesOf returns the ratios above 1.02, the worst first.
+// lossesOf returns the figures whose ratio to EASY is above 1.02, the worst first.
 func lossesOf(all []result) (worse []loss) {
 	for _, name := range names(all) {
 		for _, share := range shares {
@@ -244,7 +244,7 @@ func lossesOf(all []result) (worse []loss) {
 					continue
 				}
 				for _, c := range columns {
-					if share == 0 && strings.HasPrefix(c.name, "others") { // without evolving jobs, the others are all jobs
+					if share == 0 && strings.HasPrefix(c.name, "others") { // without evolving jobs, the other jobs are all jobs
 						continue
 					}
 					if s := ratios(of(all, name, share), p, c); s.n > 0 && s.mean > 1.02 {
@@ -267,8 +267,9 @@ func losses(b *strings.Builder, all []result) {
 	b.WriteString("\n")
 }
 
-// overall writes a table over all logs: the mean of their means, and the worst log. `asItIs` has the mean wait of
-// each log under EASY without evolving jobs. If it is given, the table has a last column relative to these waits.
+// overall writes a table over all logs, with the mean of their means and with the worst log. If `asItIs` is not
+// nil, it holds the mean wait of each log under EASY without evolving jobs, and the table has a last column
+// relative to these waits.
 func overall(b *strings.Builder, all []result, share int, asItIs map[string]float64) {
 	title := fmt.Sprintf("## All %d logs, %d %% evolving", len(names(all)), share)
 	last := ""
@@ -325,7 +326,7 @@ func oneLog(b *strings.Builder, all []result, name string) {
 	b.WriteString("\n")
 }
 
-// head writes a title and the head of a table, with a last column unless last is "".
+// head writes a title and the header row of a table. If `last` is not "", the table has this last column.
 func head(b *strings.Builder, title, last string) {
 	fmt.Fprintf(b, "%s\n\n| |", title)
 	for _, c := range columns {
@@ -334,7 +335,7 @@ func head(b *strings.Builder, title, last string) {
 	b.WriteString(last + "\n|---|" + strings.Repeat("---|", len(columns)+strings.Count(last, "|")) + "\n")
 }
 
-// row writes a row without a line end.
+// row writes a row, but not the end of its line.
 func row(b *strings.Builder, name string, of func(column) spread) {
 	fmt.Fprintf(b, "| %s |", name)
 	for _, c := range columns {

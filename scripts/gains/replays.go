@@ -14,14 +14,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// log is a workload log with the part of it that is replayed.
+// log is a workload log, with the part of it that is replayed.
 type log struct {
 	name, file string
 	workload.Selection
-	tooSlow []string // policies that would take hours, and are left out
+	tooSlow []string // policies that are left out because they would take hours
 }
 
-// logs are logs whose jobs wait. At its own load LLNL-Atlas has no waiting jobs. LLNL-Thunder and NASA-iPSC are not listed, because they have hardly any.
+// logs lists logs whose jobs wait. At its own load LLNL-Atlas has no waiting jobs. LLNL-Thunder and NASA-iPSC are
+// not listed, because almost none of their jobs wait.
 var logs = []log{
 	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
 	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
@@ -37,44 +38,45 @@ var logs = []log{
 // leavesOut reports whether the log is left out under a policy.
 func (l log) leavesOut(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
 
-// policies are the policies. All are compared with the first one.
+// policies lists the policies. All are compared with the first.
 var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
 
-// replayOrder are the indexes of policies in the order of the replays: the most important ones first.
+// replayOrder lists the indexes of policies in the order of the replays. The most important policies come first.
 var replayOrder = []int{0, 5, 4, 3, 2, 1}
 
-// slow uses only the peaks of jobs, like EASY. The policy is in the comparison, but not recommended.
+// slow is a policy that uses only the peaks of jobs, as EASY does. It is compared, but not recommended.
 const slow = "conservative"
 
-// drawnOnce are policies that take so long that the evolving jobs are drawn with one seed only.
+// drawnOnce lists slow policies. For them the evolving jobs are drawn with only one seed.
 var drawnOnce = []string{slow, "repeated"}
 
-// draws reports whether a log is replayed under a policy with the evolving jobs of a seed.
+// draws reports whether logs are replayed under a policy with the evolving jobs of a seed.
 func draws(policyName string, seed uint64) bool {
 	return seed <= 1 || !slices.Contains(drawnOnce, policyName)
 }
 
-// shares are the percentages of evolving jobs.
+// shares lists the percentages of evolving jobs.
 var shares = []int{0, 10, 30, 100}
 
-// workloads is a log with its jobs, and the range of indexes of its results.
+// workloads is a log with its jobs, and with the range of indexes of its results.
 type workloads struct {
 	log
 	jobs     workload.Workload
 	from, to int
 }
 
-// result is one workload under each policy.
+// result holds the results of one workload under each policy.
 type result struct {
 	Log     string
 	Share   int
 	Shape   workload.Shape
 	Same    workload.Same
 	Seed    uint64
-	Metrics []replay.Metrics // one per policy; without jobs if the policy was left out
+	Metrics []replay.Metrics // one for each policy; without jobs if the policy was left out
 }
 
-// replays returns the metrics of one log under one policy, one per case; without jobs if the policy was left out.
+// replays returns the metrics of one log under one policy, one for each case. They have no jobs if the policy was
+// left out.
 func replays(ctx context.Context, l workloads, policyName string, all []result) ([]replay.Metrics, error) {
 	metrics := make([]replay.Metrics, len(all))
 	began, replayed := time.Now(), 0
@@ -100,8 +102,8 @@ func replays(ctx context.Context, l workloads, policyName string, all []result) 
 	return metrics, err
 }
 
-// cases returns the workloads of a log. Without evolving jobs there is one workload. At a share of 30 %, as in the
-// headline, both shapes are used.
+// cases returns the workloads of a log. With a share of 0 there is only one workload. With a share of 30 %, as in
+// the headline, both shapes are used.
 func cases(name string, seeds int) (all []result) {
 	for _, share := range shares {
 		for _, shape := range []workload.Shape{workload.Mountain, workload.RampUp} {

@@ -1,3 +1,2 @@
-// Package guides tests the site of the guides as readers see it. Tests in cmd/accordion run the commands in the
-// guides.
+// Package guides tests the guides' site as readers see it. The commands in the guides are tested in cmd/accordion.
 package guides

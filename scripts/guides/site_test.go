@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// site builds the site of a source and returns its folder.
+// site builds the site from a source folder and returns the site's folder.
 func site(t *testing.T, root string) (string, error) {
 	t.Helper()
 	to := t.TempDir()
@@ -30,8 +30,8 @@ func site(t *testing.T, root string) (string, error) {
 	return to, err
 }
 
-// built builds the site of the guides. It reads the sources itself, because `go test` reuses the result of a test as
-// long as the files that the test itself has read are the same.
+// built builds the site of the guides. It also reads the sources itself. `go test` reuses the result of a test as
+// long as the files that the test process has read are the same.
 func built(t *testing.T) string {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*", "examples/*/*", "scripts/site/*"} {
@@ -75,7 +75,7 @@ func TestTwoSitesAreTheSame(t *testing.T) {
 	}
 }
 
-// written returns a source with these files.
+// written returns a source folder with the given files.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -127,7 +127,7 @@ func TestAWrongGuideMakesNoSite(t *testing.T) {
 	}
 }
 
-// linked has a page's links, as a browser resolves them, and its IDs.
+// linked holds a page's links, as a browser resolves them, and its IDs.
 type linked struct {
 	Links []string
 	IDs   []string
@@ -143,8 +143,8 @@ const readPage = `(() => ({
 }))()`
 
 // Every page opens from the disk without requests and messages, on a desktop and a phone, in light and dark colors.
-// Every internal link leads to an existing page and place. "next" leads through all pages of the contents, in their
-// order.
+// Every internal link leads to an existing page and an existing place. The links "next" lead through all pages of
+// the contents, in their order.
 func TestTheSiteInABrowser(t *testing.T) {
 	browser.Need(t)
 	root := "file://" + built(t) + "/"
@@ -185,7 +185,7 @@ func TestTheSiteInABrowser(t *testing.T) {
 		for _, link := range page.Links {
 			inside, is := strings.CutPrefix(link, root)
 			if !is {
-				if !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://127.0.0.1:") { // the reader's own machine
+				if !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://127.0.0.1:") { // such a link leads to the reader's own machine
 					t.Errorf("%s links to %s", name, link)
 				}
 				continue

@@ -23,9 +23,9 @@ within() {
 	done
 }
 
-# pause waits between two checks of something that has no event. It starts no program, because booting labs make
-# thousands of checks. Before Bash 5.2 the alarm of `read -t` may fire before the read begins, and the read then
-# never ends: a lab of 20.11 hung that way.
+# pause waits between two checks of a condition that has no event. It starts no program, because booting labs make
+# thousands of checks. Before Bash 5.2 the alarm of `read -t` may fire before the read begins, and then the read
+# never ends. A lab of 20.11 hung for this reason.
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 502)); then
 	pause() { sleep 0.05; }
 else
@@ -40,8 +40,8 @@ value_of() {
 	done <"$2"
 }
 
-# check_directory VARIABLE checks the lab's directory, which the variable names. Sockets of daemons are below it, and
-# a socket's path has at most 107 characters.
+# check_directory VARIABLE checks the lab's directory. VARIABLE is the variable that sets it. The sockets of
+# daemons are below this directory, and the path of a socket may have at most 107 characters.
 check_directory() {
 	[[ $lab == /* && $lab != / && $lab =~ ^[A-Za-z0-9/._-]+$ ]] ||
 		wrong "$1=$lab: want an absolute path of letters, digits and / . _ -"
@@ -50,18 +50,18 @@ check_directory() {
 		wrong "$1=$lab belongs to another user or is a link: give another directory"
 }
 
-# print_path DIRECTORIES prints a line that puts the directories at the beginning of PATH, only once even if it is
-# evaluated repeatedly.
+# print_path DIRECTORIES prints a line of shell code that puts the directories at the beginning of PATH. If the
+# line is evaluated repeatedly, it puts them there only once.
 print_path() {
-	# Single quotes on purpose, because the caller's PATH is meant.
+	# The single quotes are intended: the caller expands PATH.
 	# shellcheck disable=SC2016
 	printf 'case :$PATH: in *:%q:*) ;; *) export PATH=%q:$PATH ;; esac\n' "$1" "$1"
 }
 
-# put_program FILE copies Accordion's program to a file, built from the present state of this repository. Linking
-# takes Go 3 s of processor time, so labs copy a program that is kept for the repository and that is built again only
-# when the code has changed. Checking for changes takes half a second. If LAB_PROGRAM_SINCE is a Unix time, a program
-# that was checked after that time is used without a check.
+# put_program FILE copies Accordion's program to a file, built from the current state of this repository. Linking
+# takes 3 s of CPU time. Therefore a built program is kept for the repository, labs copy it, and it is built again
+# only when the code has changed. Checking for changes takes half a second. If LAB_PROGRAM_SINCE is a Unix time, a
+# program that was checked after that time is used without a new check.
 put_program() {
 	local kept
 	kept=$(go env GOCACHE)/accordion-labs/$(sha256sum <<<"$repo" | cut -c1-16) || return

@@ -94,8 +94,8 @@ missing_packages() {
 	done | sort -u
 }
 
-# install_programs PROGRAM:PACKAGE... installs what is missing, without starting a service, one caller at a time on a
-# machine.
+# install_programs PROGRAM:PACKAGE... installs the packages of missing programs. It does not start services. On
+# each machine only one caller installs at a time.
 install_programs() {
 	local packages
 	mapfile -t packages < <(missing_packages "$@")
@@ -109,7 +109,7 @@ install_programs() {
 		return 1
 	}
 	(
-		# A directory that every Debian has is the lock, so that no lock file is left behind.
+		# The lock is a directory that every Debian has, so that no lock file is left behind.
 		exec 7</var/lib/dpkg
 		flock -n 7 || {
 			echo "waiting for another script that installs packages: ${packages[*]}" >&2

@@ -48,7 +48,7 @@ end_lanes() {
 	done
 }
 
-# lane NAME FUNCTION runs the steps of a lane, in a shell of its own.
+# lane NAME FUNCTION runs the steps of a lane in a separate shell.
 lane() {
 	local begin=$SECONDS
 	lane=$1 summary=() failures=0
@@ -57,10 +57,10 @@ lane() {
 	echo "$((SECONDS - begin)) $failures" >"$kept/$1.ended"
 }
 
-# least COMMAND... runs a command with low priority until raise is called, in its own session. Linux shares the
-# processors between sessions first, so a nice value counts only within a session. Between sessions the autogroup's
-# value counts. Each daemon of a lab is a session, too. With the lowest priority (19) a test got a hundredth of a
-# processor for minutes, and missed its deadlines.
+# least COMMAND... runs a command with low priority until `raise` is called, in its own session. Linux shares the
+# CPUs between sessions first, so a nice value counts only within a session. Between sessions the value of the
+# autogroup counts. Each daemon of a lab is a session, too. With the lowest priority (19) a test got a hundredth of
+# a CPU for minutes, and missed its deadlines.
 least() {
 	# shellcheck disable=SC2016 # the inner shell's
 	setsid -w bash -c '{
@@ -70,8 +70,9 @@ least() {
 	} 2>/dev/null; exec nice -n 19 "$@"' "$kept/$lane" "$@"
 }
 
-# raise gives present and future commands of least the priority of any other session. No lab is left that they could
-# delay, and under other load they would take ten times as long.
+# raise gives the commands that `least` has started, and those that it starts later, the priority of any other
+# session. It is called when there is no lab left that they could delay. With low priority they would take ten
+# times as long under other load.
 raise() {
 	local session
 	touch "$kept/units.least" "$kept/units.raised"
@@ -101,7 +102,7 @@ lint() {
 	"${weight[@]}" go tool -modfile=scripts/lint.mod golangci-lint run --allow-parallel-runners "${folders[@]}"
 }
 
-# deadcode lists functions that no program reaches. Such a function is for tests only, or useless.
+# deadcode lists functions that no program calls. Only tests use such a function, or nothing does.
 reached() {
 	local programs dead
 	mapfile -t programs < <(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)
@@ -109,15 +110,15 @@ reached() {
 	[[ -z $dead ]] || { printf 'no program reaches:\n%s\n' "$dead"; return 1; }
 }
 
-# Files in scripts/lab are checked with slurm-lab and test, which source them.
+# Files in scripts/lab are checked together with slurm-lab and test, which source them.
 scripts_checked() {
 	local files
 	mapfile -t files < <(find scripts slurm/spank .ci -path scripts/lab -prune -o -type f -exec grep -lE '^#!.*[ /](ba|da)?sh( |$)' {} +)
 	shellcheck -x -P SCRIPTDIR "${files[@]}"
 }
 
-# real SYSTEM prints the packages whose tests boot a slurm or an oar. Those that boot an OAR have oar in their path.
-# The others are the rest.
+# real SYSTEM prints the packages whose tests boot a slurm or an oar. The packages for oar have oar in their path.
+# All others are for slurm.
 # shellcheck disable=SC2016 # the dollars are the template's
 real() {
 	local select=()
@@ -126,21 +127,21 @@ real() {
 		"${packages[@]}" | sed -n 's, accordion/internal/lab$,,p' | sort -u | grep "${select[@]}" -E '/oar(/|$)'
 }
 
-# units names the packages whose tests boot nothing.
+# units lists the packages whose tests boot nothing.
 units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) | sort -u); }
 
-# single selects the packages that have one goroutine, also in their tests, which
-# TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine checks. The detector finds nothing there, and makes them six
-# to twenty times slower.
+# single selects the packages that have only one goroutine, also in their tests.
+# TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine checks that. In these packages the detector finds nothing,
+# and makes the tests six to twenty times slower.
 single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
 
-# computed names tests of other packages that compute for minutes under the detector. These tests run without the
-# detector. The code that they run also runs under the detector elsewhere: in the scripts of cmd/accordion that
+# computed lists tests of other packages that would compute for minutes under the detector. These tests run without
+# the detector. The code that they run also runs under the detector elsewhere: in the scripts of cmd/accordion that
 # read no logs, in TestSeeds, in TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay,
 # and in scripts/gains' other tests.
 computed='^Test(EveryPolicyHasResultsAndFiguresOfEveryKindOfJob|CommandsOnLogs|Digests|Figure7AndItsClaims|TheFiguresOfOneLogAreAsComputed|On(RealLogsEverybody|WholeLogs).*)$'
 
-# Some of adapter/sim's stories are enough under the detector. The step `simulated` runs all of them without it.
+# Under the detector, some of adapter/sim's stories are enough. The step `simulated` runs all of them without it.
 unit_tests() {
 	local list sim status=0
 	mapfile -t list < <(units | grep -vE "$single" | grep -vx accordion/adapter/sim)
@@ -164,7 +165,8 @@ computed_tests() {
 	go_test -timeout 20m -run "$computed" "${list[@]}"
 }
 
-# faults names the tests whose stories are about one cluster, about applications on two clusters, and of all kinds.
+# faults lists the tests that simulate faults: with stories about one cluster, about applications on two clusters,
+# and of all kinds.
 faults='^Test(Seeds|ApplicationsOverTwoClusters|PartsOfApplications|SeedsThatWereRedOnce|FreshSeeds)$'
 
 # This runs without the race detector, which makes it six times slower. Other tests run some seeds under the detector.
@@ -173,9 +175,10 @@ simulated() {
 	go_test -count=1 accordion/adapter/sim -run "$faults" "${seeds[@]}"
 }
 
-# The long tests: all random cases against exhaustive search and the plain implementations, of which the tests above
-# run some; a report of 100,000 jobs in Chromium, with bounds on its times; packages as they are released, on three
-# releases of Debian; and the project without delegated scheduling.
+# The long tests. They run all random cases against exhaustive search and the plain implementations, of which the
+# tests above run some. They open a report of 100,000 jobs in Chromium, with bounds on its times. They test
+# packages as they are released, on three releases of Debian. They also test the project without delegated
+# scheduling.
 long_proofs() {
 	local list
 	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion(/(core/(profile|ep|place|order|sched|sizing/easy)|scripts/packages|traces/(swf|replay|report|paper/delegated(/figures)?)))?')
@@ -183,20 +186,20 @@ long_proofs() {
 	go_test -count=1 -timeout 24h "${list[@]}" -accordion.long
 }
 
-# timed names the tests on a real Slurm that check times in ordinary runs. These tests run after the lane's other
-# tests, two at a time.
+# timed lists the tests on a real Slurm that check times in ordinary runs. These tests run after the other tests of
+# the lane, two at a time.
 timed='^(TestEveryGrowthOfACrowdHappensInTime|TestGrowthsOnAQuietClusterAreInTime|TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem|TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing)$'
 
-# waits names a test on a real Slurm that keeps three labs for minutes and waits nearly all the time. It has its own
-# lane, so that it delays no other test.
+# waits names a test on a real Slurm that keeps three labs for minutes and waits nearly all the time. It has its
+# own lane, so that it does not delay other tests.
 waits='^TestTheTableOfSettingsIsWhatSlurmDoes$'
 
-# elsewhere selects packages that boot labs and do not belong to the two batch systems: the shim's, the labs
-# themselves, and the stories on two labs.
+# elsewhere selects packages that boot labs but belong to neither batch system: the shim, the labs themselves, and
+# the stories on two labs.
 elsewhere='^accordion/(shim|scripts/lab)'
 
-# One package after the other, because each boots as many labs as the machine can run at the same time. A lab waits
-# most of the time: eight to ten of them, in three lanes, use about two processors.
+# The packages run one after the other, because each boots as many labs as the machine can run at the same time. A
+# lab waits most of the time. Eight to ten labs, in three lanes, use about two CPUs.
 slurm_stories() { on_slurm -parallel 4 -skip "$timed|$waits" < <(real slurm | grep -vE "$elsewhere"); }
 
 other_stories() { on_slurm -parallel 1 < <(real slurm | grep -E "$elsewhere"); }
@@ -213,7 +216,7 @@ on_slurm() {
 	go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
 }
 
-# begin_fetching fetches the roots of other releases while tests run that need none.
+# begin_fetching fetches the roots of other releases while tests run that do not need them.
 begin_fetching() {
 	fetched=$(mktemp)
 	[[ $(id -u) == 0 ]] || return 0
@@ -236,7 +239,7 @@ end_fetching() {
 	return "$status"
 }
 
-# end_labs takes down labs that an interrupted run left: those whose slot no process holds.
+# end_labs takes down labs that an interrupted run has left. These are the labs whose slot no process holds.
 end_labs() {
 	local kind tool variable folder
 	while read -r kind tool variable; do
@@ -255,8 +258,8 @@ oar_stories() { on_oar -parallel 3 < <(real oar | grep -vE "$elsewhere"); }
 
 labs_of_oar() { on_oar -parallel 3 < <(real oar | grep -E "$elsewhere"); }
 
-# on_oar ARGUMENT... tests the packages that it reads from standard input. The modules of OAR's servers are forked.
-# Started separately, as in the long runs, they used a quarter of both processors.
+# on_oar ARGUMENT... tests the packages that it reads from standard input. OAR's servers fork their modules. If
+# they started the modules separately, as in the long runs, the modules would use a quarter of both CPUs.
 on_oar() {
 	local list
 	mapfile -t list
@@ -264,12 +267,12 @@ on_oar() {
 	ACCORDION_TEST_OAR_MODULES=forked go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
 }
 
-# Tests without a lab use all remaining processor time. The labs, in which times are checked, take precedence. But
-# some of these tests have wall-clock deadlines, and with low priority they got a hundredth of a processor for
-# minutes and missed them. So they have the priority of any other session.
+# Tests without a lab may use all CPU time that remains. The labs, in which times are checked, take precedence. But
+# some of the tests without a lab have wall-clock deadlines. With low priority they got a hundredth of a CPU for
+# minutes, and missed their deadlines. So they have the priority of any other session.
 lane_units() {
 	local weight=(least)
-	export GOGC=400 # there is enough memory but little processor time; compiling takes a sixth less
+	export GOGC=400 # there is enough memory but little CPU time; with this value compiling takes a sixth less
 	step "gofmt" formatted
 	step "shellcheck" scripts_checked
 	step "go vet" vet

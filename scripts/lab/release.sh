@@ -1,18 +1,19 @@
 # shellcheck shell=bash
 # Roots of other Debian releases, for daemons of other versions than this machine's. Sourced by the labs and by test.
 
-# The folder in which they are kept for reuse: one to three gigabytes each.
+# The folder in which the roots are kept for reuse. Each has one to three gigabytes.
 release_roots=${ACCORDION_LABS:-/var/cache/accordion-labs}
 
-# The programs that make them.
+# The programs that make roots.
 release_programs=(
 	/usr/sbin/debootstrap:debootstrap
 	/usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring
 	/usr/bin/unshare:util-linux
 )
 
-# release_root SUITE PACKAGE... prints the directory of a root of a Debian suite with these packages. It fetches what
-# is missing first, one caller at a time on a machine, and starts no service. Roots are shared: change only a copy.
+# release_root SUITE PACKAGE... prints the directory of a root of a Debian suite with these packages. Before that
+# it fetches what is missing. On each machine only one caller does this at a time. It starts no services. Roots are
+# shared, so callers may change only a copy.
 release_root() {
 	local suite=$1 root=$release_roots/$1
 	shift
@@ -68,8 +69,8 @@ absent_packages() {
 	printf '%s\n' "$@" | grep -vxF -f <(sed -n 's/^installed //p' <<<"$there")
 }
 
-# install_into ROOT PACKAGE... installs packages in separate namespaces, so that no mount and no process is left. It
-# resolves names and fetches packages like this machine.
+# install_into ROOT PACKAGE... installs packages in separate namespaces, so that it leaves no mount and no process
+# behind. It resolves names and fetches packages as this machine does.
 install_into() {
 	local root=$1 try
 	shift
@@ -89,10 +90,10 @@ install_into() {
 	return 1
 }
 
-# c_compiler SUITE prints the command of this machine's compiler with the C library of a Debian suite. A program that
-# is built against an older library runs on newer ones. It keeps a copy of that library whose links lead to its own
-# files, because those of a root lead to the machine's. (gcc searches the machine's folders before it searches below
-# --sysroot, but not before -B.)
+# c_compiler SUITE prints the command of this machine's compiler with the C library of a Debian suite. A program
+# that is built against an older library runs on newer ones. c_compiler keeps a copy of that library whose links
+# lead to files of the copy, because the links in a root lead to the machine's files. gcc searches the machine's
+# folders before folders below --sysroot, but not before folders of -B.
 c_compiler() {
 	local root to=$release_roots/c-library-$1
 	root=$(release_root "$1" libc6-dev linux-libc-dev) || return 1

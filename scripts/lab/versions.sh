@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What differs between releases of Slurm, and the Debian suites that have them. Sourced by slurm-lab and test.
+# Differences between releases of Slurm, and the Debian suites that have these releases. Sourced by slurm-lab and test.
 
 # The releases that can be booted, each with the Debian suite that has it.
 declare -A suites=([20.11]=bullseye [22.05]=bookworm [24.11]=trixie [26.05]=sid)
@@ -31,7 +31,7 @@ fetch_releases() {
 # release_packages SUITE prints the Debian packages for a lab in a root of that suite.
 release_packages() {
 	local mariadb='' mpi=(mpich libmpich-dev openmpi-bin libopenmpi-dev)
-	[[ $1 != bullseye ]] || mariadb=-10.5 mpi=() # MPI programs cannot span allocations there
+	[[ $1 != bullseye ]] || mariadb=-10.5 mpi=() # there MPI programs cannot span allocations
 	echo slurmctld slurmd slurm-client slurmrestd slurmdbd slurm-wlm-basic-plugins munge "mariadb-server-core$mariadb" "mariadb-client-core$mariadb" \
 		util-linux passwd procps iproute2 ca-certificates gcc libc6-dev libslurm-dev "${mpi[@]}"
 }
@@ -62,9 +62,9 @@ cgroup_plugin() {
 	fi
 }
 
-# plugin_finder sets the array finder to the words before slurmctld with which it finds job_submit.lua. Since 21.08
-# the file is next to slurm.conf. Older releases read it only from /etc/slurm, so their slurmctld sees the lab's own
-# folder etc there.
+# plugin_finder sets the array `finder` to the words before slurmctld with which slurmctld finds job_submit.lua.
+# Since 21.08 the file is in the folder of slurm.conf. Older releases read it only from /etc/slurm, so their
+# slurmctld sees the lab's own folder etc there.
 plugin_finder() {
 	finder=()
 	# shellcheck disable=SC2016
@@ -74,7 +74,7 @@ plugin_finder() {
 # comment_flag prints the flag that stores jobs' comments in the database. Older releases always store them.
 comment_flag() { ! since 21.08 || echo AccountingStoreFlags=job_comment; }
 
-# forgets_when_killed returns status 0 if slurmctld does not start after a kill -9 in its first minutes, before it
-# has saved the usage of associations for the first time ("No Assoc usage file to recover"). slurmctld also saves the
+# forgets_when_killed returns status 0 if slurmctld cannot start after a kill -9 in its first minutes. Until then
+# slurmctld has not saved the usage of associations ("No Assoc usage file to recover"). slurmctld also saves the
 # usage when it ends normally.
 forgets_when_killed() { since 25.05; }

@@ -19,14 +19,14 @@ const root = "../.."
 // A mutant is a fault that a test must find.
 type mutant struct {
 	name     string
-	row      string   // a row of docs/reliability.md that depends on labs; "" if there is none
-	file     string   // the file that it changes
+	row      string   // a row of docs/reliability.md whose guarantee is otherwise checked by labs; "" if there is none
+	file     string   // the file that the mutant changes
 	test     []string // the package, the test, and its arguments
 	old, new string
 }
 
-// read parses mutants.txt. A mutant begins with "== NAME". "row", "file" and "test" follow, then "--- " and "+++ "
-// with the removed and the added text.
+// read parses mutants.txt. A mutant begins with "== NAME". Then come the lines "row", "file" and "test". The
+// removed text follows "--- ", and the added text follows "+++ ".
 func read(t *testing.T) (all []*mutant) {
 	t.Helper()
 	text, err := os.ReadFile("mutants.txt")
@@ -62,7 +62,7 @@ func read(t *testing.T) (all []*mutant) {
 	return all
 }
 
-// changed returns the mutant's file with the fault.
+// changed returns the text of the mutant's file with the fault.
 func (m *mutant) changed() ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, m.file))
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *mutant) changed() ([]byte, error) {
 	return bytes.Replace(text, []byte(m.old), []byte(m.new), 1), nil
 }
 
-// TestEveryMutantFits checks that each mutant can be made, and that its row and its test exist.
+// TestEveryMutantFits checks that each mutant can be applied, and that its row and its test exist.
 func TestEveryMutantFits(t *testing.T) {
 	rows, err := os.ReadFile(filepath.Join(root, "docs/reliability.md"))
 	if err != nil {
@@ -105,8 +105,8 @@ func TestEveryMutantFits(t *testing.T) {
 	}
 }
 
-// TestEveryMutantDies builds each mutant, and expects that its test fails: with a message of the test, and not
-// because it does not compile.
+// TestEveryMutantDies builds each mutant, and expects that its test fails. The failure must be a message of the
+// test, not a compiler error.
 func TestEveryMutantDies(t *testing.T) {
 	if !*mutantsFlag {
 		t.Skip("takes some minutes: ask for it with -accordion.mutants")

@@ -28,21 +28,21 @@ var (
 	leastFlag  = flag.Int("accordion.least", 75, "percentage of random mutants of a package that have to die")
 )
 
-// An edit is a random mutant: a change of some bytes of one file.
+// An edit is a random mutant. It changes some bytes of one file.
 type edit struct {
-	file     string // from the root of the project
+	file     string // path from the root of the project
 	line     int
 	kind     string
 	from, to int // offsets in the file
 	text     string
 }
 
-// String returns the form in which a survivor is listed.
+// String formats the edit for the list of survivors.
 func (e edit) String() string {
 	return fmt.Sprintf("%s:%d %s: %s", e.file, e.line, e.kind, strings.Join(strings.Fields(e.text), " "))
 }
 
-// swaps has the operators that replace each other.
+// swaps holds the operators that can replace each operator.
 var swaps = map[token.Token][]token.Token{
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
@@ -128,7 +128,7 @@ func earlyReturn(f *ast.FuncType, source func(ast.Node) string) string {
 	return "if true { return " + strings.Join(zero, ", ") + " }"
 }
 
-// fate is the result of a random mutant.
+// A `fate` is the result of a random mutant.
 type fate int
 
 const (
@@ -137,7 +137,7 @@ const (
 	unbuilt // the mutant does not compile, and does not count
 )
 
-// judge runs tests with the edit. A mutant dies if one of them fails, hangs or leaves its process running.
+// judge runs tests with the edit. The mutant dies if a test fails, hangs or leaves its process running.
 func (e edit) judge(t *testing.T, judges []string) fate {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(root, e.file))
@@ -174,8 +174,8 @@ func (e edit) judge(t *testing.T, judges []string) fate {
 	return survived
 }
 
-// TestMostRandomMutantsDie draws mutants of packages, and expects that most of them fail tests that need no lab. It
-// prints the seed, the rate of each package, and each survivor.
+// TestMostRandomMutantsDie draws mutants of packages, and expects that tests without a lab fail for most of them.
+// It prints the seed, the rate of each package, and each survivor.
 func TestMostRandomMutantsDie(t *testing.T) {
 	if *randomFlag == "" {
 		t.Skip("takes some minutes: ask for it with -accordion.random=FOLDER,…")

@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// names are the packages. Each has a file in nfpm/.
+// names lists the packages. Each has a file in nfpm/.
 var names = []string{"accordion", "accordion-controller", "accordion-slurm", "accordion-oar"}
 
-// options are the options of a build.
+// options holds the options of a build.
 type options struct {
-	root    string // of the source
+	root    string // root of the source
 	out     string // folder for the packages
-	cc      string // the C compiler; "": go env CC
-	program string // a program that was built before, for tests; "": it is built
+	cc      string // the C compiler; "" means that of go env CC
+	program string // for tests: a program that was built before; "" means that the program is built
 	version version
 }
 
-// build builds all packages and returns their files.
+// build builds all packages and returns their file names.
 func build(ctx context.Context, o options) ([]string, error) {
 	work, err := os.MkdirTemp("", "accordion-packages-")
 	if err != nil {
@@ -67,7 +67,7 @@ func build(ctx context.Context, o options) ([]string, error) {
 	return files, nil
 }
 
-// stage is a folder with everything that is built for packages.
+// stage is a folder that holds everything that goes into packages.
 type stage struct {
 	options
 	work string
@@ -77,7 +77,8 @@ func (s stage) path(parts ...string) string {
 	return filepath.Join(append([]string{s.work}, parts...)...)
 }
 
-// put writes a file of the stage. It compresses it if its name says so, always with the same bytes.
+// put writes a file of the stage. If the file's name indicates compression, put compresses the text, always to the
+// same bytes.
 func (s stage) put(text []byte, parts ...string) error {
 	path := s.path(parts...)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -111,7 +112,7 @@ func (s stage) putProgram(ctx context.Context) error {
 	return os.WriteFile(s.path("accordion"), text, 0o755)
 }
 
-// says returns the output of the program.
+// says runs the program and returns its output.
 func (s stage) says(ctx context.Context, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, s.path("accordion"), args...)
 	c.Env = append(os.Environ(), s.epoch())
@@ -125,7 +126,7 @@ func (s stage) says(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// epoch returns the time that makes builds of one commit identical.
+// epoch returns the environment variable for the build time. With it, builds of one commit are identical.
 func (s stage) epoch() string {
 	return "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.version.when.Unix(), 10)
 }
@@ -176,7 +177,7 @@ func (s stage) putConfiguration(ctx context.Context) error {
 	return nil
 }
 
-// putExamples copies the examples, without their tests and what these need.
+// putExamples copies the examples, without their tests and the files that only the tests need.
 func (s stage) putExamples(context.Context) error {
 	from := filepath.Join(s.root, "examples")
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -254,7 +255,7 @@ func (s stage) putLegal(ctx context.Context) error {
 	return s.put(own, "LICENSE")
 }
 
-// ownCopyright covers what the project itself has written.
+// ownCopyright is the copyright of the project's own files.
 const ownCopyright = `Accordion, jobs that grow and shrink on ordinary Slurm and OAR clusters.
 
 Copyright 2026 the authors of Accordion
@@ -265,7 +266,7 @@ License: Apache-2.0
   express or implied. On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
 `
 
-// copyright covers what is linked into the program.
+// copyright returns the copyright file of the modules that are linked into the program.
 func copyright(modules []module) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -280,7 +281,7 @@ domain. The FreeType font engine is used under the FreeType License. The same li
 				fmt.Fprintf(&b, " (%s)", l.id)
 			}
 			text := strings.TrimSpace(l.text)
-			if l.id == "Apache-2.0" { // the same text for all
+			if l.id == "Apache-2.0" { // all modules with this license have the same text
 				text = "The Apache License, Version 2.0, as above."
 			}
 			fmt.Fprintf(&b, "\n\n%s\n", text)
@@ -289,7 +290,7 @@ domain. The FreeType font engine is used under the FreeType License. The same li
 	return b.String()
 }
 
-// putChanges writes Debian's changelog, with one entry, and the project's own.
+// putChanges writes Debian's changelog, which has one entry, and the project's own changelog.
 func (s stage) putChanges(context.Context) error {
 	text, err := os.ReadFile(filepath.Join(s.root, "CHANGELOG.md"))
 	if err != nil {
@@ -303,12 +304,12 @@ func (s stage) putChanges(context.Context) error {
 	return s.put([]byte(entry), "changelog.Debian.gz")
 }
 
-// maintainer returns the maintainer of the packages: $MAINTAINER, "A Name <address>".
+// maintainer returns the maintainer of the packages, as "A Name <address>". $MAINTAINER overrides the default.
 func maintainer() string {
 	return cmp.Or(os.Getenv("MAINTAINER"), "Accordion <accordion@localhost.localdomain>")
 }
 
-// pack builds one package and returns its file.
+// pack builds one package and returns its file name.
 func (s stage) pack(ctx context.Context, name, kind string) (string, error) {
 	needs, err := libc(s.path("accordion"))
 	if err != nil {
@@ -333,7 +334,7 @@ func (s stage) pack(ctx context.Context, name, kind string) (string, error) {
 	return strings.TrimSpace(file), nil
 }
 
-// configure returns nfpm's configuration of a package. Debian's packages have no field for the license.
+// configure returns nfpm's configuration for a package. Debian's packages have no field for the license.
 func (s stage) configure(name, kind string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, "scripts", "packages", "nfpm", name+".yaml"))
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // module is a module that is linked into the program.
 type module struct {
 	path, version string
-	sum           string // its hash in go.sum, h1:…
-	dir           string // in the module cache
+	sum           string // hash from go.sum, h1:…
+	dir           string // folder in the module cache
 	licenses      []license
 }
 
@@ -33,7 +33,7 @@ type license struct {
 	id   string // SPDX ID; "" for a notice that belongs to another license
 }
 
-// linked returns the modules that a program was built of, sorted, with their licenses. An unknown license is an
+// linked returns the modules from which a program was built, sorted, with their licenses. An unknown license is an
 // error.
 func linked(ctx context.Context, root, program string) ([]module, error) {
 	info, err := buildinfo.ReadFile(program)
@@ -61,7 +61,7 @@ func linked(ctx context.Context, root, program string) ([]module, error) {
 	return all, nil
 }
 
-// moduleFolders are a module's folder and those of its linked packages.
+// moduleFolders holds the folders of a module and of its linked packages.
 type moduleFolders struct {
 	dir      string
 	packages []string
@@ -97,7 +97,8 @@ func packageFolders(ctx context.Context, root string) (map[string]moduleFolders,
 // licenseFiles matches the names of license files.
 var licenseFiles = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents)([-.].*)?$`)
 
-// licensesIn reads the licenses next to the linked packages, and in the folders above them up to the module's own.
+// licensesIn reads the licenses in the folders of the linked packages, and in all folders above them up to the
+// module's own.
 func licensesIn(f moduleFolders) ([]license, error) {
 	if f.dir == "" {
 		return nil, errors.New("go list does not know it: the program was built from another tree")
@@ -129,7 +130,7 @@ func licensesBeside(module, dir string) ([]license, error) {
 			continue
 		}
 		files := []string{e.Name()}
-		if e.IsDir() { // freetype has the alternative texts in a folder
+		if e.IsDir() { // freetype has its two alternative licenses in a folder
 			inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
 			if err != nil {
 				return nil, err
@@ -161,7 +162,7 @@ func licensesBeside(module, dir string) ([]license, error) {
 	return all, nil
 }
 
-// utf8Of returns a text whose letters may be in ISO 8859-1, as in the FreeType License.
+// utf8Of returns the text in UTF-8. The text may be in ISO 8859-1, as that of the FreeType License.
 func utf8Of(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)
@@ -173,11 +174,12 @@ func utf8Of(text []byte) string {
 	return b.String()
 }
 
-// known lists the licenses that may be linked, with words that each contains. All permit distribution of the program.
-// The Mozilla Public License requires a pointer to the source, which is in the copyright file.
+// known lists the licenses that may be linked, with words that the text of each contains. All of them permit
+// distribution of the program. The Mozilla Public License requires a pointer to the source, which is in the
+// copyright file.
 var known = []struct {
 	id, words string
-	all       bool // the whole file is this license, and mentions others
+	all       bool // the whole file is this license, although it mentions others
 }{
 	{"FTL OR GPL-2.0-or-later", "your choice of exactly one of the following two licenses", true},
 	{"FTL", "The FreeType Project LICENSE", true},
@@ -192,13 +194,13 @@ var known = []struct {
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms", false},
 }
 
-// notTaken is the ID of a license for which another one is chosen.
+// notTaken is the ID of a license that is not used, because its module also offers another.
 const notTaken = "not taken"
 
-// notices are files that accompany a license.
+// notices matches the names of files that accompany a license.
 var notices = regexp.MustCompile(`(?i)(^|/)(notice|patents)|(^|/)licen[cs]e-link`)
 
-// spdx returns the IDs of one or several licenses in a file. An unknown text is an error, so that someone decides
+// spdx returns the IDs of the licenses in a file. An unknown text is an error, so that a maintainer must decide
 // about it.
 func spdx(l license) (string, error) {
 	if notices.MatchString(l.name) {
@@ -222,7 +224,7 @@ func spdx(l license) (string, error) {
 	return strings.Join(ids, " AND "), nil
 }
 
-// plain returns a text in one line and in lower case, without comment marks at the beginning of lines.
+// plain returns a text as one line in lower case, without the comment marks at the beginnings of lines.
 func plain(text string) string {
 	var words []string
 	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {

@@ -16,8 +16,9 @@ import (
 	"accordion/internal/testenv"
 )
 
-// TestTheLifeOfThePackages installs, upgrades, removes and purges the packages on a bare Debian of this machine's
-// release, with testdata/life. The root is fetched once. Changes to it are in memory only.
+// TestTheLifeOfThePackages installs, upgrades, removes and purges the packages. It runs testdata/life on a bare
+// Debian of this machine's release. The root directory of that Debian is fetched only once. Changes to it are in
+// memory only.
 func TestTheLifeOfThePackages(t *testing.T) {
 	testenv.Needs(t, testenv.Packages, testenv.Root)
 	text, err := os.ReadFile("/etc/os-release")
@@ -29,14 +30,14 @@ func TestTheLifeOfThePackages(t *testing.T) {
 	lives(t, root, packagesOf(t, older), packagesOf(t, newer))
 }
 
-// bareRoot returns the root of a Debian suite with only required packages and apt.
+// bareRoot returns the root directory of a Debian suite with only required packages and apt.
 func bareRoot(t *testing.T, suite string) string {
 	t.Helper()
 	return released(t, "bare", `release_root "$0" dpkg`, suite)
 }
 
-// released returns the output of a function of scripts/lab/release.sh, with roots in the folder of the labs or in
-// another one.
+// released calls a function of scripts/lab/release.sh and returns its output. `folder` is the folder for the root
+// directories; "" means the folder of the labs.
 func released(t *testing.T, folder, function, suite string) string {
 	t.Helper()
 	testenv.Needs(t, testenv.Packages, testenv.Root)
@@ -54,8 +55,8 @@ func released(t *testing.T, folder, function, suite string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Packages that are built against the C library of the oldest Debian do not depend on the source folder, and work on
-// all later releases.
+// Released packages are built against the C library of the oldest Debian. They do not depend on the source folder,
+// and work on all later releases.
 func TestPackagesAsTheyAreReleased(t *testing.T) {
 	if !*long {
 		t.Skip("it compiles the program anew: -args -accordion.long")
@@ -110,7 +111,7 @@ func lives(t *testing.T, root string, old, new built) {
 	}
 }
 
-// RPM itself installs, verifies, upgrades and removes the packages in a root of its own.
+// RPM itself installs, verifies, upgrades and removes the packages in a separate root directory.
 func TestRpmInstallsThePackages(t *testing.T) {
 	testenv.Needs(t, testenv.Packages, testenv.Root)
 	old, new := packagesOf(t, older), packagesOf(t, newer)

@@ -2,10 +2,10 @@
 //
 //	version.go   the version of a source tree, for the program, for Debian and for RPM
 //	build.go     the packages: the program, files that the program generates, a run of nfpm for each package
-//	program.go   the program, and which C library it needs
-//	licenses.go  what is linked into it, and the licenses of that
-//	sbom.go      the same as a bill of materials, CycloneDX
-//	nfpm/        what is in each package; scripts/ what runs when one is installed or removed; nfpm.mod the version of nfpm
+//	program.go   the program, and the C library that it needs
+//	licenses.go  the linked modules and their licenses
+//	sbom.go      the bill of materials of these modules, in CycloneDX format
+//	nfpm/        the content of each package; scripts/ runs at installation and removal; nfpm.mod has the version of nfpm
 package main
 
 import (
@@ -39,7 +39,7 @@ func run(ctx context.Context, cc string, args []string) error {
 	if len(args) != 1 {
 		return errors.New("give one FOLDER for the packages")
 	}
-	syscall.Umask(0o022) // the packages keep the modes of the files
+	syscall.Umask(0o022) // so that the packages keep the modes of the files
 	v, err := versionOf(ctx, ".")
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")
 
-// from is the folder of packages that were built from an earlier commit.
+// from is the flag with the folder of packages that were built from an earlier commit.
 var from = flag.String("accordion.from", "", "upgrade from the packages in this `FOLDER` instead of those of an older version of this tree")
 
 // needs skips a test if one of the programs is missing.
@@ -49,15 +49,15 @@ func sh(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// built has the packages of one version.
+// built holds the packages of one version.
 type built struct {
 	folder  string
 	files   []string
 	program string
 }
 
-// older and newer are two versions of this tree. Their programs are compiled like those of any test. The build for
-// packages takes minutes longer, and is in the long tests.
+// older and newer return two versions of this tree. Their programs are compiled as for any test. The build that
+// packages normally need takes minutes longer, so only the long tests run it.
 var (
 	older = sync.OnceValues(func() (built, error) { return quick("v1.0.0") })
 	newer = sync.OnceValues(func() (built, error) { return quick("v1.0.1") })
@@ -135,7 +135,7 @@ var holds = map[string][]string{
 	"accordion-oar":   {"/usr/share/accordion/oar/rules/restore.pl", "/usr/share/accordion/oar/rules/take.pl"},
 }
 
-// documented lists documentation files that each package has.
+// documented lists the documentation files that each package must have.
 var documented = map[string][]string{
 	"deb": {"/usr/share/doc/NAME/changelog.Debian.gz", "/usr/share/doc/NAME/copyright", "/usr/share/lintian/overrides/NAME"},
 	"rpm": {"/usr/share/doc/NAME/copyright", "/usr/share/licenses/NAME/LICENSE"},
@@ -182,8 +182,8 @@ func nameOf(file string) string {
 	return regexp.MustCompile(`^accordion(-[a-z]+)?`).FindString(filepath.Base(file))
 }
 
-// contents returns the files and the empty folders of a package, as listed by dpkg-deb or rpm. All must belong to
-// root, and no other user may write them.
+// contents returns the files and the empty folders of a package, as dpkg-deb or rpm lists them. All must belong to
+// root, and no other user may be able to write them.
 func contents(t *testing.T, kind, file string) (files []string) {
 	t.Helper()
 	var rows []string
@@ -251,8 +251,8 @@ func TestWhatPackagesNeed(t *testing.T) {
 	}
 }
 
-// Lintian reports only what scripts/packages/lintian explains. This test's program depends on the folder in which
-// it was built, unlike the program of real packages. The long test checks the latter.
+// Lintian reports only what scripts/packages/lintian explains. The program of this test depends on the folder in
+// which it was built. The program of real packages does not, and the long test checks that.
 func TestLintianIsSilent(t *testing.T) {
 	b := packagesOf(t, older)
 	silent(t, b.files, "--suppress-tags", "hardening-no-pie")
@@ -272,7 +272,7 @@ func silent(t *testing.T, files []string, more ...string) {
 	}
 }
 
-// The bill of materials lists every linked module with a license, and the files that are in a package in addition.
+// The bill of materials lists every linked module with a license, and the other files of a package.
 func TestTheBillOfMaterials(t *testing.T) {
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion" && strings.HasSuffix(f, ".deb") })

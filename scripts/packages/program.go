@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// compile builds the program for packages: without the build folder in it, stripped, and as a position-independent
-// executable (PIE).
+// compile builds the program for packages. The program does not contain the name of the build folder. It is
+// stripped, and is a position-independent executable (PIE).
 func compile(ctx context.Context, o options, to string) error {
 	flags := `-s -w -extldflags "-Wl,-z,relro,-z,now"`
 	for _, set := range []string{"version=" + o.version.text, "commit=" + o.version.commit, "date=" + o.version.when.Format(time.RFC3339)} {
@@ -37,7 +37,8 @@ func told(c *exec.Cmd) error {
 	return nil
 }
 
-// libc returns the version of the C library that a program needs: the newest version of its symbols, such as 2.34.
+// libc returns the version of the C library that a program needs. This is the newest version among its symbols,
+// such as 2.34.
 func libc(program string) (string, error) {
 	f, err := elf.Open(program)
 	if err != nil {
@@ -69,7 +70,7 @@ func libc(program string) (string, error) {
 func byNumber(a, b string) int {
 	numbers := func(s string) (all []int) {
 		for _, part := range strings.Split(s, ".") {
-			n, _ := strconv.Atoi(part) // a part that is not a number is private to the library and comes first
+			n, _ := strconv.Atoi(part) // a part that is not a number is private to the library, and is sorted first
 			all = append(all, n)
 		}
 		return all

@@ -12,8 +12,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// The lines of the administrator guide configure a real nginx in front of the page: its socket and its path. Events
-// arrive without delay.
+// The lines of the administrator guide configure a real nginx in front of the page. The test uses the socket and
+// the path of the guide. Events must arrive without delay.
 func TestThePageBehindNginxAsTheGuideHasIt(t *testing.T) {
 	packages := packagesOf(t, newer)
 	guide, err := os.ReadFile("../../docs/administrator.md")

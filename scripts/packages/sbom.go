@@ -17,8 +17,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOf returns the bill of materials of the program in CycloneDX form. It has no serial number, so that the same
-// program has the same bill.
+// billOf returns the bill of materials of the program in CycloneDX format. It has no serial number, so that the
+// same program always has the same bill.
 func billOf(v version, program string, modules []module) ([]byte, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -67,7 +67,7 @@ func billOf(v version, program string, modules []module) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// component returns a part of the program. Its licenses are SPDX expressions, all of which apply.
+// component returns a part of the program. `licenses` are SPDX expressions, and all of them apply.
 func component(name, release, purl string, licenses []string) cdx.Component {
 	c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: name, Version: release, PackageURL: purl}
 	var parts []string

@@ -24,19 +24,19 @@ import (
 	"accordion/internal/testenv"
 )
 
-// sitePatience limits the boot of a site, and each command.
+// sitePatience limits the boot of a site, and the run of each command.
 const sitePatience = 3 * time.Minute
 
-// site is a host with a small Slurm of Debian's own packages. The first process is a real systemd, in
-// namespaces of its own. The site's changes are in memory, and its network is a loopback interface.
+// site is a host with a small Slurm from Debian's own packages. Its first process is a real systemd, in separate
+// namespaces. The site's changes are in memory, and its network is a loopback interface.
 type site struct {
 	*testing.T
-	first  int // its first process, as seen from this process
+	first  int // the site's first process, as seen from this process
 	groups []string
-	typing time.Duration // processor time of the commands
+	typing time.Duration // CPU time of the commands
 }
 
-// bootSite boots a site with a Debian suite. The folder of the packages is /root/packages there.
+// bootSite boots a site with a Debian suite. On the site, /root/packages is the folder of the packages.
 func bootSite(t *testing.T, suite, packages string) *site {
 	t.Helper()
 	s := bootHost(t, suite, packages)
@@ -71,7 +71,7 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	}
 	defer told.Close()
 	s := &site{T: t, groups: newGroups(t)}
-	// The site's control groups are below those of this process. Its /run has no files of this machine.
+	// The site's control groups are below those of this process. The site's /run has no files of this machine.
 	c := exec.Command("unshare", append([]string{"--mount", "sh", "-c", `
 		set -e
 		groups=$1
@@ -93,7 +93,7 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	}
 	gone := make(chan struct{})
 	go func() {
-		c.Wait() //nolint:errcheck // this process ended it
+		c.Wait() //nolint:errcheck // this process ended the command, so the error does not matter
 		close(gone)
 		told.Close()
 	}()
@@ -104,8 +104,8 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	return s
 }
 
-// newGroups makes a control group for the site in each hierarchy in which systemd tracks processes. Both have the
-// same name, because systemd-nspawn would make the second one with the name of the first.
+// newGroups makes a control group for the site in each hierarchy in which systemd tracks processes. Both groups
+// have the same name, because systemd-nspawn would create the second group with the name of the first.
 func newGroups(t *testing.T) (made []string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -132,7 +132,7 @@ func newGroups(t *testing.T) (made []string) {
 	return made
 }
 
-// booted waits until the first process is known and has started all services.
+// booted waits until the number of the first process is known and that process has started all services.
 func (s *site) booted(told *net.UnixConn) error {
 	if err := told.SetReadDeadline(time.Now().Add(sitePatience)); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *site) booted(told *net.UnixConn) error {
 	return nil
 }
 
-// end kills the first process, and thereby all others.
+// end kills the first process. This ends all other processes of the site, too.
 func (s *site) end(c *exec.Cmd, gone <-chan struct{}) {
 	if s.first > 0 {
 		unix.Kill(s.first, unix.SIGKILL) //nolint:errcheck // it may have ended
@@ -220,7 +220,8 @@ func (s *site) typed(folder string, words ...string) (string, error) {
 	return string(out), err
 }
 
-// reach returns an address on this machine's loopback interface that leads to one on the site's, as with ssh -L.
+// reach returns an address on this machine's loopback interface. Connections to it lead to an address on the site's
+// loopback interface, as with ssh -L.
 func (s *site) reach(address string) string {
 	s.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -251,7 +252,8 @@ func (s *site) reach(address string) string {
 	return l.Addr().String()
 }
 
-// dial opens a connection in the site's network. Its thread stays in that network, so it ends with the goroutine.
+// dial opens a connection in the site's network. Its thread stays in that network, so the thread ends with the
+// goroutine.
 func (s *site) dial(address string) (net.Conn, error) {
 	type opened struct {
 		net.Conn
@@ -275,7 +277,7 @@ func (s *site) dial(address string) (net.Conn, error) {
 	return o.Conn, o.error
 }
 
-// processors returns the processor time of the site: of its daemons and of the commands.
+// processors returns the CPU time of the site's daemons and commands.
 func (s *site) processors() time.Duration {
 	for _, group := range s.groups {
 		text, err := os.ReadFile(filepath.Join(group, "cpu.stat"))

@@ -15,21 +15,21 @@ import (
 
 // An act of docs/start.md is a command with its output, or a visit to the page in a browser.
 type act struct {
-	part    string // of docs/start.md
+	part    string // the part of docs/start.md
 	root    bool   // root runs it
-	command string // "": the page is opened
+	command string // "" means that the page is opened
 	seen    []string
 }
 
-// acts reads docs/start.md. Lines after "# " are root's commands, lines after "$ " a user's, and the lines below are
-// their output.
+// acts reads docs/start.md. A line after "# " is a command of root, and a line after "$ " is a command of a user.
+// The lines below a command are its output.
 func acts(t *testing.T) (all []act) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/start.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, typing := "", false // typing: a file that is typed in, up to END
+	part, typing := "", false // typing is true in the text of a file that the reader types in, up to END
 	for row := range strings.Lines(string(text)) {
 		row = strings.TrimSuffix(row, "\n")
 		line, block := strings.CutPrefix(row, "    ")
@@ -54,11 +54,11 @@ func acts(t *testing.T) (all []act) {
 
 const webAddress = "127.0.0.1:9821"
 
-// looks are commands that change nothing. They are repeated until their output is as expected.
+// looks matches commands that change nothing. They are repeated until their output is as expected.
 var looks = regexp.MustCompile(`^(squeue|cat [a-z]|journalctl|systemctl is-active|accordion (status|explain|preflight))`)
 
-// missing returns the first line that is not in the output. "…" matches any text, and the number of blanks does not
-// matter.
+// missing returns the first line of `seen` that the output does not contain. "…" matches any text, and the number
+// of blanks does not matter.
 func missing(seen []string, out string) string {
 	for _, line := range seen {
 		words := strings.Fields(line)
@@ -72,11 +72,11 @@ func missing(seen []string, out string) string {
 	return ""
 }
 
-// mostMinutes is the time that docs/start.md promises.
+// mostMinutes is the duration that docs/start.md promises.
 const mostMinutes = 10
 
-// TestTheFirstTenMinutes runs the commands of docs/start.md, word for word and in order, on a Debian with a small
-// Slurm of Debian's own packages, and checks the output. At the end every file is as before.
+// TestTheFirstTenMinutes runs the commands of docs/start.md, word for word and in order, and checks their output.
+// It runs them on a Debian with a small Slurm from Debian's own packages. At the end every file must be as before.
 func TestTheFirstTenMinutes(t *testing.T) {
 	packages := packagesOf(t, newer)
 	suites := []string{"bookworm"}
@@ -123,10 +123,10 @@ func follow(t *testing.T, s *site) {
 	}
 }
 
-// follows runs a command and checks that the output is as on the page.
+// follows runs a command and checks that its output is that of the page.
 func (s *site) follows(a act) {
 	s.Helper()
-	for until := time.Now().Add(90 * time.Second); ; time.Sleep(500 * time.Millisecond) { // like a reader who repeats a command
+	for until := time.Now().Add(90 * time.Second); ; time.Sleep(500 * time.Millisecond) { // a reader would also repeat the command
 		var out string
 		var err error
 		if a.root {

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// mostExposed is what systemd calls OK. The exposure measures what a compromised sidecar could reach on the
-// machine: 0 is nothing, 10 is everything.
+// mostExposed is the highest exposure that systemd calls OK. The exposure measures what a compromised sidecar could
+// reach on the machine. 0 is nothing, and 10 is everything.
 const mostExposed = 4.0
 
-// Systemd accepts every line of the units, and calculates a low exposure for them.
+// Systemd accepts every line of the units, and computes a low exposure for them.
 func TestUnits(t *testing.T) {
 	needs(t, "systemd-analyze")
 	folder := "../../examples/systemd"
@@ -24,7 +24,7 @@ func TestUnits(t *testing.T) {
 	if err != nil || len(units) < 3 {
 		t.Fatalf("%v are the units, error %v", units, err)
 	}
-	// The program is not installed here, which does not matter for systemd.
+	// The program is not installed here. systemd does not mind.
 	copied := t.TempDir()
 	var paths []string
 	for _, u := range units {
@@ -69,7 +69,7 @@ func TestOnlyRootOpensTheStateOfTheSidecar(t *testing.T) {
 	}
 }
 
-// Each remaining capability has its reason above it.
+// Above each remaining capability is the reason for it.
 func TestEveryCapabilityIsExplained(t *testing.T) {
 	text, err := os.ReadFile("../../examples/systemd/accordion.service")
 	if err != nil {
@@ -117,7 +117,8 @@ func TestServiceIsBounded(t *testing.T) {
 	}
 }
 
-// Systemd waits forever for a oneshot service whose unit has no timeout, and the service's timer waits with it.
+// Systemd waits forever for a oneshot service if its unit has no timeout. Meanwhile the service's timer does not
+// start it again.
 func TestEveryOneshotServiceTimesOut(t *testing.T) {
 	paths, err := filepath.Glob("../../examples/systemd/*.service")
 	if err != nil || len(paths) == 0 {
@@ -134,8 +135,8 @@ func TestEveryOneshotServiceTimesOut(t *testing.T) {
 	}
 }
 
-// When the package is removed, the sidecar ends, then its reservations are deleted while the timer still runs, then
-// the timer stops. An upgrade does none of that.
+// When the package is removed, first the sidecar ends. Then its reservations are deleted while the timer still
+// runs. Then the timer stops. An upgrade does none of that.
 func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 	deb := []string{"deb-systemd-invoke stop accordion.service", "timeout 60 accordion release-all", "deb-systemd-invoke stop accordion-release.timer"}
 	rpm := []string{"systemctl stop accordion.service", deb[1], "systemctl disable --now accordion.service accordion-release.timer"}
@@ -152,7 +153,7 @@ func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder := t.TempDir() // a folder for fake programs that record their calls and fail
+		folder := t.TempDir() // a folder for fake programs, which record their calls and fail
 		for _, name := range []string{"deb-systemd-invoke", "systemctl", "timeout"} {
 			program := "#!/bin/sh\necho \"" + name + " $*\" >>" + folder + "/calls\nexit 1\n"
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(program), 0o755); err != nil {
@@ -164,7 +165,7 @@ func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%s %s: %v\n%s", c.script, c.how, err, out)
 		}
-		calls, _ := os.ReadFile(filepath.Join(folder, "calls")) // without calls there is no file
+		calls, _ := os.ReadFile(filepath.Join(folder, "calls")) // if nothing was called, there is no file
 		if got := strings.FieldsFunc(string(calls), func(r rune) bool { return r == '\n' }); !slices.Equal(got, c.want) {
 			t.Errorf("%s %s runs %q, want %q", c.script, c.how, got, c.want)
 		}

@@ -7,9 +7,11 @@ import (
 	"testing"
 )
 
-// The package of a newer version replaces that of a serving sidecar. Systemd restarts the sidecar. The new sidecar
-// reads the journal of the old one, and a job that the old one has started continues, grows and ends as promised.
-// The old package is built from this tree too, unless -accordion.from names the folder of other packages: git
+// The package of a newer version replaces the package of a running sidecar. Systemd restarts the sidecar. The new
+// sidecar reads the journal of the old one. A job that the old sidecar started continues, grows and ends as
+// promised.
+//
+// The old package is also built from this tree, unless -accordion.from names a folder of other packages: git
 // worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER. Before the upgrade, the test runs setup on a
 // terminal. After the upgrade, it makes the new sidecar hang.
 func TestAnUpgradeBesideARunningJob(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user := func(command string, seen ...string) { t.Helper(); s.follows(act{command: command, seen: seen}) }
 
 	root("apt install ./v1.0.0/accordion_*.deb ./v1.0.0/accordion-controller_*.deb ./v1.0.0/accordion-slurm_*.deb")
-	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // script provides a terminal, which root's shell lacks here
+	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // the command `script` provides a terminal, which root's shell lacks here
 		"Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)? [none] …", "listen = \"0.0.0.0:6820\"")
 	root("accordion setup slurm --listen none")
 	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
@@ -53,7 +55,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user("accordion explain 1", "… ended: after step 2 of 2")
 	after, err := s.run("accordion journal --job 1")
 	for line := range strings.Lines(before) {
-		if strings.HasSuffix(line, ")\n") { // an action, whose outcome may have been added since
+		if strings.HasSuffix(line, ")\n") { // this is an action; its outcome may have been added later
 			continue
 		}
 		if err != nil || !strings.Contains(after, line) {
@@ -64,8 +66,8 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	hangs(s)
 }
 
-// hangs stops the sidecar while a job runs. Systemd kills it and starts another one, and the job continues as
-// promised.
+// hangs stops the sidecar while a job runs. Systemd kills the sidecar and starts another one, and the job continues
+// as promised.
 func hangs(s *site) {
 	s.Helper()
 	root := func(command string, seen ...string) {
@@ -75,7 +77,7 @@ func hangs(s *site) {
 	root("mkdir -p /run/systemd/system/accordion.service.d; printf '[Service]\\nWatchdogSec=5\\nTimeoutAbortSec=1\\nRestartSec=1\\n' >/run/systemd/system/accordion.service.d/soon.conf")
 	root("systemctl daemon-reload; systemctl restart accordion.service")
 	said, err := s.as("ann", "sbatch job.sh")
-	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // the numbers of expanders are skipped
+	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // Slurm has used numbers for expanders since the earlier job
 	if err != nil || !submitted {
 		s.Fatalf("sbatch job.sh: %v\n%s", err, said)
 	}

@@ -12,16 +12,17 @@ import (
 
 // version identifies a source tree.
 type version struct {
-	text string    // in the form of Go modules: v1.2.3, or v1.2.4-0.20261126174523-632ee3bd1d2a for a later commit
+	text string    // as in Go modules: v1.2.3, or v1.2.4-0.20261126174523-632ee3bd1d2a for a later commit
 	when time.Time // time of the commit, which is the time of everything that is built
 
 	commit string // full hash
 }
 
-// tagged matches tags that are versions. Others are ignored.
+// tagged matches tags that are versions. Other tags are ignored.
 var tagged = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.]+)?$`)
 
-// versionOf returns the version by git. If the tree differs from its commit, the version ends in "+dirty".
+// versionOf returns the version according to git. If the tree differs from its commit, the version ends in
+// "+dirty".
 func versionOf(ctx context.Context, root string) (version, error) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
@@ -43,14 +44,15 @@ func versionOf(ctx context.Context, root string) (version, error) {
 	if err != nil {
 		return version{}, err
 	}
-	// Without any tag git describe fails with that message.
+	// git describe fails if there are no tags, and then its output is "".
 	described, _ := git("describe", "--tags", "--long", "--match", "v[0-9]*", "HEAD")
 	v := named(described, hash, time.Unix(at, 0).UTC(), changed != "")
 	v.commit = hash
 	return v, nil
 }
 
-// named returns the version of a commit by the output of git describe: TAG-COMMITS-gHASH, or "" without a tag.
+// named returns the version of a commit. `described` is the output of git describe: TAG-COMMITS-gHASH, or "" if
+// there are no tags.
 func named(described, hash string, when time.Time, changed bool) version {
 	v := version{when: when}
 	tag, behind := "", ""
@@ -63,7 +65,7 @@ func named(described, hash string, when time.Time, changed bool) version {
 		v.text = "v0.0.0-" + stamp
 	case behind == "0":
 		v.text = tag
-	case m[4] != "": // a commit after a release candidate is before the release
+	case m[4] != "": // a later commit than a release candidate is before the release
 		v.text = tag + ".0." + stamp
 	default:
 		patch, _ := strconv.Atoi(m[3]) // digits only
@@ -75,7 +77,7 @@ func named(described, hash string, when time.Time, changed bool) version {
 	return v
 }
 
-// packaged returns the version in a form that dpkg and rpm order like Go.
+// packaged returns the version in a form that dpkg and rpm order as Go does.
 func (v version) packaged() string {
 	release, before, is := strings.Cut(strings.TrimPrefix(v.text, "v"), "-")
 	if !is {

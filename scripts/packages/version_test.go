@@ -32,7 +32,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A later commit is newer for both package managers.
+// For both package managers, a later commit is newer.
 func TestNewerVersionsAreNewerForDpkgAndRpm(t *testing.T) {
 	needs(t, "dpkg", "rpm")
 	var all []string

@@ -15,8 +15,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// resolve rewrites the links of a page for the site, and embeds pictures. Its error lists all links that lead
-// nowhere.
+// resolve rewrites the links of a page for the site, and embeds pictures. Its error lists all broken links.
 func (s *site) resolve(p *page) error {
 	var wrong []error
 	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -42,7 +41,7 @@ func (s *site) resolve(p *page) error {
 	return errors.Join(append(wrong, err)...)
 }
 
-// follow returns where a page's link leads in the site.
+// follow returns the target of a page's link in the site.
 func (s *site) follow(p *page, link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -72,7 +71,7 @@ func (s *site) follow(p *page, link string) (string, error) {
 	return target.name + "#" + u.Fragment, nil
 }
 
-// shown returns the page of a file: a guide, or a page with the file's text or a folder's files.
+// shown returns the page of a file. The page is a guide, the file's text, or a folder's list of files.
 func (s *site) shown(file string) (*page, error) {
 	if p := s.pages[file]; p != nil {
 		return p, nil
@@ -100,7 +99,7 @@ func (s *site) shown(file string) (*page, error) {
 	return p, nil
 }
 
-// folder makes the page of a folder: a list of links to its files.
+// folder makes the page of a folder. The page is a list of links to the folder's files.
 func (s *site) folder(p *page) error {
 	files, err := fs.ReadDir(s.source, p.file)
 	if err != nil {
@@ -117,14 +116,14 @@ func (s *site) folder(p *page) error {
 	return p.parse()
 }
 
-// picture returns a picture as a data address, so that a page is one file and reads nothing else.
+// picture returns a picture as a data URL, so that a page is one file and reads nothing else.
 func (s *site) picture(p *page, file string) (string, error) {
 	text, err := fs.ReadFile(s.source, path.Join(path.Dir(p.file), file))
 	if err != nil {
 		return "", err
 	}
 	kind := http.DetectContentType(text)
-	if path.Ext(file) == ".svg" { // detected as text; as a picture it runs no scripts
+	if path.Ext(file) == ".svg" { // this type is not detected; as a picture it runs no scripts
 		kind = "image/svg+xml"
 	}
 	if !strings.HasPrefix(kind, "image/") {

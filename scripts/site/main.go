@@ -2,15 +2,15 @@
 //
 //	go run -C scripts/site . FOLDER
 //
-// docs/README.md lists the pages in reading order, each once. A link that leads nowhere, or content that the site
-// would lose, is an error, and nothing is written. Two runs on the same tree write the same files.
+// docs/README.md lists each page once, in reading order. A broken link, or content that the site would lose, is an
+// error. In that case nothing is written. Two runs on the same tree write the same files.
 //
-// It is a separate module, because the program needs no Markdown.
+// The command is a separate module, because Accordion itself does not need a Markdown parser.
 //
 //	order.go   the pages, their order and their names
-//	links.go   where links lead: to a page, to a file of the source, which gets a page too, or elsewhere
+//	links.go   targets of links: a page, a file of the source, which also becomes a page, or another site
 //	render.go  Markdown to HTML
-//	page.go    a page around it
+//	page.go    the frame of a page
 package main
 
 import (

@@ -9,17 +9,17 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// orderFile defines the order: a heading for each part, with a list of links.
+// orderFile is the file that defines the order. It has a heading for each part, followed by a list of links.
 const orderFile = "docs/README.md"
 
 // page is a guide, or the text of a file to which a guide links.
 type page struct {
 	file  string // slash-separated, relative to the root of the source
 	name  string // file name in the site
-	title string // in the contents
-	part  string // of the contents; "" if it is not in the contents
+	title string // title in the contents
+	part  string // part of the contents; "" if the page is not in the contents
 	text  []byte
-	tree  ast.Node // nil if the file is not a guide and is shown as text
+	tree  ast.Node // nil if the file is not a guide; the page then shows its text
 	heads []head
 }
 
@@ -36,14 +36,14 @@ type site struct {
 	pages  map[string]*page // all pages, by file
 }
 
-// nameOf returns a page's file name in the site. All files are in one folder, so that a link is a name.
+// nameOf returns a page's file name in the site. All files are in one folder, so a link is only a name.
 func nameOf(file string) string {
 	switch file {
 	case "README.md":
 		return "index.html"
 	case orderFile:
 		return "contents.html"
-	case "SECURITY.md": // docs/security.md is another page
+	case "SECURITY.md": // the name of docs/security.md would differ only in case
 		return "security-report.html"
 	}
 	file = strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md")
@@ -77,7 +77,7 @@ func readOrder(source fs.FS) (*site, error) {
 	return s, nil
 }
 
-// readPart reads the guides of a list. Each item begins with the link to one.
+// readPart reads the guides of a list. Each item begins with the link to a guide.
 func (s *site) readPart(contents *page, part string, list *ast.List) error {
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		link, is := item.FirstChild().FirstChild().(*ast.Link)
@@ -110,7 +110,7 @@ func (s *site) guide(file, title, part string) (*page, error) {
 	return p, s.add(p)
 }
 
-// add adds a page. Two pages with one name would overwrite each other.
+// add adds a page. It returns an error if another page has the same name, because one would overwrite the other.
 func (s *site) add(p *page) error {
 	for _, other := range s.pages {
 		if other.name == p.name {

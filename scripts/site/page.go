@@ -20,7 +20,7 @@ var (
 	frame = template.Must(template.New("page").Parse(frameText))
 )
 
-// framed has the data for the frame of a page: header, contents and text.
+// framed holds the data for the frame of a page: header, contents and text.
 type framed struct {
 	Title      string
 	Policy     string // the page's content security policy
@@ -36,7 +36,7 @@ type part struct {
 	Pages []entry
 }
 
-// entry is a page in the contents. The headings of the current page are listed.
+// entry is a page in the contents. For the current page it also has the headings.
 type entry struct {
 	Name, Title string
 	Here        bool
@@ -51,7 +51,7 @@ func build(source fs.FS) (map[string][]byte, error) {
 	}
 	var wrong []error
 	resolved := map[string]bool{}
-	for len(resolved) < len(s.pages) { // links add pages: files of the source
+	for len(resolved) < len(s.pages) { // links may add pages for files of the source
 		for _, file := range slices.Sorted(func(yield func(string) bool) {
 			for f := range s.pages {
 				if !yield(f) {

@@ -16,14 +16,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown parses guides as GitHub does, because they are read there too, and renders them.
+// markdown parses guides as GitHub does, because readers also see them there, and renders them.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table, extension.Strikethrough),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(writer{}, 100))),
 )
 
-// parse parses a page's text, and names its headings. It refuses HTML except comments, which it omits, because HTML
-// could make requests.
+// parse parses a page's text, and assigns IDs to its headings. It refuses HTML, because HTML could make requests.
+// It omits HTML comments.
 func (p *page) parse() error {
 	p.tree = markdown.Parser().Parse(text.NewReader(p.text))
 	taken := map[string]int{}
@@ -48,8 +48,8 @@ func (p *page) parse() error {
 	})
 }
 
-// anchor returns the ID of a heading in GitHub's form, so that the same links work: lower case, digits and hyphens,
-// with a number for a repeated heading.
+// anchor returns the ID of a heading in GitHub's form, so that the same links work. The ID has lower-case letters,
+// digits and hyphens. A repeated heading gets a number.
 func anchor(heading string, taken map[string]int) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -94,8 +94,8 @@ func (p *page) html() (template.HTML, error) {
 	return template.HTML(b.String()), err
 }
 
-// writer renders what readers on a phone, with a keyboard or with a screen reader need and goldmark does not provide:
-// wide content scrolls in its own frame, table headers are marked, and headings can be linked to.
+// writer renders what goldmark does not provide and readers on a phone, with a keyboard or with a screen reader
+// need. Wide content scrolls in its own frame, table headers are marked, and headings can be linked to.
 type writer struct{}
 
 func (w writer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -137,7 +137,7 @@ func (writer) table(out util.BufWriter, _ []byte, _ ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-// tableHead omits a header row without words.
+// tableHead omits a header row that has no text.
 func (writer) tableHead(out util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case strings.TrimSpace(words(n, source)) == "" && entering:
@@ -152,7 +152,7 @@ func (writer) tableHead(out util.BufWriter, source []byte, n ast.Node, entering 
 	return ast.WalkContinue, nil
 }
 
-// cell renders a cell: a header cell in the header row or at the beginning of a row.
+// cell renders a cell of a table. Cells in the header row and at the beginning of a row become header cells.
 func (writer) cell(out util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag, scope := "td", ""
 	if n.PreviousSibling() == nil {

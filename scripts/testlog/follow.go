@@ -19,12 +19,12 @@ type event struct {
 type record struct {
 	Package, Test, Result string
 	Seconds               float64
-	Why                   string   `json:",omitempty"` // why it was skipped
+	Why                   string   `json:",omitempty"` // why the test was skipped
 	Said                  []string `json:",omitempty"` // the first lines of a failed test's output
 }
 
-// follow prints the output of packages and of failing tests as it arrives, and records each test. A test that has not
-// finished when its package has is recorded as failed, and its output is printed too.
+// follow prints the output of packages and of failing tests as it arrives, and records each test. If a test has not
+// finished when its package has, follow records the test as failed and prints its output, too.
 func follow(in io.Reader, out, kept io.Writer) error {
 	said := map[string][]string{} // output of unfinished tests
 	keep := json.NewEncoder(kept)
@@ -48,7 +48,7 @@ func follow(in io.Reader, out, kept io.Writer) error {
 func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encoder) error {
 	var e event
 	if line[0] != '{' || json.Unmarshal(line, &e) != nil {
-		_, err := out.Write(line) // output of the go command itself
+		_, err := out.Write(line) // this is output of the go command itself
 		return err
 	}
 	key := e.Package + "\n" + e.Test
@@ -100,22 +100,23 @@ func unended(out io.Writer, said map[string][]string, e event, keep *json.Encode
 	return nil
 }
 
-// Limits of a summary: lines of a test, lines of each message, and bytes of a line. They suffice to explain most
-// failures. The whole log of a daemon would hide the next test's output.
+// These constants limit a summary: the lines of a test, the lines of each message, and the bytes of a line. They
+// are large enough to explain most failures. With the whole log of a daemon, the next test's output would be hard
+// to find.
 const (
 	mostLines   = 12
 	mostOfOne   = 3
 	mostOfALine = 300
 )
 
-// message matches the beginning of what a test prints by t.Log and t.Error, and the line in which testscript reports
-// a failure.
+// message matches the beginning of a message that a test prints by t.Log or t.Error. It also matches the line in
+// which testscript reports a failure.
 var message = regexp.MustCompile(`^ +([^ ]+\.go:\d+|FAIL): `)
 
-// first returns the first lines of a test's output, and of each message in it, without what go test prints for every
-// test.
+// first returns the first lines of a test's output, and of each message in it. It omits the lines that go test
+// prints for every test.
 func first(said []string) (lines []string) {
-	of := 0 // number of lines of this message
+	of := 0 // number of lines of the current message
 	for _, text := range said {
 		if strings.HasPrefix(text, "=== ") || strings.HasPrefix(strings.TrimSpace(text), "--- ") {
 			continue

@@ -1,13 +1,13 @@
-// Testlog reads the output of `go test -json`. It prints what `go test` would print, appends to a file how long each
-// test took and why it was skipped or failed, and sums up such files. scripts/test calls it.
+// Testlog reads the output of `go test -json` and prints what `go test` would print. It appends to a file how long each
+// test took and why it was skipped or failed. It also sums up such files. scripts/test calls it.
 //
 //	go test -json ./... | testlog FILE     prints results, keeps tests in FILE
 //	testlog -slowest 10 FILE               prints the slowest tests
-//	testlog -skipped FILE...               prints what was not run, a line for each reason; nothing, if all was
-//	testlog -failed FILE...                prints what failed, and the first lines that each of it said
-//	testlog -skips LIST FILE...            fails if a test was skipped that is not in the list, or one in it is not skipped any more
+//	testlog -skipped FILE...               prints a line for each reason why tests were skipped; nothing if none was
+//	testlog -failed FILE...                prints the failed tests, and the first lines of each one's output
+//	testlog -skips LIST FILE...            fails if a skipped test is not in the list, or a test in the list is no longer skipped
 //	testlog -write -skips LIST FILE...     writes the list again, for the packages that were tested
-//	testlog -left FILE...                  prints in one line what was skipped, and the command for it
+//	testlog -left FILE...                  prints in one line how many tests were skipped, and the commands that run them
 package main
 
 import (
@@ -49,7 +49,7 @@ func main() {
 // summary prints a summary of the recorded tests.
 type summary func(out io.Writer, all []record) error
 
-// run sums up files. Without a summary it reads results and records them in a file.
+// run sums up files. If `sum` is nil, it reads test results from `in` instead and records them in a file.
 func run(in io.Reader, out io.Writer, sum summary, files []string) error {
 	if len(files) == 0 || len(files) > 1 && sum == nil {
 		return fmt.Errorf("want one file, or several to sum up")

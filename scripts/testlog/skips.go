@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// A skip is a line of the list of skips: a package, a test, and the word for what the test needs.
+// A skip is a line of the list of skips. It has a package, a test, and the word for what the test needs.
 type skip struct{ pkg, test, word string }
 
-// listHead begins the list of skips.
+// listHead is the beginning of the file that lists skips.
 const listHead = `# Tests that the first level may skip (./scripts/test, go test ./...), and the word of what each needs (internal/testenv).
 # Written by ./scripts/test --skips, of all packages or of those that it is given. Read what changed before you commit it.
 `
@@ -26,8 +26,8 @@ var (
 	asked  = regexp.MustCompile(`-accordion\.[a-z]+`)
 )
 
-// word returns what a skipped test needs: the word of internal/testenv, the flag that requests the test, or the whole
-// message.
+// word returns the word for what a skipped test needs. This is the word of internal/testenv, the flag that requests
+// the test, or the whole message.
 func word(why string) string {
 	if m := needed.FindStringSubmatch(why); m != nil {
 		return m[1]
@@ -35,13 +35,13 @@ func word(why string) string {
 	return cmp.Or(asked.FindString(why), why)
 }
 
-// byLevel are words for what the first level never has, whatever the machine.
+// byLevel lists the words for needs that are never met at the first level, on any machine.
 var byLevel = []string{"slurm", "oar", "packages", "chromium", "prometheus", "minutes"}
 
 // always reports whether the first level skips a test with this word on every machine.
 func always(word string) bool { return slices.Contains(byLevel, word) || asked.MatchString(word) }
 
-// skipped returns the skips among the tests.
+// skipped returns the skips of the tests.
 func skipped(all []record) (skips []skip) {
 	for _, r := range all {
 		if r.Result == "skip" {
@@ -54,7 +54,7 @@ func skipped(all []record) (skips []skip) {
 
 func short(pkg string) string { return strings.TrimPrefix(pkg, "accordion/") }
 
-// readSkips reads a list of skips. A missing list is empty.
+// readSkips reads a list of skips. A missing file counts as an empty list.
 func readSkips(file string) (skips []skip, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -101,8 +101,9 @@ func packagesOf(all []record) map[string]bool {
 	return tested
 }
 
-// comparedWith returns a summary that compares the skips of a run with the list. A machine that has more than a bare
-// one skips fewer tests. Only tests whose need is never met at the first level must be skipped.
+// comparedWith returns a summary that compares the skips of a run with the list. A machine that has more than a
+// bare machine skips fewer tests. Only tests whose need is never met at the first level must be skipped on every
+// machine.
 func comparedWith(file string) summary {
 	return func(out io.Writer, all []record) error {
 		listed, err := readSkips(file)
@@ -120,7 +121,7 @@ func comparedWith(file string) summary {
 	}
 }
 
-// unlisted returns a line for each skip that is not in the list, and whose parent test is not either.
+// unlisted returns a line for each skip if neither its test nor a parent of its test is in the list.
 func unlisted(skips, listed []skip) (wrong []string) {
 	known := map[string]bool{}
 	for _, s := range listed {
@@ -139,8 +140,8 @@ func unlisted(skips, listed []skip) (wrong []string) {
 	return wrong
 }
 
-// unskipped returns a line for each listed test that no longer exists, or that ran although its need is never met at
-// the first level.
+// unskipped returns a line for each listed test that no longer exists. It also returns a line for each listed test
+// that ran although its need is never met at the first level.
 func unskipped(all []record, listed []skip) (wrong []string) {
 	results, tops, tested := map[string]string{}, map[string]bool{}, packagesOf(all)
 	for _, r := range all {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// ran is a run in which tests were skipped for lack of root, a Slurm or a flag, and for another reason. One test was
-// not skipped.
+// ran is a run in which tests were skipped because root, a Slurm or a flag was missing, and for another reason. One
+// test was not skipped.
 var ran = []record{
 	{Package: "accordion/a", Test: "TestRoot", Result: "skip", Why: "needs root: this is not root"},
 	{Package: "accordion/a", Test: "TestLab", Result: "skip", Why: "needs slurm: ./scripts/test --real"},

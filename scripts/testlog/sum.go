@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// read reads records. A missing file has none.
+// read reads records. A missing file counts as empty.
 func read(files []string) ([]record, error) {
 	var all []record
 	for _, name := range files {
@@ -36,8 +36,8 @@ func read(files []string) ([]record, error) {
 	return all, nil
 }
 
-// slowestOf prints the slowest tests. A test with parallel subtests counts with the time of its longest subtest,
-// because the test's own time does not include its subtests.
+// slowestOf returns a summary that prints the slowest tests. A test with parallel subtests counts with the time of
+// its longest subtest, because the test's own time does not include its subtests.
 func slowestOf(count int) summary {
 	return func(out io.Writer, all []record) error { return printSlowest(out, all, count) }
 }
@@ -64,7 +64,7 @@ func printSlowest(out io.Writer, all []record, count int) error {
 	return nil
 }
 
-// printSkipped prints a line for each reason, the most frequent first.
+// printSkipped prints a line for each reason. The most frequent reason comes first.
 func printSkipped(out io.Writer, all []record) error {
 	tests := map[string][]string{}
 	for _, r := range all {
@@ -92,7 +92,7 @@ func printSkipped(out io.Writer, all []record) error {
 	return nil
 }
 
-// printFailed prints each failed test that has output, and its first lines.
+// printFailed prints each failed test that has output, with the first lines of that output.
 func printFailed(out io.Writer, all []record) error {
 	for _, r := range all {
 		if len(r.Said) == 0 {

@@ -17,9 +17,9 @@ import (
 )
 
 // A console is a live scontrol process without a command. It reads commands from its standard input and carries each
-// out as a separate scontrol would, so that one program does the work of hundreds. Random words, one after each
-// command on each stream, mark where its output ends: `show hostlist WORD` prints WORD on standard output, and a WORD
-// that is not a command causes an error message on standard error. Neither of these two commands contacts slurmctld.
+// out as a separate scontrol would, so that one program does the work of hundreds. A random word on each stream marks
+// the end of a command's output. `show hostlist WORD` prints WORD on standard output. A WORD that is not a command
+// causes an error message on standard error. Neither of these two commands contacts slurmctld.
 //
 // A console carries out one command at a time. It ends when its standard input is closed, so no console outlives a
 // killed sidecar.
@@ -41,8 +41,8 @@ type console struct {
 	gone   bool // the program has ended, so its pid may belong to another process
 }
 
-// answerTimeout is how long a console may take to answer a command that does not contact slurmctld. A program
-// that reads all of its input before it prints never answers.
+// answerTimeout is how long a console may take to answer a command that does not contact slurmctld. A program that
+// reads all of its input before it prints would never answer.
 const answerTimeout = 10 * time.Second
 
 // openConsole starts a scontrol in a directory that it removes immediately, so that scontrol cannot leave files
@@ -95,8 +95,8 @@ func (c *console) execute(cmd *exec.Cmd, by Executor) {
 	}()
 }
 
-// newStamp returns 80 random bits as letters and digits. A stamp and the seconds of a time together must fit
-// into the 31 characters that Slurm until 23.02 has for a time.
+// newStamp returns 80 random bits as letters and digits. The stamp and the seconds of a time must together fit into
+// 31 characters, the space for a time in Slurm until 23.02.
 func newStamp() string { return rand.Text()[:16] }
 
 // end ends the program and its children, and waits for the program.
@@ -126,16 +126,16 @@ func (c *console) answers(ctx context.Context) error {
 	return err
 }
 
-// carryOut sends the console commands, one per line, and returns its output. The message of a command that fails is
-// in Stderr, and no error. If carryOut returns an error, the caller must end the console, and the command may have
-// been carried out.
+// carryOut sends the console commands, one per line, and returns the console's output. If a command fails, its
+// message is in Stderr, and carryOut returns no error. If carryOut returns an error, the commands may have been
+// carried out, and the caller must end the console.
 func (c *console) carryOut(ctx context.Context, commands string) (Output, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	if commands != "" && !strings.HasSuffix(commands, "\n") {
 		commands += "\n"
 	}
-	words := [2]string{"x" + rand.Text(), "x" + rand.Text()} // ends of standard output and standard error
+	words := [2]string{"x" + rand.Text(), "x" + rand.Text()} // they mark the ends of standard output and standard error
 	complaint := make(chan error, 1)
 	var said []byte
 	go func() {
@@ -166,8 +166,8 @@ func (c *console) carryOut(ctx context.Context, commands string) (Output, error)
 // Prompt is what scontrol prints before it reads a command.
 const Prompt = "scontrol: "
 
-// withoutPrompts returns what the commands printed, without prompts and without the commands, which a scontrol
-// built with readline echoes. The echo of a long command has terminal codes and is not removed.
+// withoutPrompts returns the output of the commands. It removes prompts, and the commands themselves, which a
+// scontrol built with readline echoes. The echo of a long command contains terminal codes and is not removed.
 func withoutPrompts(printed, commands string, words [2]string) string {
 	printed = strings.TrimSuffix(printed, Prompt+"show hostlist "+words[0])
 	if repeated, ok := strings.CutSuffix(printed, Prompt+words[1]+"\n"); ok {
@@ -182,7 +182,7 @@ func withoutPrompts(printed, commands string, words [2]string) string {
 	return printed
 }
 
-// A stream is an output of a console that is read up to given words.
+// A stream is an output of a console. It is read up to given words.
 type stream struct {
 	from io.Reader
 	held []byte // read but not returned yet

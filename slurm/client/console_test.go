@@ -40,7 +40,7 @@ func scripted(t *testing.T, change func(*Config), scripts map[string]string) *Ru
 	return r
 }
 
-// lines returns the lines of a file, with underscores for blanks.
+// lines returns the lines of a file, with underscores instead of blanks.
 func lines(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -189,7 +189,8 @@ func TestAnExpiredConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 func TestWithoutConsolesEachCommandIsAProgram(t *testing.T) {
 	dir := t.TempDir()
 	s := scripted(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
-	// The program ends with its input. A console that keeps running without an answer is ended after some seconds.
+	// The program ends when its input ends. If a console keeps running without an answer, it is ended after some
+	// seconds.
 	one, err := s.openConsole(acting)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 	}
 }
 
-// A stream returns the text before a word, however it arrives in pieces, and loses nothing of what follows.
+// A stream returns the text before a word, in whatever pieces the text arrives, and loses nothing of what follows.
 func TestAStreamIsReadUpToAWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.StringMatching(`[ab\n]{0,9}`), 1, 9).Draw(t, "pieces")

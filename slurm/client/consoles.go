@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// How long a console lives. A restart of slurmctld does not matter, because each command uses a new connection.
-// Consoles are replaced anyway, because a program that runs for a day may leak memory or descriptors.
+// These constants are how long a console lives. A restart of slurmctld does not matter, because each command uses a
+// new connection. Consoles are replaced anyway, because a program that runs for a day may leak memory or
+// descriptors.
 const (
 	consoleLife = 10 * time.Minute
 	listingLife = time.Minute      // scontrol caches its lists, and requests a list from slurmctld only if it has changed
 	consoleIdle = 30 * time.Second // after its last command
 	silentFor   = 10 * time.Minute // the pause before a scontrol that never worked as a console is tried again
-	silentOnce  = 10 * time.Second // the same for a scontrol that worked as a console before
+	silentOnce  = 10 * time.Second // the pause before a scontrol that worked as a console before is tried again
 )
 
-// consoles holds the idle consoles of a runner. Lists have consoles of their own: after a command about one job,
-// scontrol's cache has only that job, and scontrol prints the cache as the list of all jobs until slurmctld has newer
-// data.
+// consoles holds the idle consoles of a runner. Lists have consoles of their own. After a command about one job,
+// scontrol's cache has only that job. Until slurmctld has newer data, scontrol would print that cache as the list
+// of all jobs.
 type consoles struct {
 	mu     sync.Mutex
 	free   map[Kind][]*console
@@ -50,11 +51,11 @@ func (c *consoles) Speaks() bool {
 	return c.silent.IsZero() || time.Since(c.silent) >= pause
 }
 
-// ErrSilent means that scontrol does not carry out commands from its standard input; nothing was done.
+// ErrSilent means that scontrol does not carry out commands from its standard input. In this case nothing was done.
 var ErrSilent = errors.New("scontrol does not carry out commands from its standard input")
 
-// take returns a console that answers: an idle one, or a new one. Before it starts a new console it waits for a place
-// among the programs of the minute.
+// take returns a console that answers, either an idle or a new one. Before it starts a new console it waits for a
+// place among the programs of the minute.
 func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	for live := r.Consoles.pop(k); live != nil; live = r.Consoles.pop(k) {
 		if !live.expired(time.Now()) && live.answers(ctx) == nil {
@@ -114,7 +115,7 @@ func (c *consoles) pop(k Kind) *console {
 	return last
 }
 
-// put adds a console to the idle ones, and schedules its end for the case that it stays unused.
+// put adds a console to the idle ones. It also schedules the console's end, in case the console stays unused.
 func (c *consoles) put(one *console) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,9 +169,8 @@ func (c *consoles) close() {
 	}
 }
 
-// expired reports whether a console has lived long enough. It also returns true after a jump of the wall clock:
-// scontrol's cached list has a time by slurmctld's clock, and if that clock was set back, scontrol keeps its old
-// list.
+// expired reports whether a console has lived long enough. It also returns true after the wall clock jumped.
+// scontrol's cached list has a time by slurmctld's clock. If that clock was set back, scontrol keeps its old list.
 func (c *console) expired(now time.Time) bool {
 	life := consoleLife
 	if c.kind == Listing {
@@ -181,9 +181,9 @@ func (c *console) expired(now time.Time) bool {
 	return lived >= life || now.Sub(c.used) >= consoleIdle || (byTheClock-lived).Abs() >= 500*time.Millisecond
 }
 
-// consoleCommand returns the console's command for the call, or "" if the call needs its own program. Arguments with
-// blanks, quotes or special characters do: a console does not remove quotes, and readline reads special characters
-// as keys.
+// consoleCommand returns the console's command for the call, or "" if the call needs its own program. Arguments
+// with blanks, quotes or special characters need their own program, because a console does not remove quotes, and
+// readline takes special characters for keys.
 func consoleCommand(c Call) string {
 	if c.Program != "scontrol" || len(c.Env) > 0 {
 		return ""
@@ -208,8 +208,8 @@ func consoleCommand(c Call) string {
 	return strings.Join(args, " ")
 }
 
-// tell makes a console carry out the call. It returns ErrSilent if no console works; the call then needs its
-// own program. It ends a console whose call had a communication failure or exceeded its deadline.
+// tell makes a console carry out the call. It returns ErrSilent if no console works. In that case the call needs
+// its own program. If the call had a communication failure or exceeded its deadline, tell ends the console.
 func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, error) {
 	one, err := r.take(ctx, c.Kind)
 	if err != nil {
@@ -251,7 +251,7 @@ func Unanswered(err error) bool {
 }
 
 // complaints returns the error messages in a console's standard error. They replace exit codes, which a console
-// does not report. Apart from warnings, scontrol prints only errors there.
+// does not report. Apart from warnings, scontrol prints only errors to standard error.
 func complaints(stderr string) string {
 	var all []string
 	for line := range strings.Lines(stderr) {

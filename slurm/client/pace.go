@@ -8,21 +8,22 @@ import (
 	"accordion/adapter/fair"
 )
 
-// slurmctld answers clients one after the other, so each client program delays every user of the cluster. The
-// programs that begin in any minute are therefore counted. The administrator's limit is never exceeded. An action
-// waits for its turn before it begins, with places for all of its programs, so that it does not stop halfway. A
-// reading leaves a quarter of the minute to the actions. Users have equal shares: see Allowance.
+// slurmctld answers clients one after the other, so each client program delays every user of the cluster. Therefore
+// the programs that begin in any minute are counted, and never exceed the administrator's limit. An action waits
+// before it begins until there are places for all of its programs, so that it does not stop halfway. A reading
+// leaves a quarter of the minute's places to the actions. Users have equal shares (see Allowance).
 
-// LeastClients is the smallest limit on client programs in a minute: enough for the longest action and for readings.
+// LeastClients is the smallest limit on client programs in a minute. It is enough for the longest action and for
+// readings.
 const LeastClients = 20
 
-// Costs has the number of programs that an action runs if nothing goes wrong and consoles carry out what they can.
-// An action that needs more programs, or a new console, waits for further places.
+// Costs holds the number of programs that each action runs if nothing goes wrong and consoles carry out what they
+// can. An action that needs more programs, or a new console, waits for further places.
 var Costs = map[string]int{
 	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "publish": 1, "end": 1,
 }
 
-// CostsAlone has the same numbers for a Slurm without consoles, where each scontrol carries out one command.
+// CostsAlone holds the same numbers for a Slurm without consoles, where each scontrol carries out one command.
 var CostsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
 	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "tell": 2, "publish": 1, "nudge": 4, "end": 3,
@@ -31,22 +32,22 @@ var CostsAlone = map[string]int{
 // minute is the period of the limit.
 const minute = time.Minute
 
-// An Allowance limits the number of programs that begin in any minute. Actions wait in a queue that is fair to users
-// (package fair). Actions leave places free for readings, for the acceptance of new jobs, and for users who began
-// few programs in the last minute.
+// An Allowance limits the number of programs that begin in any minute. Actions wait in a queue that is fair to
+// users (package fair). Some places are kept free for readings, for the acceptance of new jobs, and for users who
+// began few programs in the last minute.
 type Allowance struct {
 	Limit int // 0 means no limit
 
 	mu      sync.Mutex
 	total   int64
 	begun   []start // in the last minute, oldest first
-	used    usage   // programs that began in the last minute, and those that may begin at any time because their action was admitted or their turn has come
+	used    usage   // programs that began in the last minute, and programs that may begin at any time because their action was admitted or their turn has come
 	kept    int     // number of programs that may begin at any time
 	acts    fair.Ledger
 	taken   fair.Ledger // acceptances
 	waiting [fair.Kinds]*fair.Queue[*waiter]
-	tried   map[fair.Asker]*waiter // waiters whose last call of Try found no room, and who keep their place in the queue
-	spared  time.Time              // the end of the time whose even share of programs was used by waiters that leave room for others
+	tried   map[fair.Asker]*waiter // waiters whose last call of Try found no room; they keep their place in the queue
+	spared  time.Time              // waiters that leave room for others have used the evenly spaced places up to this time
 	spaced  time.Time              // when the next of the evenly spaced actions may begin
 	changed chan struct{}          // closed when places become free before their minute ends
 }
@@ -61,13 +62,13 @@ type start struct {
 type waiter struct {
 	fair.Asker
 	cost, spare int
-	until       time.Time // when a waiter loses its place in the queue unless Try is called again
+	until       time.Time // at this time the waiter loses its place in the queue unless Try is called again
 }
 
-// patience is how long after the time that Try returned a waiter keeps its place in the queue.
+// patience is how long a waiter keeps its place in the queue after the time that Try returned.
 const patience = time.Second
 
-// A Ticket has the number of programs that may still begin. The context of an admitted action carries a Ticket.
+// A Ticket holds the number of programs that may still begin. The context of an admitted action carries a Ticket.
 type Ticket struct {
 	left int
 	by   fair.Asker
@@ -83,7 +84,7 @@ func newAllowance(limit int) *Allowance {
 	return a
 }
 
-// ledger returns the ledger that actions of the kind are charged to.
+// ledger returns the ledger to which actions of the kind are charged.
 func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	if k == fair.Accepting || k == fair.Reading {
 		return &a.taken
@@ -91,7 +92,7 @@ func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	return &a.acts
 }
 
-// usage counts the places of a minute that are used, by kind of action and by user.
+// usage counts the used places of a minute, by kind of action and by user.
 type usage struct {
 	all  int
 	of   [fair.Kinds]int
@@ -113,11 +114,12 @@ func (u *usage) add(by fair.Asker, n int) {
 func keptForReadings(limit int) int { return max(limit/8, 2) }
 
 // keptForNewUsers returns how many programs of a minute are kept free for shrinks. Users who began few programs in
-// that minute may use two thirds of these, too.
+// that minute may also use two thirds of these.
 func keptForNewUsers(limit int) int { return limit * 3 / 8 }
 
-// fewPrograms returns the number of programs up to which a user's use of a minute counts as small, if the given
-// number of users begin programs. It is at most an equal share. A single user may begin all.
+// fewPrograms returns how many programs a user may begin in a minute so that the user's use still counts as small.
+// `users` is how many users begin programs. The result is at most an equal share. If there is only one user, it is
+// the whole limit.
 func fewPrograms(limit, users int) int {
 	if users < 2 {
 		return limit
@@ -125,7 +127,7 @@ func fewPrograms(limit, users int) int {
 	return largest(limit) / users
 }
 
-// largest returns how many places one action may have when nothing else uses any.
+// largest returns how many places one action may have if no other action uses any.
 func largest(limit int) int { return limit - 2*keptForReadings(limit) - keptForNewUsers(limit) }
 
 // open returns how many programs a waiter's action could begin now.
@@ -154,7 +156,7 @@ func (a *Allowance) hasFew(w *waiter) bool {
 	return a.used.acts[w.User]+w.cost <= fewPrograms(a.Limit, a.users(w.User))
 }
 
-// users returns how many users began programs in this minute or wait for some. It includes the given user and
+// users returns how many users began programs in this minute or wait to begin some. It includes the user `one` and
 // excludes the sidecar itself.
 func (a *Allowance) users(one uint32) int {
 	users := max(len(a.used.acts), a.waiting[fair.Acting].Users())
@@ -167,15 +169,15 @@ func (a *Allowance) users(one uint32) int {
 	return users
 }
 
-// hadFewLately reports whether a waiter's user began few programs, either in this minute or in recent minutes
-// compared with other users.
+// hadFewLately reports whether a waiter's user began few programs, either in this minute or, compared with other
+// users, in recent minutes.
 func (a *Allowance) hadFewLately(w *waiter) bool {
 	now := time.Now()
 	return a.hasFew(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
-// Turn waits until one more program may begin, and reserves its place. The caller then calls Begin, or `give` if the
-// program does not begin.
+// Turn waits until one more program may begin, and reserves its place. The caller then calls Begin, or `give` if
+// the program does not begin.
 func (a *Allowance) Turn(ctx context.Context) (*Ticket, error) {
 	one := &Ticket{left: 1, by: fair.Of(ctx)}
 	of, _ := ctx.Value(ticketKey{}).(*Ticket)
@@ -208,9 +210,10 @@ func (a *Allowance) Begin(t *Ticket) {
 	}
 }
 
-// Admit waits until `cost` programs may begin for the context's asker, and reserves their places in the context that
-// it returns. It does not wait if the given context already has enough places left. A reading leaves `spare` further
-// places free. After the first few, readings are evenly spaced over the minute, and each minute has at least one.
+// Admit waits until `cost` programs may begin for the context's asker. It returns a context in which their places
+// are reserved. It does not wait if the given context already has enough places left. A reading leaves `spare`
+// further places free. After the first few, readings are evenly spaced over the minute, and each minute has at
+// least one.
 func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
 	if a.Limit == 0 || cost == 0 || a.admitted(ctx, cost) {
 		return ctx, func() {}, nil
@@ -243,7 +246,7 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try does what Admit does, without waiting. When there is no room, it returns the time after which there may be
+// Try does what Admit does, but does not wait. If there is no room, it returns the time after which there may be
 // room. The asker keeps its place in the queue until shortly after that time.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {
@@ -307,9 +310,9 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// mustYield reports whether another waiter comes first. That is the first waiter of the same kind, unless `w` may use
-// the places kept for users who began few programs and the first waiter may not. A shrink also comes before another
-// action if there is no room for both.
+// mustYield reports whether another waiter comes before `w`. Usually that is the first waiter of the same kind. It
+// does not come before `w` if `w` may use the places kept for users who began few programs and the first waiter may
+// not. A shrink also comes before another action if there is no room for both.
 func (a *Allowance) mustYield(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
 		if w.Kind != fair.Acting || !a.hadFewLately(w) || a.hadFewLately(first) {
@@ -320,9 +323,9 @@ func (a *Allowance) mustYield(w *waiter, open int) bool {
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
 }
 
-// early returns how long an action must still wait because of even spacing. Actions are evenly spaced if several
-// users begin programs and a quarter of the minute is used. Without that the first actions would use all places of
-// the minute, and every other user would wait for the next one.
+// early returns how long an action must still wait because actions are evenly spaced. They are if several users
+// begin programs and a quarter of the minute's places is used. Without that the first actions would use all places
+// of the minute, and every other user would wait for the next minute.
 func (a *Allowance) early(w *waiter) time.Duration {
 	if w.Kind != fair.Acting || a.hasFew(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
@@ -335,7 +338,7 @@ func (a *Allowance) early(w *waiter) time.Duration {
 	return 0
 }
 
-// each returns the time in which the given number of evenly spaced programs begin.
+// each returns the time over which the given number of evenly spaced programs is spread.
 func (a *Allowance) each(programs int) time.Duration {
 	return minute * time.Duration(programs) / time.Duration(largest(a.Limit))
 }

@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/fair"
 )
 
-// crowdedMinute returns how many of the times lie in the minute that has the most of them.
+// crowdedMinute returns the largest number of the given times that are within one minute.
 func crowdedMinute(begun []time.Time) int {
 	slices.SortFunc(begun, time.Time.Compare)
 	most, first := 0, 0
@@ -88,7 +88,7 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 	})
 }
 
-// Readings that need a program run as often as they are admitted, in parallel with actions.
+// Readings run a program as often as they are admitted, in parallel with actions.
 func TestNoMinuteIsWithoutAReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAllowance(60)

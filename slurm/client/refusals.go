@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A Refusal is a reason why Slurm refuses a command, by its name in Slurm's source.
+// A Refusal is a reason why Slurm refuses a command. Its value is the name of the reason in Slurm's source.
 type Refusal string
 
-// The known refusals. Those that begin with ESLURM are errors of slurmctld and slurmd; the others are messages of
+// The known refusals. Those that begin with ESLURM are errors of slurmctld and slurmd. The others are messages of
 // client programs.
 const (
 	InvalidJob           Refusal = "ESLURM_INVALID_JOB_ID"
@@ -42,13 +42,13 @@ const (
 )
 
 // A refusalText is the message of a refusal. The releases 20.11, 22.05, 24.11 and 26.05 have the same messages,
-// except for those that a release no longer has.
+// except that newer releases lack some of them.
 type refusalText struct {
 	text  string
 	until string // the first release without this message; "" if all releases have it
 }
 
-// refusalTexts has the messages of refusals (slurm_errno.c), without %s and %u.
+// refusalTexts holds the messages of refusals (slurm_errno.c), without %s and %u.
 var refusalTexts = map[Refusal]refusalText{
 	InvalidJob:           {text: "Invalid job id specified"},
 	JobCompleting:        {text: "Job/step already completing or completed"},

@@ -41,10 +41,10 @@ func TestARefusalIsKnownByItsWholeText(t *testing.T) {
 	}
 }
 
-// installed has the root directories of the releases that labs use.
+// installed holds the root directories of the releases that labs use.
 var installed = map[string]string{"20.11": "/var/cache/accordion-labs/bullseye", "22.05": "/", "24.11": "/var/cache/accordion-labs/trixie", "26.05": "/var/cache/accordion-labs/sid"}
 
-// Each release's own library has the messages word for word, and lacks those that the release no longer has.
+// Each release's own library has the messages word for word, and lacks the messages that the release no longer has.
 func TestTheTextsOfRefusalsAreThoseOfEachRelease(t *testing.T) {
 	looked := 0
 	for release, root := range installed {

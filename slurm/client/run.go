@@ -1,5 +1,5 @@
-// Package client runs Slurm's client programs: each with a deadline, few at the same time, in a clean environment,
-// and no more per minute than the administrator allows. Where possible a console carries out the command. A
+// Package client runs Slurm's client programs. Each program has a deadline and a clean environment. Few run at the
+// same time, and no more per minute than the administrator allows. If possible a console carries out the command. A
 // console is one scontrol for many commands. The package does not parse output.
 //
 //	run := client.New(client.Config{Timeout: 20 * time.Second, AtOnce: 6})
@@ -21,7 +21,7 @@ import (
 	"accordion/adapter/fair"
 )
 
-// maxOutput limits the output of a program that is kept, in bytes. 100,000 jobs take about 20 MB.
+// maxOutput is how many bytes of a program's output are kept. The list of 100,000 jobs takes about 20 MB.
 const maxOutput = 256 << 20
 
 // A Failure is the error of a client program that refused its command or did not finish in time.
@@ -60,13 +60,13 @@ func Says(err error, words ...string) bool {
 	return false
 }
 
-// A Runner runs Slurm's client programs. When a deadline passes, no process is left behind.
+// A Runner runs Slurm's client programs. After a deadline none of a program's processes is left behind.
 type Runner struct {
 	bin      string   // directory of the programs; "" means that PATH is searched
 	env      []string // the programs' whole environment
 	Timeout  time.Duration
-	slots    *fair.Gate // limits the programs that run at the same time
-	Pace     *Allowance // limits the programs in a minute
+	slots    *fair.Gate // limits how many programs run at the same time
+	Pace     *Allowance // limits how many programs start in a minute
 	Consoles consoles
 	execute  Executor
 }
@@ -76,18 +76,18 @@ type Runner struct {
 // Executor ends the program.
 type Executor func(ctx context.Context, cmd *exec.Cmd) error
 
-// Config says how Slurm's client programs are run.
+// Config holds the settings for running Slurm's client programs.
 type Config struct {
-	Bin     string        // their directory; "" means that PATH is searched
+	Bin     string        // directory of the programs; "" means that PATH is searched
 	Conf    string        // path of slurm.conf; "" means SLURM_CONF of the environment, or the clients' own default
-	Timeout time.Duration // of each run
-	AtOnce  int           // programs at the same time
-	Clients int           // programs that may begin in a minute; 0 means no limit
-	Execute Executor      // runs the programs; nil means that the operating system does
+	Timeout time.Duration // of each program
+	AtOnce  int           // how many programs may run at the same time
+	Clients int           // how many programs may begin in a minute; 0 means no limit
+	Execute Executor      // runs the programs; nil means that they run as processes of the operating system
 }
 
-// New returns a Runner. Its environment holds only what the programs need: a SQUEUE_FORMAT, SLURM_TIME_FORMAT or
-// SALLOC_PARTITION of the administrator's shell would change what they print and do.
+// New returns a Runner. Its environment holds only what the programs need. A SQUEUE_FORMAT, SLURM_TIME_FORMAT or
+// SALLOC_PARTITION of the administrator's shell would change what the programs print and do.
 func New(c Config) *Runner {
 	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients), execute: c.Execute}
 	r.env = []string{
@@ -112,26 +112,26 @@ func New(c Config) *Runner {
 	return r
 }
 
-// A Call is one run of a program, or of a console in its place.
+// A Call is one run of a program, or of a console instead of the program.
 type Call struct {
 	Program string
 	Args    []string
 	Input   string
-	Env     []string                 // added to the runner's
-	Kind    Kind                     // of the console
-	Stamped bool                     // only a console may run it, and its stamp stays in front of each time; ErrSilent if no console works
-	As      *User                    // the user who runs it; nil means the sidecar's own user
+	Env     []string                 // environment variables added to the Runner's
+	Kind    Kind                     // the kind of console that may run it
+	Stamped bool                     // only a console may run it, and its output keeps the stamp in front of each time; without a console Run returns ErrSilent
+	As      *User                    // the user as whom the program runs; nil means the sidecar's own user
 	Until   func(stderr string) bool // if not nil, the program is ended as soon as Until returns true for its standard error
 }
 
-// A User is a user by number, because not every controller knows its users by name.
+// A User identifies a user by number, because not every controller knows its users by name.
 type User struct{ Uid, Gid uint32 }
 
-// An Output is what a program printed. Stamp is "" unless the call is Stamped.
+// An Output is what a program printed. `Stamp` is "" unless the call is Stamped.
 type Output struct{ Stdout, Stderr, Stamp string }
 
-// Run carries out the call, with a console if possible, otherwise with a program of its own, and returns the output.
-// The error is a *Failure, or the context's if the context ended before anything began.
+// Run carries out the call and returns the output. It uses a console if possible, and otherwise a program of its
+// own. The error is a *Failure. If the context ended before anything began, it is the context's error.
 func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	if !r.Consoles.Speaks() && c.Stamped {
 		return Output{}, ErrSilent
@@ -177,7 +177,8 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	cmd.Stdin = strings.NewReader(c.Input)
 	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	// The whole process group is killed: a child that keeps the output pipe open would delay the end of the call.
+	// The whole process group is killed, because a child that keeps the output pipe open would delay the end of the
+	// call.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.As != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.Uid, Gid: c.As.Gid}
@@ -216,8 +217,8 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	return out, f
 }
 
-// scratchDir creates a directory for a scontrol. After an update of a running job's nodes, scontrol leaves scripts
-// for the job's owner in its working directory, which are of no use here.
+// scratchDir creates a directory in which a scontrol runs. After an update of a running job's nodes, scontrol
+// writes scripts for the job's owner into its working directory. The sidecar does not need them.
 func scratchDir() (string, error) {
 	dir, err := os.MkdirTemp("", "accordion-scontrol-")
 	if err != nil {
@@ -296,5 +297,5 @@ func (r *Runner) Begun() int64 {
 	return r.Pace.total
 }
 
-// Close ends the idle consoles. The Runner may be used again: it starts new ones.
+// Close ends the idle consoles. The Runner may be used after Close, and then starts new consoles.
 func (r *Runner) Close() { r.Consoles.close() }

@@ -1,5 +1,5 @@
-// Package cluster caches what the sidecar knows of its part of a Slurm cluster, and runs single commands on a job:
-// the settings and the inventory, the way in which jobs grow, and updates whose failures become errors of the
+// Package cluster caches what the sidecar knows of its part of a Slurm cluster: the settings, the inventory, and
+// the way in which jobs grow. It also runs single commands on a job, and turns their failures into errors of the
 // adapter. Operations of several commands are in slurm/resize and slurm.
 package cluster
 
@@ -33,7 +33,7 @@ type Cluster struct {
 	yielding map[string]bool  // nodes of jobs that Slurm preempts for managed ones
 }
 
-// New returns a Cluster that uses run.
+// New returns a Cluster that runs client programs with `run`.
 func New(run *client.Runner, pool []string, growth growth.Kind) *Cluster {
 	return &Cluster{Run: run, Jobs: jobs.New(run), Pool: pool, Growth: growth}
 }
@@ -66,8 +66,8 @@ func (s *Cluster) Yields(nodes []string) bool {
 	return slices.ContainsFunc(nodes, func(n string) bool { return s.yielding[n] })
 }
 
-// Terms decides how a job grows that holds `nodes` or is to start on them. The way of growth stays the same for
-// the job's whole life, unless the cluster's settings change.
+// Terms decides how a job grows that holds `nodes` or will start on them. The way of growth stays the same for the
+// job's whole life, unless the cluster's settings change.
 func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (growth.Terms, error) {
 	c, err := s.Recent(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (
 	return t, err
 }
 
-// Ground returns the nodes and partitions as last read, however long ago. Its callers use only fields that
+// Ground returns the nodes and partitions as last read, however long ago. Its callers may use only fields that
 // change only with a new configuration of Slurm.
 func (s *Cluster) Ground(ctx context.Context) (output.Inventory, error) {
 	s.mu.Lock()
@@ -121,7 +121,7 @@ func (s *Cluster) Update(ctx context.Context, job adapter.Key, settings ...strin
 	return fmt.Errorf("%s: %w", doing, s.frozen(ctx, err))
 }
 
-// Command runs scontrol COMMAND JOB.
+// Command runs the scontrol command for the job.
 func (s *Cluster) Command(ctx context.Context, job adapter.Key, command string) error {
 	err := s.Run.Scontrol(ctx, command, s.Jobs.Name(job))
 	if Over(err) {
@@ -142,11 +142,13 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// frozen adds adapter.ErrFrozen to an error by which Slurm says that the job has no number in the accounting database
-// yet. Until the job has that number, Slurm waits five seconds at each change of the job and then refuses the change.
-// If slurmctld ended while it waited for the number, the job never gets one (22.05), and only scancel helps. While
-// slurmdbd does not answer, the two cases look alike, and a resize of other jobs would fail as well. Then frozen adds
-// adapter.ErrTrap, too.
+// frozen adds adapter.ErrFrozen to the error by which Slurm reports that the job has no number in the accounting
+// database yet. Until the job has that number, Slurm waits five seconds at each change of the job and then refuses
+// the change. If slurmctld ended while it waited for the number, the job never gets one (22.05), and only scancel
+// helps.
+//
+// The error is the same while slurmdbd does not answer. Then a resize of other jobs would fail as well, and frozen
+// also adds adapter.ErrTrap.
 func (s *Cluster) frozen(ctx context.Context, err error) error {
 	if !client.Refused(err, client.NumberAwaited) {
 		return err
@@ -167,6 +169,6 @@ func Over(err error) bool {
 	return client.Refused(err, client.InvalidJob, client.JobFinished, client.JobCompleting, client.JobNotPending)
 }
 
-// Stepless reports whether err is scontrol's message that a job has no steps. A console prints that message without
-// an error.
+// Stepless reports whether err is scontrol's message that a job has no steps. A console prints that message but
+// returns no error.
 func Stepless(err error) bool { return client.Says(err, "job step ") && client.Says(err, " not found") }

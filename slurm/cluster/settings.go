@@ -33,8 +33,8 @@ func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, erro
 	return c, nil
 }
 
-// SubmitScript returns slurmctld's job_submit.lua, which exists only on slurmctld's machine. It returns "" if
-// slurmctld uses none.
+// SubmitScript returns the text of slurmctld's job_submit.lua, which exists only on slurmctld's machine. It returns
+// "" if slurmctld does not use such a script.
 func SubmitScript(c output.Configuration) (string, error) {
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
 		return "", nil
@@ -43,8 +43,8 @@ func SubmitScript(c output.Configuration) (string, error) {
 	return string(script), err
 }
 
-// settingsValid is how long a configuration is used. The settings that a resize depends on change only with a restart
-// of slurmctld: with a new release of Slurm or another accounting storage.
+// settingsValid is how long a configuration is used. The settings on which a resize depends change only when
+// slurmctld restarts with a new release of Slurm or another accounting storage.
 const settingsValid = 30 * time.Second
 
 // Recent returns the configuration as it was at most 30 s ago.
@@ -86,7 +86,8 @@ func Trap(ctx context.Context, c output.Configuration) string {
 	return ""
 }
 
-// absent returns why no slurmdbd of the configuration answers. It returns nil if one answers or none is configured.
+// absent returns why none of the configured slurmdbds answers. It returns nil if one answers, or if none is
+// configured.
 func absent(ctx context.Context, c output.Configuration) (why error) {
 	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return nil
@@ -102,9 +103,9 @@ func absent(ctx context.Context, c output.Configuration) (why error) {
 	return why
 }
 
-// answers returns why slurmdbd does not work. A call of sacctmgr would take minutes to find that out. If no
-// process listens, the connection is refused. If slurmdbd hangs, the kernel still accepts the connection. Only
-// a live slurmdbd closes a connection whose client has finished sending.
+// answers returns why slurmdbd does not work, or nil if it works. A call of sacctmgr would take minutes to find
+// that out. If no process listens, the connection is refused. If slurmdbd hangs, the kernel still accepts the
+// connection. Only a live slurmdbd closes a connection whose client has finished sending.
 func answers(ctx context.Context, address string) error {
 	dialer := net.Dialer{Timeout: patienceForDatabase}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
@@ -125,11 +126,12 @@ func answers(ctx context.Context, address string) error {
 	return nil // the connection was closed or reset, so slurmdbd is alive
 }
 
-// patienceForDatabase is how long slurmdbd may take. A live one closes the connection within milliseconds.
+// patienceForDatabase is how long slurmdbd may take to close a connection. A live slurmdbd does so within
+// milliseconds.
 const patienceForDatabase = 3 * time.Second
 
-// Trapped returns an ErrTrap if a resize would go wrong now. From 21.08.8 to 24.05, a resize without slurmdbd leaves
-// the job in a state in which every later update of it fails.
+// Trapped returns an ErrTrap if a resize would go wrong now. From 21.08.8 to 24.05, a resize without slurmdbd makes
+// every later update of the job fail.
 func (s *Cluster) Trapped(ctx context.Context) error {
 	c, err := s.Recent(ctx)
 	if err != nil {

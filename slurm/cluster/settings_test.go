@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// listener listens on a port and handles connections one after the other. If the handler is nil it accepts no
-// connection, like a daemon that hangs.
+// listener listens on a port and handles connections one after the other. If `handle` is nil, it does not accept
+// connections, like a daemon that hangs.
 func listener(t *testing.T, handle func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,8 +57,8 @@ func TestAHangingSlurmdbdIsToldFromARunningAndAMissingOne(t *testing.T) {
 	}
 }
 
-// The trap also exists on releases that can resize without slurmdbd, because a slurmctld that waits for a hanging
-// slurmdbd allows no change of any job.
+// Releases that can resize without slurmdbd have the trap, too: while slurmctld waits for a slurmdbd that hangs, it
+// allows no change of any job.
 func TestAJobWithoutADatabaseIdIsNotAtFaultWhileSlurmdbdIsAway(t *testing.T) {
 	lives, hangs := listener(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); c.Close() }), listener(t, nil)
 	for _, c := range []struct {

@@ -11,16 +11,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// An Allocation is an allocation of nodes without steps that is requested for a running job, in the name of its
-// owner.
+// An Allocation describes an allocation of nodes that the sidecar requests for a running job, as the job's owner.
+// The allocation has no steps.
 type Allocation struct {
 	Parent      *output.Record
 	name        string
 	Nodes       []string
 	cpus        int      // all CPUs of each node; 0 if the partition gives whole nodes
 	memory      int64    // MB on each node; 0 means all of the memory
-	gres        []string // options of salloc
-	limit       string   // in the form of salloc --time; "" if an expander gets what remains of its parent's limit
+	gres        []string // options of salloc for generic resources
+	limit       string   // in the format of salloc --time; "" if an expander gets what remains of its parent's limit
 	expands     bool     // the allocation will be merged into the parent
 	reservation string
 }
@@ -66,7 +66,7 @@ func perNodeOptions(r *output.Record) []string {
 	return []string{"--gres=" + strings.Join(options, ",")}
 }
 
-// remains returns what remains of a running job's time limit, in the form of salloc --time.
+// remains returns what remains of a running job's time limit, in the format of salloc --time.
 func remains(r *output.Record) string {
 	if r.Ends() == core.Forever {
 		return "UNLIMITED"

@@ -1,4 +1,4 @@
-// Package growth decides in which way jobs grow on a cluster and returns the way and its terms as data;
+// Package growth decides in which way jobs grow on a cluster and returns the way and its terms as data. Package
 // slurm/resize carries growths and shrinks out. The decision follows from the cluster's settings. The package
 // also computes counts and arguments for Slurm's commands, but runs no commands.
 //

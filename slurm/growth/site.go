@@ -18,9 +18,9 @@ const (
 	Auto Kind = "auto"
 	// Merge allocates an expander on the new nodes and merges it into the job.
 	Merge Kind = "merge"
-	// Overlap allocates one expander on the new nodes and a second one over these and the job's own nodes, and merges
-	// both. It is for clusters that bind tasks to cores. There, a merge of nodes that the job does not have yet
-	// corrupts the map of its cores.
+	// Overlap allocates one expander on the new nodes, and a second one on these and the job's own nodes. It merges
+	// both. Overlap is for clusters that bind tasks to cores. There, a merge that only adds new nodes corrupts
+	// Slurm's map of the job's cores.
 	Overlap Kind = "overlap"
 	// Companions allocates separate jobs of the same owner, which are never merged.
 	Companions Kind = "companions"
@@ -38,17 +38,17 @@ func Parse(text string) (Kind, error) {
 type Site struct {
 	Release           int    // 22.05 is 2205
 	expands           bool   // permit_job_expansion
-	Trap              string // why every resize would go wrong without slurmdbd; "" if it would not
+	Trap              string // why every resize would go wrong without slurmdbd; "" if resizes do not need slurmdbd
 	Binds             string // the setting that binds tasks to cores; "" if tasks are not bound
 	Gres              bool   // GresTypes: nodes may have generic resources
 	Memory            bool   // memory is allocated to jobs, like cores
-	tiers             bool   // partitions preempt each other (preempt/partition_prio), in a release that then allocates no core twice
-	Guarded           bool   // our plug-in checks submissions: it keeps jobs of the pool from sharing their cores
+	tiers             bool   // partitions preempt each other (preempt/partition_prio), and this release then allocates no core twice
+	Guarded           bool   // our plug-in checks submissions, so that jobs of the pool do not share their cores
 	Prologs           bool   // a script prepares each node for a job
 	Epilogs           bool   // a script cleans up each node after a job
 	tasksLimitCPUs    bool   // a job gets only the CPUs that its tasks need, even if it requests more on each node
 	Deferred          bool   // no job is allocated during its submission
-	NeedsIntroduction bool   // a node that got no message about a job's start runs none of the job's steps, and is drained
+	NeedsIntroduction bool   // a node that received no message about a job's start runs none of the job's steps, and is drained
 }
 
 // SiteOf returns the site's settings from the configuration.
@@ -72,13 +72,13 @@ func SiteOf(c output.Configuration) Site {
 	}
 }
 
-// noTierSharing is the first release known to allocate cores twice where partitions preempt each other.
+// noTierSharing is the first release known to allocate cores twice if partitions preempt each other.
 const noTierSharing = 2411
 
 // ByTier is the PreemptType under which partitions preempt each other.
 const ByTier = "preempt/partition_prio"
 
-// A Way is how a job grows, with the reason for users.
+// A Way is how a job grows. It has the reason for this way, in words for users.
 type Way struct {
 	Growth Kind
 	why    string
@@ -87,8 +87,8 @@ type Way struct {
 // String returns the way with its reason.
 func (w Way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
 
-// WayOf decides how a job with or without generic resources grows in a partition. wish is the configured kind. It
-// returns an error with the reason if the job cannot grow in that way.
+// WayOf decides how a job with or without generic resources grows in a partition. `wish` is the configured kind. If
+// the job cannot grow in that way, WayOf returns an error with the reason.
 func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (Way, error) {
 	merge, overlap := s.mergeable(in, gres), s.overlappable(in, gres)
 	switch {
@@ -108,7 +108,7 @@ func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (Way, error) {
 	return Way{Companions, merge + "; " + overlap}, nil
 }
 
-// mergeable returns why an expander on new nodes alone may not be merged, or "" if it may.
+// mergeable returns why an expander on new nodes only may not be merged, or "" if it may.
 func (s Site) mergeable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
@@ -125,7 +125,7 @@ func (s Site) mergeable(in output.Sharing, gres bool) string {
 	return ""
 }
 
-// overlappable returns why expanders may not be merged over the job's own nodes, or "" if they may.
+// overlappable returns why expanders that include the job's own nodes may not be merged, or "" if they may.
 func (s Site) overlappable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":

@@ -13,8 +13,8 @@ import (
 type Terms struct {
 	Way  Way
 	Site Site
-	In   output.Sharing // of its partition
-	Node output.Node    // what each of its nodes has for jobs
+	In   output.Sharing // how jobs share nodes in the job's partition
+	Node output.Node    // what each node of the job has for jobs
 }
 
 // cpusForWholeNode returns how many CPUs of a node must be requested to get the whole node, or 0 if every job gets
@@ -60,7 +60,7 @@ func (t Terms) SharingSettings(r *output.Record) []string {
 		}
 		all = append(all, "OverSubscribe=YES")
 	case t.Way.Growth == Merge && !t.In.WholeNodes():
-		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free, and only this setting keeps other jobs from these cores
+		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free; only this setting prevents other jobs from using them
 	}
 	return all
 }
@@ -72,8 +72,8 @@ func tasksAndCPUs(r *output.Record, nodes int) (tasks, cpus int) {
 }
 
 // Counts returns the settings that give a waiting job the number of nodes. It returns none if the job already
-// requests that number. Where a job gets only the CPUs that its tasks need, each task requests its share of all CPUs
-// of a node. The environment variables of the script and of srun do not change.
+// requests that number. On a site where a job gets only the CPUs that its tasks need, each task requests its share
+// of all CPUs of a node. The environment variables of the script and of srun do not change.
 func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
 	tasks, cpus := tasksAndCPUs(r, nodes)
 	var more []string
@@ -90,7 +90,8 @@ func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
 	return append([]string{fmt.Sprintf("NumNodes=%d-%d", nodes, nodes), fmt.Sprintf("NumTasks=%d", tasks), fmt.Sprintf("NumCPUs=%d", cpus)}, more...), nil
 }
 
-// Divided returns an error if the tasks on each node cannot share all of its CPUs evenly where that matters.
+// Divided returns an error if tasks limit the job's CPUs and the tasks on each node cannot share all of the node's
+// CPUs evenly.
 func (t Terms) Divided(r *output.Record) error {
 	on := r.TasksPerNode()
 	if each := t.cpusForWholeNode(); each > 0 && t.tasksLimitCPUs(r) && each%on != 0 {
@@ -100,12 +101,12 @@ func (t Terms) Divided(r *output.Record) error {
 	return nil
 }
 
-// tasksLimitCPUs reports whether the job gets only the CPUs that its tasks need. That is always so with generic
-// resources: if such a job states its number of tasks, Slurm decides that the job requests too much
+// tasksLimitCPUs reports whether the job gets only the CPUs that its tasks need. It is always true for a job with
+// generic resources. If such a job states its number of tasks, Slurm decides that the job requests too much
 // (BadConstraints).
 func (t Terms) tasksLimitCPUs(r *output.Record) bool { return t.Site.tasksLimitCPUs || r.WantsGRES() }
 
-// Allocation returns the allocation by which a job grows by the nodes.
+// Allocation returns the allocation by which a job grows by `nodes`.
 func (t Terms) Allocation(job *output.Record, nodes []string, reservation string) Allocation {
 	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.cpusForWholeNode(), expands: true, reservation: reservation}
 	switch t.Way.Growth {
@@ -120,8 +121,8 @@ func (t Terms) Allocation(job *output.Record, nodes []string, reservation string
 	return a
 }
 
-// Shares splits the nodes into the allocations by which a job grows. Where an allocation can only be ended as a
-// whole, each node gets its own allocation, so that the job may release some nodes and keep others.
+// Shares splits the nodes into the allocations by which a job grows. If an allocation can only be ended as a whole,
+// each node gets its own allocation. Then the job can release some nodes and keep others.
 func (t Terms) Shares(nodes []string) [][]string {
 	if t.Way.Growth == Companions && t.Site.Trap != "" {
 		return slices.Collect(slices.Chunk(nodes, 1))
@@ -129,8 +130,9 @@ func (t Terms) Shares(nodes []string) [][]string {
 	return [][]string{nodes}
 }
 
-// Rigid returns why the job cannot change its size as requested on a cluster where no allocation can be made smaller.
-// It returns "" if the job can. On such a cluster a job can release companions but none of its first nodes.
+// Rigid returns why the job cannot change its size as requested, or "" if it can. The reason can only be that this
+// cluster cannot make an allocation smaller. On such a cluster a job can release its companions, but none of its
+// first nodes.
 func (t Terms) Rigid(r *output.Record) string {
 	if t.Site.Trap == "" || adapter.Delegated(&r.Job) { // a part of an application keeps its size
 		return ""
@@ -144,12 +146,12 @@ func (t Terms) Rigid(r *output.Record) string {
 	return t.Site.Trap + ": here a job can give back only what it grew by, so let its first step have the fewest nodes"
 }
 
-// coverMemory is the memory, in MB, that the expander over all nodes takes on each node: the least that Slurm
-// allocates. Each growth adds as much to the memory of the job's own nodes.
+// coverMemory is the memory, in MB, that the expander over all nodes takes on each node. It is the least that Slurm
+// allocates. Each growth adds it to the memory of the job's own nodes.
 const coverMemory = 1
 
-// Cover returns an expander with the least memory on nodes that expander e keeps for the job, or on those and the
-// job's own nodes.
+// Cover returns an expander with the least memory. Its nodes are those that expander `e` keeps for the job, or
+// those and the job's own nodes.
 func (t Terms) Cover(job, e *output.Record, nodes []string) Allocation {
 	return Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.OverPrefix, job.ID), Nodes: nodes, cpus: t.Node.EffectiveCPUs, memory: coverMemory, expands: true, reservation: e.Reservation}
 }

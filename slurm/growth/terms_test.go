@@ -64,7 +64,7 @@ func TestAJobHasAllCPUsOfItsNodesOnEveryRelease(t *testing.T) {
 		in                output.Sharing
 		want, tasks, cpus int
 		nodes             int
-		counts            string // or the reason why the number of nodes is refused
+		counts            string // the counts, or the reason why the number of nodes is refused
 		gres              string
 	}{
 		{"22.05 does as it is asked", 2205, "YES:2", 1, 1, 1, 3, "NumNodes=3-3 NumTasks=3 NumCPUs=3", ""},

@@ -12,17 +12,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file caches what squeue printed for jobs, so that squeue need not run again for the same texts.
+// This file caches squeue's output about jobs, so that squeue need not run again for the same texts.
 
 const (
-	// verifiedFor is how long squeue's answer is used while a text stays the same. Only a user who
-	// deliberately exchanges several texts of a job can make the record look unchanged although Slurm's
-	// fields have changed.
+	// verifiedFor is how long squeue's answer is used if a text stays the same. A record can look unchanged
+	// although Slurm's fields have changed, but only if a user deliberately exchanges several texts of the job.
 	verifiedFor = 10 * time.Minute
-	// verifyPause is the shortest pause between two runs of squeue for jobs of which something is known.
+	// verifyPause is the shortest pause between two runs of squeue for jobs that have a verified record.
 	verifyPause = 5 * time.Second
-	// mostAlone limits the jobs that are read one by one because the beginning of their record is undecided.
-	// Each takes some two milliseconds.
+	// mostAlone limits how many jobs are read one by one because the beginning of their record is undecided. Each
+	// takes some two milliseconds.
 	mostAlone = 32
 )
 
@@ -31,19 +30,19 @@ type verifier interface {
 	// alone reads one job from a console. It returns nil if there is no console, or if the job's record cannot be
 	// distinguished from others.
 	alone(id core.JobID) (*shown, error)
-	// all lists all jobs with squeue, including ended ones. It returns nil if squeue may not run now.
-	// `strange` means that nothing is known of some jobs.
+	// all lists all jobs with squeue, including ended ones. It returns nil if squeue may not run now. `strange`
+	// means that some jobs have no verified record.
 	all(strange bool) ([]output.Record, error)
-	// tasks lists with squeue those tasks of arrays that the list of `all` lacks.
+	// tasks uses squeue to list array tasks that the list of `all` lacks.
 	tasks(ids []core.JobID) ([]output.Record, error)
 }
 
-// A verifiedCache holds what is certain about jobs, whatever users forge. Its methods may be called from several
-// goroutines.
+// A verifiedCache holds the verified records of jobs. No forged text of a user gets into it. Its methods may be
+// called from several goroutines.
 type verifiedCache struct {
 	mu       sync.Mutex
 	last     []output.Record               // verified records of the last reading, without ended jobs; replaced as a whole, never modified
-	table    map[core.JobID]*output.Record // the records of `last` by number; nil until a lookup needs the table, which is rare
+	table    map[core.JobID]*output.Record // the records of `last` by number; nil until the first lookup, because lookups are rare
 	large    bool                          // the last reading had many jobs (manyJobs)
 	verified map[adapter.Key]*verifiedRecord
 	asked    time.Time // when squeue last ran for jobs in doubt
@@ -52,7 +51,7 @@ type verifiedCache struct {
 // A verifiedRecord is squeue's record of a job in doubt.
 type verifiedRecord struct {
 	output.Record
-	text string // the text in doubt that a console had shown just before
+	text string // the text in doubt that a console showed just before squeue ran
 	at   time.Time
 	seen time.Time // when the job was last seen
 	same bool      // the job still had this text when last seen
@@ -109,7 +108,7 @@ func (t *verifiedCache) find(id core.JobID) *output.Record {
 	return t.table[id]
 }
 
-// verify turns what a console shows of all jobs into verified records, and leaves out ended jobs.
+// verify turns a console's records of all jobs into verified records, and leaves out ended jobs.
 func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifier) ([]output.Record, error) {
 	jobs, undecided, err := t.readAlone(jobs, undecided, w)
 	if err != nil {
@@ -138,7 +137,7 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 		return append(certain, t.lastKnown(doubtful, undecided)...), nil
 	}
 	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
-		// If squeue fails now, a later reading has these tasks.
+		// If squeue fails now, a later reading will have these tasks.
 		if tasks, err := w.tasks(folded); err == nil {
 			all = output.AddTasks(all, tasks)
 		}
@@ -146,8 +145,8 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
 }
 
-// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue folds such tasks
-// into the record with the array's number while that record is pending, too.
+// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue folds a pending task
+// into the record with the array's number if that record is pending, too.
 func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	listed := make(map[core.JobID]bool, len(all))
 	for i := range all {
@@ -162,7 +161,7 @@ func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	return folded
 }
 
-// readAlone reads up to mostAlone jobs, one by one, of those whose record begins at an undecided position. It
+// readAlone reads jobs one by one whose record begins at an undecided position. It reads at most mostAlone jobs. It
 // returns the records that remain undecided.
 func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w verifier) ([]shown, [][]core.JobID, error) {
 	asked := map[core.JobID]bool{}
@@ -187,8 +186,8 @@ func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w veri
 	return jobs, left, nil
 }
 
-// fairOrder returns the numbers in the order of reading: jobs with a mark, then other known jobs, then unknown ones.
-// The known jobs of each owner take turns, so that one owner's many jobs do not displace another's.
+// fairOrder returns the numbers in the order of reading: first jobs with a mark, then other known jobs, then
+// unknown jobs. The known jobs of each owner take turns, so that one owner's many jobs do not displace another's.
 func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	type place struct{ class, turn int }
 	places := make(map[core.JobID]place, len(ids))
@@ -209,8 +208,8 @@ func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	return ids
 }
 
-// trust reports whether a console's record of a job is certain: either by itself, or because squeue has
-// verified the same text before. It fills uncertain fields with the last verified values, if there are any.
+// trust reports whether a console's record of a job is certain. It is if no field is in doubt, or if squeue has
+// verified the same text before. trust fills uncertain fields with the last verified values, if there are any.
 func (t *verifiedCache) trust(j *shown) bool {
 	defer j.finish()
 	if j.doubt == 0 {
@@ -235,8 +234,8 @@ func (t *verifiedCache) trust(j *shown) bool {
 	return sworn || j.doubt == 0
 }
 
-// anyUnknown reports whether there is no verified record of one of the jobs, or of any job that may own one of the
-// ambiguous records.
+// anyUnknown reports whether a verified record is missing for one of the doubtful jobs, or for a job that may own
+// one of the undecided records.
 func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -245,8 +244,8 @@ func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) 
 		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
 }
 
-// store stores the records of jobs in doubt that squeue, started at the time `asked`, printed. It returns the
-// records of jobs that have not ended.
+// store stores squeue's records of the jobs in doubt. `asked` is when squeue started. store returns the records of
+// jobs that have not ended.
 func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
 	said := make(map[core.JobID]*output.Record, len(all))
 	for i := range all {
@@ -266,8 +265,8 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	now := time.Now()
 	for key, o := range t.verified {
 		// Jobs with a stored record need no new run of squeue for a while. A record that was read after squeue
-		// started may be newer than squeue's output, because an action may have marked the job meanwhile. It
-		// is not replaced.
+		// started is not replaced. It may be newer than squeue's output, because an action may have marked the job
+		// meanwhile.
 		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
 			o.Record, o.at = *r, now
 		}
@@ -285,9 +284,9 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	return told
 }
 
-// lastKnown returns the last verified records of jobs in doubt. For a job that was never verified, it returns a
-// record that shows only that the job holds its nodes, if these are certain, or that the job is pending without a
-// mark. Otherwise it returns no record of the job.
+// lastKnown returns the last verified records of jobs in doubt. If a job was never verified, the record shows only
+// that the job holds its nodes, if these are certain, or that the job is pending without a mark. If neither is
+// known, lastKnown omits the job.
 func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) []output.Record {
 	var all []output.Record
 	for _, j := range doubtful {
@@ -296,7 +295,7 @@ func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) [
 		case j.known:
 			all = append(all, j.Record)
 		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
-			j.Comment = "" // the comment is not verified, and a request in it would be accepted
+			j.Comment = "" // the comment is not verified; a request in it would be accepted
 			j.Unverified = j.State == adapter.Pending
 			all = append(all, j.Record)
 		}
@@ -318,9 +317,9 @@ func numbers(undecided [][]core.JobID) []core.JobID {
 	return slices.Compact(all)
 }
 
-// mayAsk reports whether squeue may run now for jobs in doubt. squeue may not run if less than half of the programs
-// of a minute would remain for other uses. Nor may it run soon after its last run if all jobs have a verified
-// record. The very first reading waits for its turn.
+// mayAsk reports whether squeue may run now for jobs in doubt. It may not if less than half of a minute's programs
+// would remain for other uses. If all jobs have a verified record, it may also not run soon after its last run. The
+// very first reading waits for its turn.
 func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Context, done func(), may bool) {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()

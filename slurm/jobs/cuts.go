@@ -11,17 +11,16 @@ import (
 )
 
 // This file finds where the records of jobs begin in a console's answer to `show job`. Each record is on a line of
-// its own. But a user may write line breaks into a job's name, account, comment or paths, followed by whole forged
-// records.
+// its own. But users may write line breaks and whole forged records into a job's name, account, comment or paths.
 //
 // A user cannot write the console's stamp, which precedes each time. So there are as many jobs as stamped times of
-// submission, and exactly one record begins between two of these. If only one position looks like the beginning of a
-// record, the record begins there. Only a user who forges beginnings creates more positions, and only for that user's
-// job and the next one. rivals.go then finds the true one.
+// submission, and exactly one record begins between two stamped times. If only one position looks like the
+// beginning of a record, the record begins there. More positions exist only if a user has forged beginnings. They
+// affect only that user's job and the next one. rivals.go then finds the true position.
 
 // A cut is where a job's record begins.
 type cut struct {
-	stamped int // position of its time of submission, which only Slurm can have written
+	stamped int // position of the stamped time of submission, which only Slurm can have written
 	begin
 	rivals []begin // other positions at which the record may begin. If there are any, the first position may be wrong
 	sole   bool    // the record never had rivals
@@ -33,7 +32,7 @@ type begin struct {
 	id core.JobID
 }
 
-// ending tells how certain the end of a record is.
+// ending is how certain the end of a record is.
 type ending int
 
 const (
@@ -69,7 +68,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 			return nil, fmt.Errorf("scontrol: job %d of the list: it has no beginning: %w", len(cuts)+1, output.ErrForm)
 		}
 		c.begin = found[0]
-		if len(cuts) > 0 { // before the first record there is no user's text, so it has no rivals
+		if len(cuts) > 0 { // the first record has no rivals, because no user's text precedes it
 			c.rivals = found[1:]
 		}
 		c.sole = len(c.rivals) == 0

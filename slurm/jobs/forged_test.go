@@ -33,7 +33,7 @@ type cluster struct {
 	asked  int  // runs of squeue
 	alones int
 	folds  bool // squeue is 23.02 or later
-	tasked int  // runs of squeue for tasks alone
+	tasked int  // runs of squeue that list only tasks
 }
 
 const forgedStamp = "QRSTUVWXYZ234567"
@@ -59,7 +59,7 @@ func (c *cluster) truth(t failer) []output.Record {
 	return all
 }
 
-// A clusterVerifier verifies with the cluster's jobs.
+// A clusterVerifier verifies records against the cluster's jobs.
 type clusterVerifier struct {
 	t     failer
 	c     *cluster
@@ -97,7 +97,7 @@ func (h clusterVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	return slices.DeleteFunc(h.c.truth(h.t), func(r output.Record) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
-// read reads the cluster once.
+// read reads all jobs of the cluster once.
 func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Record {
 	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Rec
 	return all
 }
 
-// lie draws what a hostile user may write: any text, especially texts that look like a record of the user's own or
-// other users' jobs.
+// lie draws a text that a hostile user may write. It may be any text. Often it looks like a record of a job of this
+// user or another.
 func (c *cluster) lie(t *rapid.T, label string) string {
 	pieces := append([]string{
 		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
@@ -145,7 +145,7 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 			p := rapid.SampledFrom(c.jobs).Draw(t, label+": whose")
 			line := "\n" + p.Line("")
 			if len(line) > 3000 {
-				continue // forgeries inside forgeries would grow without end
+				continue // forgeries inside forgeries would grow without limit
 			}
 			at := strings.Index(line, rapid.SampledFrom([]string{" UserId=", " QOS=", " JobState=", " Partition=", " Command="}).Draw(t, label+": cut"))
 			if rapid.Bool().Draw(t, label+": begin") {
@@ -159,9 +159,9 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 	return strings.ReplaceAll(b.String(), "\x00", "")
 }
 
-// TestNoUserCanForgeHideOrChangeAJob lets hostile users write and change any texts between readings, in some of
-// which squeue may not run. Every reading must show every job of users who forge nothing as it is. Nothing that
-// a user wrote may be taken for Slurm's.
+// TestNoUserCanForgeHideOrChangeAJob lets hostile users write and change any texts between readings. In some of the
+// readings squeue may not run. Every reading must show the true record of every job whose owner forges nothing. It
+// must not mistake a user's text for Slurm's.
 func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &cluster{}
@@ -260,7 +260,8 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	})
 }
 
-// Many hostile jobs surround the jobs of other users and name these in ever new texts, while squeue may not run.
+// Many hostile jobs are before and after other users' jobs in the list. They name these jobs in texts that keep
+// changing, while squeue may not run.
 func TestAJobIsSeenAmongManyThatNameIt(t *testing.T) {
 	c, known := &cluster{}, &verifiedCache{}
 	for i := range 90 {
@@ -279,7 +280,7 @@ func TestAJobIsSeenAmongManyThatNameIt(t *testing.T) {
 				continue
 			}
 			text := fmt.Sprintf("x%d", reading)
-			for k := range 6 { // forged beginnings of the jobs before and after it, and of a job that does not exist
+			for k := range 6 { // forged beginnings of the previous job, the next job, and a job that does not exist
 				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
 			}
 			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
@@ -383,7 +384,7 @@ func (h slowVerifier) all(strange bool) ([]output.Record, error) {
 	return all, err
 }
 
-// believable returns the part of a record that is neither true now, nor was true before, nor is empty. It returns
+// believable returns the part of a record that is not empty and is neither true now nor was true before. It returns
 // "" if there is no such part.
 func believable(r, now output.Record, past []output.Record) string {
 	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.DependsOn != now.DependsOn {
@@ -434,7 +435,7 @@ func TestAMarkedJobIsUnverifiedUntilSqueueWasAsked(t *testing.T) {
 	}
 }
 
-// found/16: since 23.02 squeue omits tasks that are jobs of their own while their array's last task is pending.
+// Since 23.02 squeue omits tasks that are jobs of their own while their array's last task is pending.
 func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
 	c, known := &cluster{folds: true}, &verifiedCache{}
 	task := func(id int, number, mark string) *outputtest.Printed {

@@ -7,13 +7,15 @@ import "strings"
 // comment, paths and command line.
 //
 // Every record has each of the keys below once, in this order. So the keys are searched from the front and from the
-// back. A key that both searches find at the same position is Slurm's own: to forge it, a user would have to write
-// all keys that follow or precede it as well. Keys directly before and after the stamped time of submission, with no
-// user's text in between, are Slurm's in any case. A key that the searches find at two positions is in doubt; list.go
-// describes what happens then. A word in a comment or a command line that looks like one of the keys does no harm.
+// back. A key that both searches find at the same position is Slurm's own. To forge it, a user would have to write
+// all keys that follow or precede it as well. Keys directly before and after the stamped time of submission, with
+// no user's text in between, are Slurm's in any case.
+//
+// A key that the searches find at two positions is in doubt. list.go describes what happens then. A word in a
+// comment or a command line that looks like one of the keys does no harm.
 
-// The keys come in three groups. The job's name precedes its state, and hosts and lists, some of them a user's,
-// follow the partition.
+// The keys are in three groups. The first precedes the job's state and follows the job's name, which users choose.
+// The third begins with the partition, and users choose some of its hosts and lists.
 const (
 	keyUser = iota
 	keyGroup
@@ -68,7 +70,7 @@ type reader struct {
 	nodes map[string][]string // host lists seen
 }
 
-// A layout has the positions of the keys in a record.
+// A `layout` holds the positions of the keys in a record.
 type layout struct {
 	line  string
 	at    [allKeys]int // position of the blank before each key; the first possible position if in doubt
@@ -76,8 +78,8 @@ type layout struct {
 	whole bool         // the keys of the middle were found
 }
 
-// forward finds the first occurrence of each key from first to last, in their order, at or after the position
-// `from`. It reports whether it found all keys.
+// forward finds the first occurrence of each of the keys `first` to `last` at or after the position `from`. The
+// keys must occur in their order. forward reports whether it found all of them.
 func (l *layout) forward(from, first, last int) bool {
 	for k := first; k <= last; k++ {
 		i := strings.Index(l.line[from:], keys[k])
@@ -90,8 +92,8 @@ func (l *layout) forward(from, first, last int) bool {
 	return true
 }
 
-// backward finds the last occurrence of each key from first to last, in their order, before a position. It
-// reports whether it found all keys.
+// backward finds the last occurrence of each of the keys `first` to `last` before the position `to`. The keys must
+// occur in their order. backward reports whether it found all of them.
 func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	for k := last; k >= first; k-- {
 		if to = strings.LastIndex(l.line[:to], keys[k]); to < 0 {
@@ -102,9 +104,9 @@ func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	return true
 }
 
-// locate finds the keys and returns which fields are in doubt: their keys are at another position when searched from
-// the back. incomplete reports that a key is missing. A user can cause a missing key only in the user's own record,
-// by a forged end of that record.
+// locate finds the keys and returns which fields are in doubt. A field is in doubt if its key is at another
+// position when searched from the back. `incomplete` reports that a key is missing. A user can cause a missing key
+// only in the user's own record, by forging that record's end.
 func (l *layout) locate(stamped int) (d doubt, incomplete bool) {
 	if !l.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !l.forward(stamped, keySubmitTime, keyEndTime) {
 		return ofHead | ofMiddle | ofMark | ofState, true
@@ -157,7 +159,7 @@ func (l *layout) doubtful(d doubt) string {
 // word returns the value of a key whose values contain no blanks.
 func (l *layout) word(key int) string { return wordOf(l.line[l.at[key]+len(keys[key]):]) }
 
-// span returns the text between a key and a later one.
+// span returns the text between `key` and the later key `next`.
 func (l *layout) span(key, next int) string { return l.line[l.at[key]+len(keys[key]) : l.at[next]] }
 
 // wordOf returns the text up to the first blank.

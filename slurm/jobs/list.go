@@ -16,24 +16,24 @@ import (
 )
 
 // This file reads jobs from a console, which needs no program of its own and prints users' texts between the fields,
-// or from squeue, whose output no user can forge. This much of a console's output is trusted:
+// or from squeue, whose output no user can forge. It trusts these parts of a console's output:
 //
-//   - that there is a job, submitted at the stamped time: a user who forges can only make the end of the user's own record uncertain (cuts.go);
-//   - what Slurm writes directly before and after the stamped time of submission: state, reason, dependency, limit, times;
-//   - every other field of Slurm's whose key has only one possible position, as in the records of users who do not forge (layout.go);
-//   - a field whose key has several possible positions: what squeue printed for this job while the surrounding text was the same;
-//   - the mark: what squeue printed while the text behind it was the same.
+//   - that there is a job, submitted at the stamped time. A forgery only makes the end of the forger's own record uncertain (cuts.go).
+//   - what Slurm writes directly before and after the stamped time of submission: state, reason, dependency, limit, times.
+//   - every other field of Slurm's whose key has only one possible position, as in the records of users who do not forge (layout.go).
+//   - a field whose key has several possible positions, if squeue verified the field while the text around it was the same.
+//   - the mark, if squeue verified it while the text after it was the same.
 //
-// So squeue runs only when a text in doubt has changed, one call for all such jobs (cache.go). squeue may not always
-// run, because a user who keeps changing texts must not use up the client programs of a minute. If squeue may not
-// run, a job in doubt is shown as last verified, and all others as the console shows them. A job that was never
-// verified is left out. Slurm's own node states still show its nodes as in use.
+// So squeue runs only when a text in doubt has changed, once for all such jobs (cache.go). squeue may not always run,
+// because a user who keeps changing texts must not use up the client programs of a minute. If squeue may not run, the
+// list has the last verified record of a job in doubt, and the console's record of all other jobs. It leaves out a
+// job that was never verified. Slurm's node states still show that job's nodes as in use.
 //
 // scontrol --json escapes users' texts. 22.05 does not have this option. In 24.11 and 26.05 a JSON list takes 13
 // times as long as a text list (docs/performance.md).
 
-// manyJobs is the number of jobs above which a list by squeue costs slurmctld and the sidecar less than a list by a
-// console.
+// manyJobs is a number of jobs. For more jobs, a list by squeue costs slurmctld and the sidecar less than a list by
+// a console.
 const manyJobs = 3000
 
 // List reads all jobs that have not ended.
@@ -52,7 +52,7 @@ func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.omittedTasks(certain) // called for its effect: it forgets arrays that are no longer pending
+	s.omittedTasks(certain) // it forgets arrays that are no longer pending; its result is not needed
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
@@ -70,8 +70,8 @@ func (s *Reader) console(ctx context.Context, c client.Call) (jobs []shown, unde
 // ofJob returns a call that names one job.
 func ofJob(job any) client.Call { return client.Call{Args: []string{fmt.Sprint(job)}} }
 
-// noConsole reports whether an error means that squeue must run: there is no console, or it prints records in an
-// unknown form.
+// noConsole reports whether an error means that squeue must run, because there is no console or it prints records
+// in an unknown form.
 func noConsole(err error) bool {
 	return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm)
 }
@@ -93,8 +93,8 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	return jobs, nil
 }
 
-// omittedTasks returns the names of tasks that are jobs of their own but that a list of squeue omits, because squeue
-// may have folded them into another record (foldedTasks).
+// omittedTasks returns the names of tasks that are jobs of their own but that a list of squeue omits. squeue may
+// have folded them into another record (foldedTasks).
 func (s *Reader) omittedTasks(listed []output.Record) []string {
 	s.splitLock.Lock()
 	defer s.splitLock.Unlock()
@@ -121,7 +121,7 @@ func (s *Reader) omittedTasks(listed []output.Record) []string {
 	return names
 }
 
-// NoteSplit records that a task of an array became a job of its own, so that its absence from a list is noticed.
+// NoteSplit records that a task of an array became a job of its own. This way a list without the task is noticed.
 func (s *Reader) NoteSplit(array core.JobID, task int) {
 	s.splitLock.Lock()
 	defer s.splitLock.Unlock()
@@ -134,7 +134,7 @@ func (s *Reader) NoteSplit(array core.JobID, task int) {
 	s.splitTasks[array][task] = true
 }
 
-// A readerVerifier verifies with a Reader's consoles and squeue.
+// A readerVerifier verifies records with a Reader's consoles and squeue.
 type readerVerifier struct {
 	*Reader
 	ctx context.Context
@@ -169,7 +169,7 @@ func (h readerVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	return h.squeueTasks(h.ctx, names)
 }
 
-// squeueTasks lists tasks of arrays with squeue, each by itself.
+// squeueTasks lists tasks of arrays with squeue, with a record for each task.
 func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Record, error) {
 	return s.Squeue(ctx, "--array", "--jobs="+strings.Join(names, ","))
 }
@@ -194,8 +194,8 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
-// TaskWaits reports whether an array's task is pending that a console's list omits because its user's texts are
-// in doubt. It returns false after a list by squeue, which omits no job for that reason.
+// TaskWaits reports whether a task of an array is pending although a console's list omits it because its user's
+// texts are in doubt. It returns false after a list by squeue, which omits no job for that reason.
 func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
 	if s.known.isLong() {
 		return false
@@ -207,9 +207,9 @@ func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool
 	}))
 }
 
-// Job reads one job in any state. Fields that the job's owner has made doubtful may have the last verified values, so
-// that an action on such a job needs no more client programs than on another. It returns ErrGone if Slurm does not
-// know the job.
+// Job reads one job in any state. If the owner's texts make fields doubtful, these fields may have the last
+// verified values. So an action on such a job needs no more client programs than an action on another job. Job
+// returns ErrGone if Slurm does not know the job.
 func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {
 	return s.read(ctx, id, false)
 }
@@ -234,7 +234,7 @@ func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output
 	return s.ask(ctx, id, j)
 }
 
-// ask reads one job with squeue. j is the record that a console showed, or nil.
+// ask reads one job with squeue. `j` is the record that a console showed, or nil.
 func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
 	asked := time.Now()
 	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))

@@ -27,13 +27,13 @@ func New(run *client.Runner) *Reader { return &Reader{run: run} }
 // Long reports whether the last list had many jobs (manyJobs).
 func (s *Reader) Long() bool { return s.known.isLong() }
 
-// Squeue lists jobs with squeue. `more` has further arguments for squeue.
+// Squeue lists jobs with squeue. `more` holds further arguments for squeue.
 func (s *Reader) Squeue(ctx context.Context, more ...string) ([]output.Record, error) {
 	word := "x" + rand.Text() // the word starts with a letter, because squeue would read a digit as the width of the column
 	out, err := s.run.Run(ctx, client.Call{
 		Program: "squeue",
 		Args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
-		Env:     []string{"SQUEUE_FORMAT2=" + output.SqueueFormat(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without --array 20.11 hides single tasks in the rest of their array
+		Env:     []string{"SQUEUE_FORMAT2=" + output.SqueueFormat(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without --array 20.11 shows single tasks only within the record of their array
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Reader) Find(ctx context.Context, job adapter.Key) (*output.Record, err
 	return s.byNumber(ctx, job, false)
 }
 
-// FindVerified does what Find does, and leaves no field in doubt.
+// FindVerified does what Find does, and verifies all fields.
 func (s *Reader) FindVerified(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	return s.byNumber(ctx, job, true)
 }
@@ -97,9 +97,9 @@ func (s *Reader) Running(ctx context.Context, job adapter.Key) (*output.Record, 
 	return r, err
 }
 
-// Name returns the name of the job for scancel and for changes by scontrol. The name of an array's task is A_T. These
-// commands cannot take the task's job id: if it is the array's id it means all tasks, and scancel ignores the ids of
-// other tasks. A requeued task has a new time of submission and the same name.
+// Name returns the name of the job for scancel and for changes by scontrol. The name of an array's task is A_T.
+// These commands cannot take the task's job id. If that is the array's id, it means all tasks, and scancel ignores
+// the ids of other tasks. A requeued task has a new time of submission but the same name.
 func (s *Reader) Name(job adapter.Key) string {
 	if r := s.known.job(job.ID); r != nil && r.Task() != "" {
 		return fmt.Sprintf("%d_%s", r.Array, r.Task())

@@ -50,8 +50,8 @@ func newScriptedReader(t *testing.T, clients int, shown, listed string) *scripte
 	return p
 }
 
-// prints sets what the clients print from now on. A console that is asked for one job shows everything up to the next
-// job that squeue lists.
+// prints sets what the clients print from now on. If a console is asked for one job, it shows everything up to the
+// next job in squeue's list.
 func (p *scriptedReader) prints(shown, listed string) {
 	p.t.Helper()
 	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
@@ -94,7 +94,7 @@ func (p *scriptedReader) listed() int {
 	return len(jobs)
 }
 
-// plainJobs returns n jobs of which nothing is in doubt, as a console shows them and as squeue lists them.
+// plainJobs returns n jobs without doubtful fields, as a console shows them and as squeue lists them.
 func plainJobs(n int) (shown, listed string) {
 	for i := range n {
 		p := outputtest.Printed{ID: 100 + i, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING",
@@ -175,7 +175,7 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	}
 }
 
-// Nor does the reading use the programs that are reserved for actions.
+// The reading also must not use the programs that are reserved for actions.
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}

@@ -23,7 +23,7 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 		t.Run(release, func(t *testing.T) {
 			said := listedBy(t, release)
 			jobs, undecided, err := parseShown(outputtest.ShownBy(t, release), outputtest.Stamp, func(id core.JobID) *output.Record { return said[id] })
-			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // the list must also have an ended job after a job that forges
+			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // after a job with forged texts, the list may also have a job that ended
 				t.Fatalf("%d jobs, %v undecided, of %d: %v", len(jobs), undecided, len(said), err)
 			}
 			var doubted []string
@@ -40,7 +40,7 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 						t.Errorf("job %d is not trusted although squeue verified it", j.ID)
 					}
 				}
-				if j.open { // the record's end is uncertain because an ended job follows
+				if j.open { // the end of the record is uncertain because an ended job follows
 					j.Comment = said[j.ID].Comment
 				}
 				if diff := gocmp.Diff(jobstest.Alike(*said[j.ID]), jobstest.Alike(j.Record), gocmp.AllowUnexported(output.Record{})); j.State != adapter.Done && diff != "" {
@@ -50,8 +50,8 @@ func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 			if resized != 1 {
 				t.Errorf("%d jobs have changed their size, want 1", resized)
 			}
-			// The jobs in doubt: one has a mark, one a comment that looks like one, one a name, one a comment and one
-			// cluster features with whole records.
+			// Five jobs are in doubt. One has a mark, and one has a comment that looks like a mark. The other three
+			// have whole records in their name, comment, or cluster features.
 			slices.Sort(doubted)
 			if want := []string{"features", "managed", "many", "x JobSta", "x UserId"}; !slices.Equal(doubted, want) {
 				t.Errorf("in doubt were %q, want %q", doubted, want)

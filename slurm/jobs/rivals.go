@@ -14,24 +14,24 @@ import (
 // This file decides where a record begins if several positions are possible. It uses only facts that users cannot
 // forge:
 //
-//   - A number belongs to one job: if another record has it, this record does not.
-//   - A job of the last reading still exists, because ended jobs stay for a while. Its number, time of submission and owner are unchanged. If
-//     only one record can belong to it, that record does.
+//   - A number belongs to one job. If it is the number of another record, it is not the number of this one.
+//   - A job of the last reading is still listed, because ended jobs stay for a while. Its number, time of submission and owner are unchanged. If
+//     only one record can belong to the job, that record does.
 //
-// Each decided record lets both rules decide further records. The rules cannot decide records of new jobs, of
-// jobs of one user and one second whose texts name each other, and of jobs whose texts name themselves. These
-// jobs are read one by one.
+// With each decided record the two rules may decide further records. There are three kinds of jobs whose records they
+// cannot decide: new jobs; jobs of one user and one second whose texts contain each other's numbers; and jobs whose
+// texts contain their own number. These jobs are read one by one.
 
 // An ambiguousRecord is a record that may begin at several positions.
 type ambiguousRecord struct {
 	*cut
 	left     []begin      // remaining positions
 	possible []core.JobID // known jobs that may own the record
-	decided  bool         // its owner is found
+	decided  bool         // the owner of the record is found
 }
 
-// resolve decides between rival positions with the known jobs. For each undecided record it returns the job numbers
-// at its possible positions, without ended jobs.
+// resolve uses the known jobs to decide between rival positions. For each undecided record it returns the job
+// numbers at the possible positions, without ended jobs.
 func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *output.Record) (undecided [][]core.JobID) {
 	var blurs []*ambiguousRecord
 	taken := map[core.JobID]bool{}
@@ -56,8 +56,8 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 	return undecided
 }
 
-// know finds the known jobs that may own the record: submitted in this second, with their owner in the text before
-// the state.
+// know finds the known jobs that may own the record. They were submitted in the record's second, and the text
+// before the state names their owner.
 func (b *ambiguousRecord) know(out, stamp string, known func(core.JobID) *output.Record) {
 	submitted := strings.TrimPrefix(wordOf(out[b.stamped+len(keys[keySubmitTime]):]), stamp)
 	head := out[b.at:b.stamped]
@@ -70,7 +70,7 @@ func (b *ambiguousRecord) know(out, stamp string, known func(core.JobID) *output
 	}
 }
 
-// ownerOf returns how a record shows the owner of a job.
+// ownerOf returns the text by which a record shows the owner of a job.
 func ownerOf(r *output.Record) string { return fmt.Sprintf("%s%s(%d) ", keys[keyUser], r.User, r.UID) }
 
 // numbersAt returns the numbers at some positions, each once.
@@ -83,7 +83,8 @@ func numbersAt(places []begin) []core.JobID {
 	return slices.Compact(ids)
 }
 
-// exclude removes the positions whose number belongs to another record, and reports whether that decided any record.
+// exclude removes the positions with a number that belongs to another record. It reports whether that decided any
+// record.
 func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	some := false
 	for _, b := range blurs {
@@ -101,7 +102,7 @@ func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	return some
 }
 
-// recognize decides each record that is the only one that fits some known job. It reports whether it decided any
+// recognize decides each record that is the only possible record of a known job. It reports whether it decided any
 // record.
 func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	claims := map[core.JobID]int{}
@@ -118,7 +119,7 @@ func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 			continue
 		}
 		mine := slices.DeleteFunc(slices.Clone(b.possible), func(id core.JobID) bool { return taken[id] || claims[id] > 1 })
-		if len(mine) != 1 { // no record fits, or two do, of which one belongs to an ended job
+		if len(mine) != 1 { // either no record fits, or two do, of which one belongs to an ended job
 			continue
 		}
 		b.left = slices.DeleteFunc(b.left, func(p begin) bool { return p.id != mine[0] })

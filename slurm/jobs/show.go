@@ -13,22 +13,22 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file parses a job's record as a console shows it, once its keys are found (layout.go).
+// This file parses a job's record as a console shows it. Before that, layout.go finds the keys.
 
-// A shown is a job's record as a console shows it.
+// A `shown` is a job's record as a console shows it.
 type shown struct {
 	output.Record        // `finish` adds the fields that depend on the state
 	doubt         doubt  // the uncertain fields
 	known         bool   // the uncertain fields were filled in from a verified record
 	incomplete    bool   // a key is missing
 	marked        bool   // a text looks like a mark
-	text          string // the text from which the uncertain fields were read; while it is the same, the fields are the same
+	text          string // the text from which the uncertain fields were read; as long as it stays the same, so do the fields
 	plain         bool   // only the host of submission could forge the first keys of the middle
 	open          bool   // the record's end is uncertain
 
-	middleError string // why the middle part, at the positions found from the front, cannot be parsed
+	middleError string // why the middle part cannot be parsed at the positions found from the front
 
-	word, tasks     string // Slurm's name of the state; the task ids of an array
+	word, tasks     string // the name of the state in Slurm; the task ids of an array
 	start, eligible core.Time
 }
 
@@ -38,12 +38,12 @@ type doubt int
 const (
 	ofHead   doubt = 1 << iota // name, owner, priority, account, QOS
 	ofMiddle                   // partition, nodes, requested resources, reservation
-	ofMark                     // the mark and the fields that depend on it, because a user can make a job look as if it had a mark
-	ofState                    // everything: the record has the form of no known release
+	ofMark                     // the mark and the fields that depend on it, because a user's text can look like a mark
+	ofState                    // everything, because no known release has records of this form
 )
 
-// read parses a record. stamped is the position of its time of submission. beyond is text that may also belong to the
-// record.
+// read parses a record. `stamped` is the position of its time of submission. `beyond` is the text after the record
+// that may also belong to it.
 func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
 	line = strings.Clone(line) // a copy, so that the record does not keep the text of the whole list in memory
 	l := layout{line: line}
@@ -154,7 +154,7 @@ func (l *layout) numbers(e *output.Reader, j *shown) {
 	}
 }
 
-// keyName follows the numbers. The name ends at the next of Slurm's keys.
+// keyName is the key after the numbers. The name ends at Slurm's next key.
 const keyName = " JobName="
 
 // head parses name, owner and rank.
@@ -170,7 +170,7 @@ func (l *layout) head(e *output.Reader, j *shown) {
 	j.Account, j.QOS = output.Text(l.span(keyAccount, keyQOS)), output.Text(l.word(keyQOS))
 }
 
-// nameAndNumber parses a user or group: alice(1001).
+// nameAndNumber parses a user or group such as alice(1001).
 func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 	at := strings.LastIndexByte(s, '(')
 	if at < 0 || !strings.HasSuffix(s, ")") {
@@ -183,7 +183,7 @@ func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 // middle parses the job's nodes and requests, at the first possible positions.
 func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	j.Partition = l.word(keyPartition)
-	if l.word(keyBatchFlag) == "1" { // for a job without a script the key has the submitting host
+	if l.word(keyBatchFlag) == "1" { // without a script, the key BatchHost has the submitting host
 		hosts := l.span(keyNodeList, keyNumNodes)
 		if at := strings.LastIndex(hosts, " BatchHost="); at >= 0 {
 			j.BatchHost = output.Text(wordOf(hosts[at+len(" BatchHost="):]))
@@ -196,7 +196,7 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	j.Want, j.MaxNodes = e.Count("NumNodes", l.word(keyNumNodes)), e.Count("NumNodes", most)
 	j.CPUs, j.Tasks = e.Count("NumCPUs", l.word(keyNumCPUs)), e.Count("NumTasks", l.word(keyNumTasks))
 	counted := l.span(keyCPUsPerTask, keyMinCPUs)
-	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // the first is of releases before 23.11
+	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // releases before 23.11 print the first of these keys
 		if j.TRES == "" {
 			j.TRES = output.Text(output.Field(counted, key))
 		}
@@ -212,18 +212,17 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	name, first := strings.CutPrefix(slot, "Reservation=")
 	if first {
 		j.Reservation = output.Text(name)
-	} else if strings.Contains(slot, " Reservation=") { // after features of clusters, which a user writes
+	} else if strings.Contains(slot, " Reservation=") { // cluster features, which users write, precede it
 		j.doubt |= ofMiddle
 	}
 	j.plain = (slot == "" || first) && !strings.Contains(l.line[l.at[keyEndTime]:l.at[keyPartition]], " CrontabSpec=")
 }
 
-// afterComment matches what may follow a comment, other than the paths of a script.
+// afterComment matches the keys that may follow a comment, except those of a script's paths.
 var afterComment = regexp.MustCompile(` (Extra|Switches|BurstBuffer|BurstBufferState|CPU\w*|Power|Gres\w+|KillOInInvalidDependent|SpreadJob|OOMKillStep|` +
 	`CpusPerTres|MemPerTres|Tres\w+|MailUser|NtasksPerTRES|Container|SELinuxContext|ResvPorts)=`)
 
-// commentOf returns the comment of a job with or without a script from the users' texts, or what its user made look
-// like the comment.
+// commentOf returns the comment of a job with or without a script from the users' texts. A user can forge it.
 func commentOf(free string, script bool) string {
 	_, c, found := strings.Cut(free, " Comment=")
 	if !found {
@@ -242,8 +241,9 @@ func commentOf(free string, script bool) string {
 	return output.Comment(strings.TrimRight(c, " \n"))
 }
 
-// parseShown parses all jobs of an answer to `show job` whose records have a certain beginning. known returns the
-// last verified record of a job. undecided has the possible numbers of each other record.
+// parseShown parses an answer to `show job`. `known` returns the last verified record of a job. parseShown returns
+// the jobs whose records have a certain beginning. For each of the other records, `undecided` has the possible
+// numbers.
 func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs []shown, undecided [][]core.JobID, err error) {
 	for strings.HasSuffix(out, client.Prompt) {
 		out = strings.TrimSuffix(out, client.Prompt)
@@ -269,7 +269,7 @@ func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs 
 		}
 		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
 		switch {
-		case how != closed: // a user's text may have made the record end too early
+		case how != closed: // a user's text may make the record seem to end too early
 		case j.incomplete:
 			odd++
 		default:

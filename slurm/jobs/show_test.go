@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// noJobs looks up a verified record where no job is known, and so returns nil.
+// noJobs finds no verified record of any job.
 func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNamesOfUsersAndGroupsMayHaveBlanks(t *testing.T) {
 	}
 }
 
-// squeue then lists the jobs.
+// For such a list an error is right, because squeue then lists the jobs.
 func TestAListOfAnotherReleaseIsAnErrorNotAShorterList(t *testing.T) {
 	truth, _ := plainJobs(3)
 	for _, k := range keys {
@@ -62,7 +62,7 @@ func TestAnOddRecordPutsNoOtherInDoubt(t *testing.T) {
 	truth, _ := plainJobs(5)
 	lines := strings.SplitAfter(truth, "\n")
 	for _, k := range keys {
-		if k == keys[keySubmitTime] { // a record without it is not recognized
+		if k == keys[keySubmitTime] { // a record without this key is not recognized as a record
 			continue
 		}
 		lines[2] = strings.Replace(strings.SplitAfter(truth, "\n")[2], k, " Other=", 1)

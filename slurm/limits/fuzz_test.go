@@ -8,7 +8,8 @@ import (
 )
 
 // FuzzParse parses any text as slurmctld's associations and QOS. For every text, a ceiling must be a number of
-// nodes, the current ceiling no higher than the permanent one, and the file for job_submit.lua printable.
+// nodes, and the current ceiling must not be above the permanent one. The file for job_submit.lua must be
+// printable.
 func FuzzParse(f *testing.F) {
 	f.Add(assocMgr("GrpTRES=node=3(2)", "GrpTRES=cpu=9(4)", "MaxTRESPJ=node=4", "MaxTRESPU=node=5(2)"))
 	f.Add(assocMgr("GrpTRES=node=9223372036854775807(-9223372036854775808)", "GrpTRES=cpu=-1(4)", "GrpTRES=node=0(1)", "MaxTRESPU=node=N(2)"))
@@ -40,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseEach parses any text as sacctmgr's QOS.
+// FuzzParseEach parses any text as sacctmgr's list of QOS.
 func FuzzParseEach(f *testing.F) {
 	f.Add("normal|cpu=4,node=2|\nhigh||gres/gpu=8\n")
 	f.Add("|||\n||\n|node=99999999999999999999|x=\n\xff|node=1|node=1\n")

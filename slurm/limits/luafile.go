@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// This file generates, for job_submit.lua, the node limits that associations and QOS set for any job, so that the
-// plug-in can refuse impossible jobs at submission. The plug-in does not see these limits, and cannot query them,
-// because slurmctld holds its locks while the plug-in runs.
+// This file generates a Lua file with the node limits that associations and QOS set for any job. With it
+// job_submit.lua can refuse impossible jobs at submission. The plug-in does not see these limits itself, and cannot
+// query them, because slurmctld holds its locks while the plug-in runs.
 
-// Lua returns the Lua text: the node limit and its reason for each association ("phys", "phys/1001") and QOS that
-// limits the nodes of a job. The first line has a digest of the other lines. job_submit.lua loads the file again
-// only when the digest changes, because a file with thousands of limits takes some 40 ms.
+// Lua returns the Lua text. For each association ("phys", "phys/1001") and QOS that limits the nodes of a job, the
+// text has the limit and its reason. The first line has a digest of the other lines. job_submit.lua loads the file
+// again only when the digest changes, because loading a file with thousands of limits takes some 40 ms.
 func (p Policies) Lua(n Need) string {
 	return withDigest("how many nodes a job may have at most", p.luaTable(n))
 }
 
-// withDigest returns a file for job_submit.lua whose first line has the subject and a digest of the other lines.
+// withDigest returns a file for job_submit.lua. Its first line has the subject, and a digest of the other lines.
 func withDigest(about, body string) string {
 	return fmt.Sprintf("-- %s: %s. Read by job_submit.lua. sha256:%x\n%s", author, about, sha256.Sum256([]byte(body)), body)
 }
 
-// author is in the first line of each file that the sidecar writes for job_submit.lua.
+// author is the text in the first line of each file that the sidecar writes for job_submit.lua.
 const author = "Written by accordion serve"
 
 // IsOurs reports whether a file for job_submit.lua was written by the sidecar, of this release or of an earlier one.
@@ -32,9 +32,9 @@ func IsOurs(text string) bool {
 	return strings.HasPrefix(first, "-- ") && strings.Contains(first, author)
 }
 
-// Dated returns a file for job_submit.lua with the time of writing at the start of its first line. The plug-in trusts
-// a file for at most a quarter of an hour: the sidecar may have moved, may write elsewhere now, or may be unable to
-// write.
+// Dated returns a file for job_submit.lua with the time of writing at the start of its first line. The plug-in
+// trusts a file for at most a quarter of an hour, because the sidecar may have moved, may now write to another
+// place, or may be unable to write.
 func Dated(text string, now time.Time) string {
 	rest, commented := strings.CutPrefix(text, "--")
 	if !commented {
@@ -72,7 +72,7 @@ func (p Policies) luaTable(n Need) string {
 	for _, q := range p.qualities {
 		lowest, more := q.Set.ceiling(n), ""
 		if lowest.nodes >= 0 {
-			more = ", outranks = true" // the limits of associations that this one replaces are determined when the job waits
+			more = ", outranks = true" // which limits of associations this one replaces is determined when the job waits
 		}
 		for _, l := range q.each {
 			lowest = lowest.lower(l.ceiling(n))
@@ -92,7 +92,8 @@ func (l Set) ceiling(n Need) ceiling {
 	return lowest
 }
 
-// quoted returns a Lua string. An administrator chooses the names of accounts, but they are escaped anyway.
+// quoted returns the text as a Lua string. It escapes the names of accounts, too, although only an administrator
+// can choose them.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -23,7 +23,8 @@ func (p Policies) Miscounted(jobs []output.Record) int64 {
 	return n
 }
 
-// NearLimit reports whether a limit may soon keep the owner of a managed job from running or submitting another job.
+// NearLimit reports whether a limit may soon prevent the owner of a managed job from running or submitting another
+// job.
 func (p Policies) NearLimit(jobs []output.Record) bool {
 	return slices.ContainsFunc(jobs, func(r output.Record) bool {
 		return adapter.RequestOf(&r.Job) != "" && slices.ContainsFunc(p.over(&r), func(l Set) bool {
@@ -33,18 +34,18 @@ func (p Policies) NearLimit(jobs []output.Record) bool {
 	})
 }
 
-// nearMargin is the number of remaining jobs up to which a usage counts as near its limit.
+// nearMargin is how many more jobs a limit may allow at most so that the usage counts as near the limit.
 const nearMargin = 2
 
-// A Miscount is the last seen miscount.
+// A Miscount is the miscount that was last seen.
 type Miscount struct {
-	at   time.Time // when associations were read
+	at   time.Time // when associations were last read
 	Jobs int64
 	seen int // number of consecutive readings with at least as many miscounted jobs
 }
 
-// Record records a reading of associations and reports whether the miscount is certain. A single reading is not
-// certain, because a job may start or end between the queries for associations and for jobs.
+// Record records the miscount of a reading of associations, and reports whether it is certain. After a single
+// reading it is not certain, because a job may start or end between the queries for associations and for jobs.
 func (m *Miscount) Record(at time.Time, jobs int64) bool {
 	if at.Equal(m.at) {
 		return false

@@ -12,20 +12,20 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file generates, for job_submit.lua, a list of the nodes that exist, so that the plug-in can refuse a job
-// that no node can ever satisfy. Slurm refuses such a job at submission if the job may start immediately. But the
-// plug-in holds managed jobs, and Slurm checks a held job only when the job is to start.
+// This file generates a list of the nodes that exist. With it job_submit.lua can refuse a job that no node can ever
+// satisfy. Slurm refuses such a job at submission if the job may start immediately. But the plug-in holds managed
+// jobs, and Slurm checks a held job only when the job is to start.
 
 // NodesFile is the name of the file, which is in the folder of the file of limits.
 const NodesFile = "accordion_nodes.lua"
 
-// mostKinds limits the kinds of nodes in the file: the plug-in goes through all of them while slurmctld holds its
-// locks.
+// mostKinds limits the kinds of nodes in the file, because the plug-in goes through all of them while slurmctld
+// holds its locks.
 const mostKinds = 200
 
-// NodesLua returns the Lua text: for each partition of the pool, the number of nodes of each kind. If `memory` is
-// false, Slurm does not allocate memory, and a job may request all memory of a node. A partition with too many
-// kinds is left out; no job is refused there.
+// NodesLua returns the Lua text. For each partition of the pool it has the number of nodes of each kind. If
+// `memory` is false, Slurm does not allocate memory, and a job may request all memory of a node. The text leaves
+// out partitions with too many kinds of nodes. The plug-in refuses no job in such a partition.
 func NodesLua(in output.Inventory, pool []string, memory bool) string {
 	var b strings.Builder
 	b.WriteString("return {\n")
@@ -56,7 +56,7 @@ func NodesLua(in output.Inventory, pool []string, memory bool) string {
 	return withDigest("what nodes there are", b.String())
 }
 
-// hardwareLua returns what a node has as the fields of a Lua table.
+// hardwareLua returns the hardware of a node as the fields of a Lua table.
 func hardwareLua(h output.Hardware) string {
 	features, counts := map[string]string{}, map[string]string{}
 	for name := range strings.SplitSeq(h.Features, ",") {

@@ -10,16 +10,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// OperatorsFile is the name of the file with the users, other than root, who may change managed jobs.
-// job_submit.lua reads it. The file is in the folder of the file of limits. The plug-in knows the uid of the user
-// who changes a job, but cannot look up that user's AdminLevel.
+// OperatorsFile is the name of the file that lists the users, other than root, who may change managed jobs. It is
+// in the folder of the file of limits. job_submit.lua reads it, because it knows the uid of the user who changes a
+// job, but cannot look up that user's AdminLevel.
 const OperatorsFile = "accordion_operators.lua"
 
-// unknown is the uid that Slurm writes for a user who is not in the directory.
+// unknown is the uid that Slurm prints for a user who is not in the directory.
 const unknown = 1<<32 - 2
 
-// Operators returns the uids of SlurmUser and of the users who may administer all jobs, from the output of `scontrol
-// --oneliner show assoc_mgr flags=users`. Coordinators of accounts are not among them.
+// Operators returns the uids of SlurmUser and of the users who may administer all jobs. `users` is the output of
+// `scontrol --oneliner show assoc_mgr flags=users`. Coordinators of accounts may not administer all jobs.
 func Operators(users string, c output.Configuration) []uint32 {
 	found := map[uint32]bool{}
 	add := func(user string) {

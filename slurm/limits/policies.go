@@ -13,16 +13,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file reads slurmctld's associations and QOS (`scontrol -o show assoc_mgr`): the fair share of each user, and
-// limits with their usage.
+// This file reads slurmctld's associations and QOS (`scontrol -o show assoc_mgr`). They hold the fair share of each
+// user, and limits with their usage.
 
-// A bound is a limit and its usage. A negative limit means that there is none.
+// A bound is a limit and how much of it is used. A negative limit means that there is no limit.
 type bound struct{ limit, used int64 }
 
-// parseBound parses a bound of jobs: N(3), 5(3), or a limit alone.
+// parseBound parses a bound on jobs: N(3), 5(3), or only a limit.
 func parseBound(s string) bound { return boundOf(s, number.Count) }
 
-// boundOf parses a bound, and its limit with `read`.
+// boundOf parses a bound. It parses the bound's limit with `read`.
 func boundOf(s string, read func(string) (int64, error)) bound {
 	limit, used, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	b := bound{limit: -1}
@@ -35,7 +35,7 @@ func boundOf(s string, read func(string) (int64, error)) bound {
 	return b
 }
 
-// bounds has the bounds of trackable resources, by name: node, cpu, mem (MB), gres/gpu.
+// bounds holds the bounds on trackable resources, by name: node, cpu, mem (MB), gres/gpu.
 type bounds map[string]bound
 
 // parseBounds parses cpu=10(6),node=N(3), or mem=100G as sacctmgr writes it.
@@ -55,25 +55,25 @@ func parseBounds(s string) bounds {
 	return all
 }
 
-// A Set has the limits of an association, of a QOS, or of one user or account within a QOS.
+// A Set holds the limits of an association, of a QOS, or of one user or account within a QOS.
 type Set struct {
 	of      string // for messages
 	group   bounds // limits on all jobs together
 	perJob  bounds // limits on each job
 	jobs    bound  // running jobs
 	submits bound  // running and pending jobs
-	// A limit of a QOS replaces one of the same kind of an association.
+	// A limit of a QOS replaces an association's limit of the same kind.
 	association, own bool
 }
 
-// An association is an account, or a user's place in one.
+// An association is an account, or a user's membership in an account.
 type association struct {
 	Set
 	id, parent string
 	account    string
 	user, uid  string  // "" for an account
 	factor     float64 // fair-share factor, from 0 to 1
-	running    bound   // running jobs of everything below it; its usage is known even without a limit
+	running    bound   // all running jobs of the account and everything below it; the usage is known even without a limit
 }
 
 // A quality is one QOS.
@@ -81,17 +81,17 @@ type quality struct {
 	Set
 	name     string
 	priority int64
-	within   map[string]Set // limits of accounts and users that have had jobs, by account name or uid
+	within   map[string]Set // limits within the QOS of accounts and users that have had jobs, by account name or uid
 	each     []Set          // limits for every user and every account
 }
 
-// Policies has slurmctld's associations and QOS.
+// Policies holds slurmctld's associations and QOS.
 type Policies struct {
 	associations []association
 	qualities    []quality
 }
 
-// Parse parses slurmctld's associations and QOS, one in a line.
+// Parse parses slurmctld's associations and QOS, one on each line.
 func Parse(out string) Policies {
 	var p Policies
 	for line := range strings.SplitSeq(out, "\n") {
@@ -123,7 +123,7 @@ func parseAssociation(line string) association {
 	return a
 }
 
-// tighter returns the one of two bounds that allows fewer further jobs.
+// tighter returns the bound that allows fewer further jobs.
 func tighter(a, b bound) bound {
 	if b.limit >= 0 && (a.limit < 0 || b.limit-b.used < a.limit-a.used) {
 		return b
@@ -157,7 +157,7 @@ func parseQuality(line string) quality {
 	return q
 }
 
-// chain returns the association of a user in an account, and those above it.
+// chain returns the association of a user in an account, followed by the associations above it.
 func (p Policies) chain(account, user string) []association {
 	var all []association
 	i := slices.IndexFunc(p.associations, func(a association) bool { return a.account == account && a.user == user })
@@ -184,7 +184,7 @@ func (p Policies) quality(name string) *quality {
 	return nil
 }
 
-// over returns all sets of limits that apply to a job, in Slurm's order: those of its QOS, then those of the
+// over returns all sets of limits that apply to a job, in Slurm's order: first the job's QOS, then its
 // associations.
 func (p Policies) over(r *output.Record) []Set {
 	var all []Set
@@ -203,7 +203,8 @@ func (p Policies) over(r *output.Record) []Set {
 	return all
 }
 
-// A ceiling is how many nodes a job may have, and why. A negative number means that there is none.
+// A ceiling is the maximum number of nodes of a job, with the reason. A negative number means that there is no
+// maximum.
 type ceiling struct {
 	nodes int
 	why   string
@@ -251,8 +252,9 @@ const (
 	ofAll  = "the limit of"
 )
 
-// Ceilings returns the maximum number of nodes of the job: `ever`, whatever else runs, and `now`, with the nodes that
-// the job already has.
+// Ceilings returns two maximum numbers of nodes for the job. `ever` is what the limits allow however little of them
+// is in use. `now` takes into account how much of the limits is in use. `has` is the number of nodes that the job
+// already has.
 func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling) {
 	ever, now = ceiling{nodes: -1}, ceiling{nodes: -1}
 	outranked := map[string]bool{} // association limits that a limit of the QOS replaces
@@ -280,9 +282,9 @@ func (p Policies) SetEach(each map[string][]Set) {
 	}
 }
 
-// ParseEach parses the output of `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`: the
-// per-user and per-account limits of each QOS. slurmctld reports these limits only for users and accounts that
-// have had jobs.
+// ParseEach parses the per-user and per-account limits of each QOS from the output of `sacctmgr --noheader
+// --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`. slurmctld reports these limits only for users and accounts
+// that have had jobs.
 func ParseEach(out string) map[string][]Set {
 	each := map[string][]Set{}
 	for line := range strings.SplitSeq(out, "\n") {

@@ -30,7 +30,7 @@ func TestTheLowestLimitThatCountsForAJobIsItsCeiling(t *testing.T) {
 		{"GrpTRES=", "GrpTRES=cpu=9(4)", "GrpTRES=", "MaxTRESPU=", 2, 4, 4, "the limit of account chem is cpu=9"},
 		{"MaxTRESPJ=node=2", "GrpTRES=", "GrpTRES=", "MaxTRESPU=", 1, 2, 2, "the limit of each job of user bob in account chem is node=2"},
 		{"GrpTRES=", "GrpTRES=", "MaxTRESPJ=node=4", "MaxTRESPU=node=5(2)", 1, 4, 4, "the limit of each job of QOS normal is node=4"},
-		// A limit of a QOS replaces an association's limit of the same kind, and no other.
+		// A limit of a QOS replaces only the association's limit of the same kind.
 		{"GrpTRES=node=3(2)", "GrpTRES=", "GrpTRES=node=8(2)", "MaxTRESPU=", 2, 8, 8, "the limit of QOS normal is node=8"},
 		{"GrpTRES=node=3(2)", "GrpTRES=", "MaxTRESPJ=node=8", "MaxTRESPU=", 2, 3, 3, "the limit of user bob in account chem is node=3"},
 		{"GrpTRES=node=3(2)", "GrpTRES=", "GrpTRES=", "MaxTRESPU=node=5(2)", 2, 3, 3, "the limit of user bob in account chem is node=3"},
@@ -61,7 +61,7 @@ func TestThePluginIsToldWhichQOSOutranksAssociations(t *testing.T) {
 	}
 }
 
-// sacctmgr writes memory with its unit, slurmctld in MB.
+// sacctmgr prints memory with its unit, slurmctld in MB.
 func TestALimitOfMemoryIsReadWithItsUnit(t *testing.T) {
 	p := Parse(assocMgr("GrpTRES=", "GrpTRES=mem=9000(1000)", "", ""))
 	p.SetEach(ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n"))

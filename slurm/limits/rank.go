@@ -12,7 +12,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Rank returns the known parts of a waiting job's rank, the greatest first.
+// Rank returns the known parts of a waiting job's rank, the largest first.
 func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Time) []adapter.RankPart {
 	share := func(key string, factor float64) int64 {
 		weight, _ := c.Number(key)
@@ -42,13 +42,13 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
-// mostAgeParts is the greatest number of parts into which PriorityMaxAge is divided: with Slurm's default, a week, a part is
-// a minute.
+// mostAgeParts is the largest number of parts into which PriorityMaxAge is divided. With Slurm's default of a week,
+// a part is a minute.
 const mostAgeParts = 7 * 24 * 60
 
-// EligibleSince returns the second since which a pending job could have run: the latest of its submission, its begin
-// time, the end of its dependency and the end of its hold. Slurm does not report the last two for a parked job, so
-// the job must be read often. `known` is the result of the last call, or 0 at the first call.
+// EligibleSince returns the second from which a pending job could have run. It is the latest of the job's
+// submission, its begin time, the end of its dependency and the end of its hold. Slurm does not report the last two
+// for a parked job, so the job must be read often. `known` is the result of the last call, or 0 at the first call.
 func EligibleSince(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():

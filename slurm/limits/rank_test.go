@@ -17,7 +17,7 @@ func TestAgeCountsFromTheSecondSinceWhichAJobCouldRun(t *testing.T) {
 		known  core.Time
 		change func(*output.Record)
 		want   core.Time
-		age    int64 // the age's part of the rank, which is 1,000 after a week
+		age    int64 // how much the age adds to the rank; 1,000 after a week
 	}{
 		{name: "since its submission", change: func(*output.Record) {}, want: submitted, age: 165},
 		{name: "since its begin time", change: func(r *output.Record) { r.Begin = now - 50000 }, want: now - 50000, age: 83},

@@ -8,14 +8,14 @@ import (
 	"accordion/core"
 )
 
-// longest bounds a duration, in seconds: three million years of one processor, or one year of three million
-// processors.
+// longest is the longest allowed duration, in seconds: three million years of one processor, or one year of three
+// million processors.
 const longest int64 = 1e14
 
-// Duration reads a duration of any length in milliseconds: 00:01.500, 01:02:03, 4000-03:14:07, and 1-12 or 1-12:30 as
-// users write limits. The first field may be any number. A sum over all processors of a job can be longer than the
-// limits of jobs, which core.ParseDuration bounds. A number without a colon is refused, because it means minutes in
-// some of Slurm's texts and seconds in others.
+// Duration parses a duration of any length, and returns milliseconds. It accepts 00:01.500, 01:02:03,
+// 4000-03:14:07, and the forms 1-12 and 1-12:30 in which users write limits. The first field may be any number.
+// core.ParseDuration bounds the limits of jobs, but a sum over all processors of a job can be longer. A number
+// without a colon is refused, because it means minutes in some of Slurm's texts and seconds in others.
 func Duration(text string) (milliseconds int64, ok bool) {
 	clock, fraction, fractional := strings.Cut(text, ".")
 	millis, ok := thousandths(fraction)
@@ -55,7 +55,7 @@ func Duration(text string) (milliseconds int64, ok bool) {
 	return 1000*sum + millis, ok && sum <= longest
 }
 
-// thousandths reads the digits behind a decimal point.
+// thousandths parses the digits after a decimal point.
 func thousandths(fraction string) (int64, bool) {
 	if _, rest := digits(fraction); rest != "" || len(fraction) > 9 {
 		return 0, false
@@ -64,8 +64,8 @@ func thousandths(fraction string) (int64, bool) {
 	return n, true
 }
 
-// Unlimited reports whether a text in the place of a time limit means that there is no limit. It also returns true if
-// the text means a limit without its value: the partition's limit, or a limit that Slurm could not print.
+// Unlimited reports whether the text of a time limit means that there is no limit. It also returns true for a text
+// that does not have the value of the limit: the partition's limit, or a limit that Slurm could not print.
 func Unlimited(text string) bool {
 	switch text {
 	case "UNLIMITED", "INFINITE", "NOT_SET", "Partition_Limit", "INVALID", "":
@@ -74,8 +74,8 @@ func Unlimited(text string) bool {
 	return NoValue(text)
 }
 
-// Limit reads a time limit in seconds: 5:00, 1:00:00, 1-02:03:04. It returns core.Forever if there is no limit, or if
-// only the partition's limit applies.
+// Limit parses a time limit such as 5:00, 1:00:00 or 1-02:03:04, and returns seconds. It returns core.Forever if
+// there is no limit, or if only the partition's limit applies.
 func Limit(text string) (core.Time, error) {
 	if Unlimited(text) {
 		return core.Forever, nil
@@ -87,11 +87,11 @@ func Limit(text string) (core.Time, error) {
 	return milliseconds / 1000, nil
 }
 
-// mostMinutes bounds a limit: Slurm keeps limits in 32 bits.
+// mostMinutes is the largest limit, because Slurm keeps limits in 32 bits.
 const mostMinutes = 1<<32 - 1
 
-// MinutesLimit reads a time limit in minutes, as TimelimitRaw has it, and returns it in seconds. `ok` is false if
-// there is no limit, or if the limit cannot be read.
+// MinutesLimit parses a time limit in minutes, as in TimelimitRaw, and returns it in seconds. `ok` is false if
+// there is no limit or if the text cannot be parsed.
 func MinutesLimit(text string) (limit core.Time, ok bool) {
 	n, err := Count(text)
 	if Unlimited(text) || err != nil || n > mostMinutes {

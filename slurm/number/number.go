@@ -1,6 +1,6 @@
 // Package number reads the numbers in Slurm's texts: counts, amounts of memory, durations, limits and lists of
 // resources. All code that reads Slurm's output uses this package, so that a text has the same meaning everywhere.
-// The package is pure.
+// The package has no state.
 //
 //	n, err := number.Count("1.50K")              // 1536
 //	d, ok := number.Duration("4000-03:14:07")    // milliseconds
@@ -8,12 +8,12 @@
 //
 // What Slurm's sources (20.11 to 26.05) write:
 //
-//   - A unit is 1,024 of the one before it: K, M, G, T, P. Users may also write KiB, which is K, and KB, which is 1,000.
-//   - sacct, squeue, scontrol and sacctmgr use a unit only where the number is a whole or a half number of it. Nothing is lost: 1536 is
-//     1.50K, and 1537 is 1537. sacct --noconvert uses none.
-//   - sacct --units=K uses one unit for all numbers, and rounds to two digits: one node is 0.00K. Rounded reports that.
+//   - The units are K, M, G, T and P. Each is 1,024 times the previous one. Users may also write KiB, which is K, and KB, which is 1,000.
+//   - sacct, squeue, scontrol and sacctmgr use a unit only if the number is a whole or half multiple of it, so that no digits are lost. 1536 becomes
+//     1.50K, and 1537 remains 1537. sacct --noconvert uses no units.
+//   - sacct --units=K uses one unit for all numbers, and rounds to two digits. One node becomes 0.00K. The function Rounded recognizes that.
 //   - sacct converts the number of nodes (ReqNodes, AllocNodes) and memory. It converts neither CPUs, nor NNodes, nor minutes.
-//   - Memory and burst buffers have megabytes as their base. Devices have none, and their counts are never rounded.
+//   - Without a unit, memory and burst buffers are in megabytes. Counts of devices are never rounded.
 package number
 
 import (
@@ -28,12 +28,13 @@ import (
 // Unset is the result if Slurm's text means that no count is set.
 const Unset = -1
 
-// Most replaces every larger count. It is larger than any cluster's counts and exact in Lua, and its product with the
-// tasks of a node does not overflow.
+// Most is the result for every larger count. It is larger than any cluster's counts and exact in Lua. Its product
+// with the number of tasks on a node does not overflow.
 const Most = 1 << 50
 
-// NoValue reports whether a text means "not set": an empty text, (null), N/A, or the numbers NO_VAL and INFINITE of
-// 32 bits. Some releases print these two numbers, for example as the tasks of a job that was canceled in the queue.
+// NoValue reports whether a text means "not set". Such texts are the empty text, (null), N/A, and the 32-bit
+// numbers NO_VAL and INFINITE. Some releases print these two numbers, for example as the tasks of a job that was
+// canceled in the queue.
 func NoValue(text string) bool {
 	switch text {
 	case "", "(null)", "N/A", "n/a", "4294967294", "4294967295":
@@ -42,7 +43,7 @@ func NoValue(text string) bool {
 	return false
 }
 
-// Count reads a number of nodes, tasks, CPUs or devices: 2048, 2K, 1.50K. It returns Unset if no count is set, and
+// Count parses a number of nodes, tasks, CPUs or devices: 2048, 2K, 1.50K. It returns Unset if no count is set, and
 // Most for larger counts.
 func Count(text string) (int64, error) {
 	if NoValue(text) {
@@ -55,16 +56,17 @@ func Count(text string) (int64, error) {
 	return n, nil
 }
 
-// Rounded reports whether Slurm rounded the number that it wrote, so that the count is only near the true one. sacct
-// does not round with --noconvert, or without --units.
+// Rounded reports whether Slurm rounded the number when it printed it, so that the count is only near the true one.
+// sacct does not round with --noconvert, or without --units.
 func Rounded(text string) bool {
 	_, fraction, found := strings.Cut(text, ".")
 	fraction = strings.TrimRight(fraction, "KMGTP")
 	return found && fraction != "50" && fraction != "5"
 }
 
-// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. sacct until 20.11 writes ReqMem
-// with a further letter, for memory per CPU (4000Mc) or per node (0n). Memory returns Unset if no amount is set.
+// Memory parses an amount of memory such as 1500M, 1.50G or 2T, and returns MB. A number without a unit is in MB.
+// In ReqMem, sacct until 20.11 appends a letter for memory per CPU (4000Mc) or per node (0n). Memory returns Unset
+// if no amount is set.
 func Memory(text string) (int64, error) {
 	if NoValue(text) {
 		return Unset, nil
@@ -83,22 +85,22 @@ func Memory(text string) (int64, error) {
 	return kilobytes / 1024, nil
 }
 
-// outputUnits are the suffixes that Slurm prints. Scripts of some sites write them in lower case.
+// outputUnits holds the suffixes that Slurm prints. Scripts of some sites write them in lower case.
 var outputUnits = map[string]int64{
 	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
 }
 
-// requestUnits are the suffixes of a count of devices, as Slurm reads them from users and slurm.conf.
+// requestUnits holds the suffixes that Slurm accepts after a count of devices from users and in slurm.conf.
 var requestUnits = map[string]int64{
 	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15,
 }
 
-// memoryUnits are the suffixes of memory, in KB.
+// memoryUnits holds the suffixes of memory, in KB.
 var memoryUnits = map[string]int64{"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30, "p": 1 << 40}
 
-// scaled reads digits, an optional fraction, and one of the suffixes. It returns the nearest whole number, or Most
+// scaled parses digits, an optional fraction, and one of the suffixes. It returns the nearest whole number, or Most
 // for larger numbers.
 func scaled(text string, units map[string]int64) (int64, bool) {
 	whole, rest := digits(text)
@@ -126,7 +128,7 @@ func scaled(text string, units map[string]int64) (int64, bool) {
 	return min(n*factor+int64(part), Most), true
 }
 
-// digits splits off the digits at the front.
+// digits splits the text after its leading digits.
 func digits(text string) (number, rest string) {
 	i := 0
 	for i < len(text) && '0' <= text[i] && text[i] <= '9' {

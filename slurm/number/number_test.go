@@ -93,7 +93,7 @@ func TestALimitMayBeNone(t *testing.T) {
 	}
 }
 
-// requests returns the table that job_submit.lua reads, too.
+// requests returns the table of requests that the test of job_submit.lua also reads.
 func requests(t testing.TB) [][2]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/requests.txt")
@@ -109,7 +109,7 @@ func requests(t testing.TB) [][2]string {
 	return all
 }
 
-// devicesOf writes the generic resources of a list as the table does.
+// devicesOf formats the generic resources of a list as the table does.
 func devicesOf(list string) string {
 	var all []string
 	for r := range Resources(list) {
@@ -167,8 +167,8 @@ func TestDevicesOfANodeAreCounted(t *testing.T) {
 	}
 }
 
-// TestWhatWasReportedInPublicIsRead has texts that other programs could not read. Each is retyped from a public
-// report, whose address is given.
+// TestWhatWasReportedInPublicIsRead has texts that other programs could not parse. Each is copied from a public
+// report, with the address of the report.
 func TestWhatWasReportedInPublicIsRead(t *testing.T) {
 	duration := func(text string) string {
 		ms, ok := Duration(text)
@@ -205,7 +205,7 @@ func TestWhatWasReportedInPublicIsRead(t *testing.T) {
 		{github + "DataBiosphere/toil/issues/5433", duration, "3-0:00", "259200000 true"},
 		{github + "ROCm/spur/issues/804", duration, "2-12", "216000000 true"},
 		{github + "ROCm/spur/issues/804", duration, "4:00", "240000 true"},
-		// Limits that are none.
+		// Texts that mean "no limit".
 		{github + "NordicHPC/slurm2sql/pull/4", limit, "Partition_Limit", "true <nil>"},
 		{github + "NordicHPC/slurm2sql/issues/5", limit, "UNLIMITED", "true <nil>"},
 		{github + "troycomi/reportseff/issues/11", minutes, "Partition_Limit", "0 false"},
@@ -250,11 +250,12 @@ func TestRangesHaveTwoEnds(t *testing.T) {
 	}
 }
 
-// The implementations below read the same texts slowly and simply, by patterns and with rational numbers of any size.
+// The implementations below parse the same texts slowly and simply. They use regular expressions, and rational
+// numbers of any size.
 
 var countForm = regexp.MustCompile(`^([0-9]+)(\.[0-9]{1,6})?([kmgtpKMGTP]?)$`)
 
-// plainCount reads a count with rational numbers. `ok` is false for texts that must be refused.
+// plainCount parses a count with rational numbers. `ok` is false for texts that must be refused.
 func plainCount(text string) (n int64, ok bool) {
 	if NoValue(text) {
 		return Unset, true
@@ -267,7 +268,7 @@ func plainCount(text string) (n int64, ok bool) {
 	for range strings.Index(" kmgtp", strings.ToLower(m[3] + " ")[:1]) {
 		value.Mul(value, big.NewRat(1024, 1))
 	}
-	value.Add(value, big.NewRat(1, 2)) // the nearest whole number
+	value.Add(value, big.NewRat(1, 2)) // rounds to the nearest whole number
 	nearest := new(big.Int).Quo(value.Num(), value.Denom())
 	if nearest.Cmp(big.NewInt(Most)) > 0 {
 		return Most, true
@@ -277,7 +278,7 @@ func plainCount(text string) (n int64, ok bool) {
 
 var durationForm = regexp.MustCompile(`^(?:([0-9]+)-)?([0-9]+)(?::([0-9]+))?(?::([0-9]+))?(\.[0-9]{1,9})?$`)
 
-// plainDuration reads a duration with one pattern and big numbers.
+// plainDuration parses a duration with one regular expression and big numbers.
 func plainDuration(text string) (int64, bool) {
 	m := durationForm.FindStringSubmatch(text)
 	if m == nil {
@@ -349,8 +350,8 @@ func agree(t testing.TB, text string) {
 	}
 }
 
-// near allows a difference of one where a fraction of a large unit is rounded, because six digits of a P need more
-// than 53 bits.
+// near reports whether two counts are equal. For fractions of a large unit it allows a difference of one, because
+// six digits of a P need more than 53 bits.
 func near(a, b int64) bool { return a > 1<<40 && a-b <= 1 && b-a <= 1 }
 
 // written returns a random text made of pieces that occur in Slurm's numbers.
@@ -383,7 +384,8 @@ func TestTheParserAgreesWithAPlainOne(t *testing.T) {
 	}
 }
 
-// slurmWrites writes a count as sacct does without --noconvert and --units: in the largest unit of which it is a whole or half number.
+// slurmWrites formats a count as sacct does without --noconvert and --units: in the largest unit of which it is a
+// whole or half multiple.
 func slurmWrites(n int64) string {
 	unit := 0
 	value := big.NewRat(n, 1)

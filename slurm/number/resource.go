@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A Resource is one item of a list of resources. Such a list is what a job requests or has, or what a node has.
+// A Resource is one item of a list of resources. Such a list is what a job requests, what a job has, or what a node
+// has.
 type Resource struct {
 	Kind  string // Device, or the kind of another trackable resource: cpu, mem, node, billing, …
 	Name  string // the name of a device with its type: gpu, gpu:a100; the name of a license or a file system; otherwise ""
@@ -22,10 +23,10 @@ var otherKinds = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license
 // Resources returns the resources in a list, in the spellings of all releases:
 //
 //	cpu=8,mem=2000M,node=2,billing=8,gres/gpu:a100=4     what a job has (tres-alloc)
-//	gres:gpu:2  gres/gpu:2  gres/gpu=2  gpu:2            what it asks for of each node; the last is that of 20.11
-//	cpu=2,gres/gpu:1  cpu:2                              what it asks for of each task: since 23.11 its CPUs are among it
+//	gres:gpu:2  gres/gpu:2  gres/gpu=2  gpu:2            what a job requests on each node; 20.11 prints the last form
+//	cpu=2,gres/gpu:1  cpu:2                              what a job requests for each task, since 23.11 with CPUs
 //	gpu:a100:4(S:0,2),tmp:no_consume:350G                what a node has
-//	gpu:a100:2(IDX:0,2-3),tmp(CNT:1024)                  what a job has of a node (scontrol show job -d)
+//	gpu:a100:2(IDX:0,2-3),tmp(CNT:1024)                  what a job has on a node (scontrol show job -d)
 //
 // Items that request nothing, such as (null), are left out. Text in brackets is skipped, except CNT, which is the
 // count.
@@ -39,7 +40,7 @@ func Resources(list string) iter.Seq[Resource] {
 	}
 }
 
-// items returns the items of a list between its commas. A comma in brackets does not end an item.
+// items returns the items of a list that is separated by commas. A comma in brackets does not end an item.
 func items(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from, depth := 0, 0
@@ -59,8 +60,8 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
-// unbracketed returns an item without texts in brackets: sockets, indices, the type (null). It keeps the count in
-// (CNT:1024).
+// unbracketed returns an item without the texts in brackets: sockets, indices, the type (null). If a bracket has a
+// count, as in (CNT:1024), it returns the count.
 func unbracketed(item string) (text, count string) {
 	for {
 		before, rest, found := strings.Cut(item, "(")
@@ -76,10 +77,10 @@ func unbracketed(item string) (text, count string) {
 	}
 }
 
-// separators are the characters that releases of Slurm write between the parts of an item.
+// separators replaces the characters that some releases of Slurm print between the parts of an item by colons.
 var separators = strings.NewReplacer("/", ":", "=", ":")
 
-// resource reads one item. `ok` is false if the item requests nothing.
+// resource parses one item. `ok` is false if the item requests nothing.
 func resource(item string) (r Resource, ok bool) {
 	text, counted := unbracketed(item)
 	if NoValue(text) {
@@ -114,11 +115,11 @@ func resource(item string) (r Resource, ok bool) {
 	return r, true
 }
 
-// count reads a part of an item as the item's count. `is` reports whether the part is a count.
+// count parses a part of an item as the item's count. `is` reports whether the part is a count.
 func (r *Resource) count(part string) (n int64, is bool) {
 	switch r.Kind {
 	case Device:
-		if strings.Contains(part, ".") { // the part is a type, because Slurm reads no fractions of devices
+		if strings.Contains(part, ".") { // Slurm accepts no fractions of devices, so this is a type
 			return Unset, false
 		}
 		return scaled(part, requestUnits)
@@ -130,8 +131,8 @@ func (r *Resource) count(part string) (n int64, is bool) {
 	return n, err == nil
 }
 
-// Devices returns the count of each generic resource in a node's list (Gres=). The map has counts by name and by name
-// with type: gpu and gpu:a100. Each item of such a list is a generic resource, whatever its name.
+// Devices returns the count of each generic resource in a node's list (Gres=). The map has counts by name, such as
+// gpu, and by name with type, such as gpu:a100. Each item of such a list is a generic resource, whatever its name.
 func Devices(list string) map[string]int64 {
 	all := map[string]int64{}
 	for item := range items(list) {

@@ -12,8 +12,9 @@ import (
 	"accordion/core"
 )
 
-// Task returns the task number of the job, or "" if the job is not an array's task or the record stands for
-// several tasks. If the rest of an array is a single task, 20.11 still prints it with a throttle, as 9%2.
+// Task returns the task number of the job. It returns "" if the job is not a task of an array, or if the record
+// represents several tasks. If the rest of an array is a single task, 20.11 still prints it with a throttle, as
+// 9%2.
 func (r *Record) Task() string {
 	number, _, _ := strings.Cut(r.TaskIDs, "%")
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil || r.Array == 0 {
@@ -22,9 +23,10 @@ func (r *Record) Task() string {
 	return number
 }
 
-// ExpandName returns the name of the job for --dependency=expand:. That is the job's id, except for the task whose
-// job id is the array's id A. Slurm reads A as all tasks, and refuses while one of them waits, so the name of that
-// task is A_T. Other tasks must not use this form: Slurm would accept it, but merge into the job whose id is A.
+// ExpandName returns the name of the job for --dependency=expand:. Usually that is the job's id. The exception is
+// the task whose job id is the array's id A. Slurm takes A for all tasks, and refuses it while one of them waits,
+// so the name of that task is A_T. Other tasks must not use this form. Slurm would accept it, but merge into the
+// job whose id is A.
 func (r *Record) ExpandName() string {
 	if task := r.Task(); task != "" && r.ID == r.Array {
 		return fmt.Sprintf("%d_%s", r.Array, task)
@@ -40,8 +42,8 @@ func (r *Record) number() core.JobID {
 	return r.ID
 }
 
-// taskNumber returns the number of the array's task, or of the first task that the record stands for. It returns
-// 0 for a job that is not in an array.
+// taskNumber returns the number of the array's task, or of the first task that the record represents. It returns 0
+// for a job that is not in an array.
 func (r *Record) taskNumber() int {
 	if first := FirstTasks(r.TaskIDs, 1); r.Array != 0 && len(first) > 0 {
 		return first[0]
@@ -49,12 +51,12 @@ func (r *Record) taskNumber() int {
 	return 0
 }
 
-// BlockTasks blocks waiting tasks of arrays that must not start yet: because the throttle of their array is
-// reached, or because an earlier task cannot be planned yet. As in Slurm, a task that is held, or waits for
-// something other than nodes, does not block later tasks.
+// BlockTasks blocks waiting tasks of arrays that must not start yet. A task must wait if the throttle of its array
+// is reached, or if an earlier task cannot be planned yet. As in Slurm, a task that is held, or waits for something
+// other than nodes, does not block later tasks.
 //
-// `throttles` has the number of tasks of an array that may run at the same time, if it is known. `missing` has, for
-// an array, the first waiting task that is not among the jobs.
+// `throttles` holds how many tasks of an array may run at the same time, if that is known. `missing` holds, for
+// each array, the first waiting task that is not among the jobs.
 func BlockTasks(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
 	for array, tasks := range Arrays(jobs) {
 		first, some := missing[array]
@@ -117,14 +119,14 @@ func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 // taskLimit is the reason that Slurm prints for a task that waits because its array's throttle is reached.
 const taskLimit = "JobArrayTaskLimit"
 
-// AddTasks adds tasks of arrays to a list in which squeue folded them into the record that has their array's id, and
-// removes their numbers from that record.
+// AddTasks adds tasks of arrays to a list in which squeue has folded them into another record, the record with
+// their array's id. It removes their numbers from that record.
 func AddTasks(jobs, tasks []Record) []Record {
 	listed := make(map[core.JobID]bool, len(jobs))
 	for i := range jobs {
 		listed[jobs[i].ID] = true
 	}
-	own := map[core.JobID]map[int]bool{} // by array
+	own := map[core.JobID]map[int]bool{} // the task numbers to remove, by array
 	for i := range tasks {
 		r := &tasks[i]
 		if r.Array == 0 || r.Task() == "" || r.ID == r.Array || listed[r.ID] {
@@ -147,7 +149,7 @@ func AddTasks(jobs, tasks []Record) []Record {
 // manyTasks limits how many tasks of one array are counted one by one.
 const manyTasks = 1 << 17
 
-// without returns the numbers of an array's tasks, such as 1-7,9%2, without the numbers in `some`.
+// without removes the numbers in `some` from the numbers of an array's tasks, such as 1-7,9%2.
 func without(tasks string, some map[int]bool) string {
 	left := slices.DeleteFunc(FirstTasks(tasks, manyTasks), func(t int) bool { return some[t] })
 	slices.Sort(left)
@@ -170,7 +172,7 @@ func without(tasks string, some map[int]bool) string {
 	return b.String()
 }
 
-// Several reports whether the record stands for more than one task.
+// Several reports whether the record represents more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }
 
 // Throttle returns how many tasks of an array such as 1-9%2 may run at the same time; 0 means any number.
@@ -215,8 +217,8 @@ func FirstTasks(tasks string, n int) []int {
 	return all
 }
 
-// arrayTasks returns the number of tasks of an array such as 1-7,9-20:2%3, and its throttle, which is 0 if there is
-// none. A part that cannot be parsed counts as one task.
+// arrayTasks returns the number of tasks of an array such as 1-7,9-20:2%3, and its throttle, or 0 if it has no
+// throttle. A part that cannot be parsed counts as one task.
 func arrayTasks(s string) (tasks, throttle int) {
 	list, limit, _ := strings.Cut(s, "%")
 	throttle, _ = strconv.Atoi(limit)

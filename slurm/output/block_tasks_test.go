@@ -32,7 +32,7 @@ func depends(r *Record)    { r.Blocked, r.Why = true, "Dependency" }
 func beginsSoon(r *Record) { r.Begin = nowInTest + 100 }
 func limited(r *Record)    { r.Blocked, r.Why = true, taskLimit }
 
-// found/16: the last task has the array's number, and so comes first in Slurm's list.
+// The last task has the array's number, and so comes first in Slurm's list.
 func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
 	const earlier = "waits for an earlier task of its array"
 	for _, test := range []struct {

@@ -36,7 +36,7 @@ func (e *Reader) Count(name, s string) int {
 	return n
 }
 
-// most parses a maximum. It returns 0 if there is none.
+// most parses a maximum. It returns 0 if there is no maximum.
 func (e *Reader) most(name, s string) int {
 	if number.Unlimited(s) {
 		return 0
@@ -60,8 +60,8 @@ func (e *Reader) Memory(name, s string) int64 {
 	return n
 }
 
-// Limit parses a time limit, in seconds. It returns core.Forever if the limit cannot be parsed: a job that may run on
-// keeps its nodes.
+// Limit parses a time limit, in seconds. It returns core.Forever if it cannot parse the limit, because a job that
+// may run longer keeps its nodes.
 func (e *Reader) Limit(name, s string) core.Time {
 	t, err := number.Limit(s)
 	e.Fail(name, err)
@@ -75,7 +75,7 @@ func (e *Reader) Instant(name, s string) core.Time {
 	return t
 }
 
-// Nodes parses a host list and returns its names in natural order. seen caches the lists that were parsed before.
+// Nodes parses a host list and returns its names in natural order. `seen` caches the lists that were parsed before.
 func (e *Reader) Nodes(list string, seen map[string][]string) []string {
 	if names, ok := seen[list]; ok {
 		return names

@@ -10,16 +10,17 @@ import (
 	"accordion/core/hostlist"
 )
 
-// A Partition has the settings of a Slurm partition that matter here.
+// A Partition holds the settings of a Slurm partition that the sidecar needs.
 type Partition struct {
 	Name  string
 	Nodes []string // in natural order
 	Tier  int
 	State string // UP, DOWN, DRAIN, INACTIVE
 
-	// Exclusive: every job gets whole nodes. OverSubscribe=EXCLUSIVE, from 26.05 on Exclusive=NODE or TOPO.
+	// Exclusive means that every job gets whole nodes: OverSubscribe=EXCLUSIVE, or from 26.05 on Exclusive=NODE or
+	// TOPO.
 	Exclusive     bool
-	OverSubscribe string // in Slurm's words: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
+	OverSubscribe string // as Slurm prints it: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
 	ofOneUser     bool   // a node serves one user at a time: ExclusiveUser=YES, from 26.05 on Exclusive=USER
 
 	maxNodes int       // the maximum number of nodes of a job; 0 means no maximum
@@ -27,12 +28,12 @@ type Partition struct {
 	overTime string    // OverTimeLimit: NONE, UNLIMITED or minutes
 	Preempt  string    // PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND, GANG,SUSPEND
 
-	// The memory of a job that does not request any, in MB per node or per CPU. If both are 0, the job gets the
-	// cluster's default or all memory.
+	// These fields are the memory, in MB per node or per CPU, of a job that does not request any. If both are 0,
+	// the job gets the cluster's default or all memory.
 	defMemPerNode, defMemPerCPU int64
 }
 
-// An Inventory has all nodes, reservations and partitions of a cluster.
+// An Inventory holds all nodes, reservations and partitions of a cluster.
 type Inventory struct {
 	Nodes        []Node
 	Reservations []adapter.Reservation
@@ -43,25 +44,25 @@ type Inventory struct {
 type Node struct {
 	adapter.Node
 	CPUs           int   // CPUTot: all CPUs
-	EffectiveCPUs  int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
-	allocated      int   // CPUAlloc: the CPUs of jobs; a suspended job counts as none
+	EffectiveCPUs  int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all CPUs
+	allocated      int   // CPUAlloc: the CPUs that jobs hold; the CPUs of a suspended job do not count
 	RealMemory     int64 // RealMemory, MB: all memory
 	reservedMemory int64 // MemSpecLimit, MB: the part that jobs cannot have
 
 	Sockets, CoresPerSocket, ThreadsPerCore int
 
 	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "" if the node has none
-	available string   // AvailableFeatures: thin,ib. With node_features plug-ins the node has only some of them at a time
-	Features  string   // ActiveFeatures: the features that it has now
-	unknown   []string // words of its state that Accordion does not know
+	available string   // AvailableFeatures: thin,ib; with node_features plug-ins the node has only some of them at a time
+	Features  string   // ActiveFeatures: the features that the node has now
+	unknown   []string // words in the node's state that Accordion does not know
 }
 
-// InventoryCommands is the input of scontrol: one process for everything except jobs.
+// InventoryCommands is the input of scontrol. One process reads everything except jobs.
 const InventoryCommands = "show node\nshow reservation\nshow partition\n"
 
-// ParseInventory parses the answers to InventoryCommands under -o. It identifies lines by their beginnings, because
-// depending on readline, scontrol also prints its prompt and the commands. Only administrators can write any of
-// this text.
+// ParseInventory parses scontrol's answers to InventoryCommands with the option -o. It recognizes lines by their
+// beginnings, because a scontrol with readline also prints its prompt and the commands. Only administrators can
+// write any of this text.
 func ParseInventory(out string) (Inventory, error) {
 	var in Inventory
 	number := 0
@@ -95,12 +96,12 @@ func ParseInventory(out string) (Inventory, error) {
 	return in, nil
 }
 
-// unconfigured is the RealMemory, in MB, of a node for which slurm.conf sets none. The node's true memory is then
-// unknown.
+// unconfigured is the RealMemory, in MB, of a node for which slurm.conf does not set it. The node's true memory is
+// then unknown.
 const unconfigured = 1
 
-// parseNode parses a line of `show node`. A number that cannot be parsed is 0. It stops after TmpDisk, which follows
-// the state, because later fields may have an administrator's free text.
+// parseNode parses a line of `show node`. If it cannot parse a number, it uses 0. It stops after TmpDisk, which
+// follows the state, because later fields may have an administrator's free text.
 func parseNode(line string) Node {
 	var n Node
 	var state string
@@ -132,7 +133,7 @@ func parseNode(line string) Node {
 		case "MemSpecLimit":
 			n.reservedMemory = e.Memory(key, value)
 		case "TmpDisk":
-			n.Scratch, over = e.Memory(key, value), true // TmpDisk of slurm.conf, the size of TmpFS; 0 if not set
+			n.Scratch, over = e.Memory(key, value), true // slurm.conf's TmpDisk, the size of TmpFS; 0 if not set
 		case "Gres":
 			n.GRES = Text(value)
 		case "AvailableFeatures":
@@ -155,7 +156,7 @@ func parseNode(line string) Node {
 	n.Why = state
 	read := readState(state)
 	n.Usable, n.Idle = read.use == Now, !read.holds
-	n.Idle = n.Idle && n.allocated == 0 // after a merge that raced with the end of its parent the node may be IDLE with its cores still counted as allocated
+	n.Idle = n.Idle && n.allocated == 0 // after a merge raced with the end of its parent, the node may be IDLE although its cores still count as allocated
 	n.Lost, n.Away = read.lost(), read.use == Away && !read.dead
 	n.Asleep, n.unknown = read.asleep, read.unknown
 	if !n.Usable {
@@ -166,7 +167,8 @@ func parseNode(line string) Node {
 	return n
 }
 
-// ParseReservation parses a line of `show reservation`. A reservation without nodes (of licenses) gives no nodes.
+// ParseReservation parses a line of `show reservation`. The result has no nodes if the reservation has none, as a
+// reservation of licenses.
 func ParseReservation(line string) (adapter.Reservation, error) {
 	var e Reader
 	r := adapter.Reservation{

@@ -107,7 +107,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 	}
 }
 
-// As Slurm 22.05 printed it after a job was cancelled while it grew: the node has no allocation until slurmctld
+// Slurm 22.05 printed this after a job was canceled while it grew. The node has no allocation until slurmctld
 // counts again.
 func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 	for allocated, idle := range map[string]bool{"CPUAlloc=0": true, "CPUAlloc=2": false} {
@@ -191,7 +191,7 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 		"of a type":               {Record{TRESPerNode: "gres:gpu:a100:2"}, true},
 		"of another type":         {Record{TRESPerNode: "gres:gpu:v100:1"}, false},
 		"none of it":              {Record{TRESPerNode: "gres:none"}, true},
-		"CPUs of a task":          {Record{TRESPerTask: "cpu=2"}, true}, // found/26
+		"CPUs of a task":          {Record{TRESPerTask: "cpu=2"}, true}, // since 23.11 the CPUs of each task are among the TRES of each task
 		"zero of what it has not": {Record{TRESPerNode: "gres:nic:0", TRESPerJob: "gres/nic:0"}, true},
 		"of what it has not":      {Record{TRESPerJob: "gres/nic:1"}, false},
 	} {
@@ -201,8 +201,8 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 	}
 }
 
-// FuzzParseReservation feeds lines of reservations to ParseReservation: it returns an error, or a reservation with a
-// name and an end not before its start.
+// FuzzParseReservation passes lines to ParseReservation. It must return an error, or a reservation with a name
+// whose end is not before its start.
 func FuzzParseReservation(f *testing.F) {
 	for line := range strings.Lines(outputtest.Recorded(f, "scontrol.txt")) {
 		if strings.HasPrefix(line, "ReservationName=") {

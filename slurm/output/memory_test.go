@@ -10,8 +10,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// The sidecar keeps a managed job's record for the job's whole life. The record must not keep the text of the list in
-// memory that it was parsed from.
+// The sidecar keeps a managed job's record for the job's whole life. The record must not keep the text of the list
+// from which it was parsed in memory.
 func TestAJobThatIsKeptDoesNotKeepTheListInWhichItWasSeen(t *testing.T) {
 	const lists, each = 20, 2000
 	job := strings.SplitAfter(outputtest.Recorded(t, "squeue.txt"), "\n")[0]

@@ -2,20 +2,20 @@ package output
 
 import "strings"
 
-// Use tells whether jobs can use a node in a given state.
+// Use is whether jobs can use a node in a given state.
 type Use int
 
-// The uses; a later one is worse.
+// The values of Use; a later one is worse.
 const (
-	Now   Use = iota // jobs may start on the node, if no other job holds it
-	Later            // the node becomes usable without an administrator: it boots, is about to answer, or Slurm is still cleaning up
-	Away             // not until an administrator brings it back
+	Now   Use = iota // jobs may start on the node if no other job holds it
+	Later            // the node becomes usable without an administrator: it boots, will soon answer, or Slurm is still cleaning up
+	Away             // the node is unusable until an administrator brings it back
 )
 
-// Power is the power state of a node, where the site powers idle nodes down (SuspendProgram).
+// Power is the power state of a node on a site that powers idle nodes down (SuspendProgram).
 type Power int
 
-// The power states; a later one takes longer to become awake.
+// The power states; nodes in a later state take longer to wake.
 const (
 	Awake         Power = iota
 	Asleep              // POWERED_DOWN: an allocation wakes the node, and begins before the node has booted
@@ -23,21 +23,21 @@ const (
 	FallingAsleep       // POWERING_DOWN, POWER_DOWN: the node shuts down for up to SuspendTimeout, and cannot be woken until then
 )
 
-// PowerOf returns the power state in a node's state.
+// PowerOf returns the power state that is part of a node's state.
 func PowerOf(state string) Power { return readState(state).power }
 
-// A meaning is what one word of a node's state means. If a state has several words, the worst counts.
+// A `meaning` is what one word of a node's state means. If a state has several words, the worst meaning counts.
 type meaning struct {
 	use          Use
 	holds        bool  // a job holds the node, or is still leaving it
 	silent       bool  // NOT_RESPONDING
 	unregistered bool  // slurmctld has restarted and has no report from the node yet, so a missing answer means nothing
-	dead         bool  // everything that ran there is lost
-	power        Power // its power state
+	dead         bool  // everything that ran on the node is lost
+	power        Power // the node's power state
 }
 
-// states has the words of `scontrol show node` before the first +, without marks. Releases before 21.08 print
-// some words as states (MAINT, REBOOT, RESERVED) that later releases print as flags.
+// states lists the words that `scontrol show node` prints before the first +, without marks. Releases before 21.08
+// print some words as states (MAINT, REBOOT, RESERVED) that later releases print as flags.
 var states = map[string]meaning{
 	"IDLE":       {},
 	"ALLOCATED":  {holds: true},
@@ -61,7 +61,7 @@ var states = map[string]meaning{
 	"PERFCTRS":   {use: Later},
 	"REBOOT":     {use: Later},
 
-	// Slurm prints these words if the state has only this flag and an unknown base state.
+	// Slurm prints one of these words if the state has only this flag and an unknown base state.
 	"REBOOT_ISSUED":  {use: Later, holds: true},
 	"CANCEL_REBOOT":  {use: Later, holds: true},
 	"CLOUD":          {use: Later, holds: true},
@@ -77,7 +77,7 @@ var states = map[string]meaning{
 	"UNDRAIN":        {use: Later, holds: true},
 }
 
-// flags has the words after a +.
+// flags lists the words after a +.
 var flags = map[string]meaning{
 	"CLOUD":            {},
 	"DYNAMIC_NORM":     {},
@@ -108,7 +108,7 @@ var flags = map[string]meaning{
 	"POWER_DRAIN":      {power: FallingAsleep},
 }
 
-// marks has the signs after a word, as sinfo and releases before 21.08 print them.
+// marks lists the signs after a word, as sinfo and releases before 21.08 print them.
 var marks = map[rune]meaning{
 	'*': {silent: true},
 	'~': {power: Asleep},
@@ -119,21 +119,21 @@ var marks = map[rune]meaning{
 	'@': {use: Later},  // reboot requested
 	'^': {use: Later},  // reboot issued
 	'-': {},            // planned by backfill
-	'+': {holds: true}, // ALLOCATED+: a job is completing there
+	'+': {holds: true}, // ALLOCATED+: a job on the node is completing
 }
 
 // nodeState is a parsed node state.
 type nodeState struct {
 	meaning
 	asleep  bool     // the node does not answer because it is powered down or booting
-	unknown []string // words of a later release or a site's own build
+	unknown []string // words of a later release, or of a site's own build of Slurm
 }
 
 // lost reports whether the node is down, or does not answer although it should.
 func (s nodeState) lost() bool { return s.dead || s.silent && !s.unregistered && !s.asleep }
 
-// readState parses a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. An unknown word makes the node unusable for now:
-// a later Slurm may mean anything by such a word, and an idle node does less harm than a lost job.
+// readState parses a state such as IDLE+PLANNED, MIXED or DOWN*+DRAIN. An unknown word makes the node unusable for
+// now. In a later Slurm the word may mean anything, and an idle node does less harm than a lost job.
 func readState(s string) nodeState {
 	base, rest, _ := strings.Cut(s, "+")
 	var n nodeState

@@ -8,9 +8,9 @@ import (
 	"accordion/adapter"
 )
 
-// printedStates has what each release can print as a node's state: the words of `scontrol show node` before the first
-// +, each with every mark, and the flags (slurm_protocol_defs.c: node_state_string, node_state_base_string,
-// node_state_flags; 20.11: slurm_sprint_node_table).
+// printedStates lists what each release can print as a node's state: the words of `scontrol show node` before the
+// first +, each with every mark, and the flags. The sources are node_state_string, node_state_base_string and
+// node_state_flags in slurm_protocol_defs.c, and for 20.11 slurm_sprint_node_table.
 var printedStates = []struct {
 	release             string
 	bases, marks, flags string
@@ -50,7 +50,8 @@ func TestWhatAStateMeansForJobs(t *testing.T) {
 		"IDLE+CLOUD+POWERED_DOWN": Now, "IDLE+NOT_RESPONDING+POWERING_UP": Now, "IDLE*+POWERED_DOWN": Now, "IDLE+CLOUD+POWERING_DOWN": Now,
 		"UNKNOWN": Later, "UNKNOWN*": Later, "IDLE+NOT_RESPONDING": Later, "IDLE*": Later, "IDLE+REBOOT_ISSUED": Later, "MIXED+REBOOT_REQUESTED": Later, "IDLE+BLOCKED": Later, "IDLE%": Later, "IDLE+PERFCTRS": Later, "REBOOT^": Later,
 		"IDLE+DRAIN": Away, "MIXED+DRAIN": Away, "DRAINED": Away, "DOWN": Away, "DOWN*+DRAIN": Away, "IDLE+FAIL": Away, "FUTURE": Away, "IDLE+INVALID_REG+DRAIN": Away, "IDLE+INVALID_REG": Away, "IDLE+EXTERNAL": Away, "INVAL": Away,
-		// https://github.com/aws/aws-parallelcluster-node/pull/350: what 20.11 and 21.08 print of the same nodes
+		// https://github.com/aws/aws-parallelcluster-node/pull/350: 20.11 and 21.08 print these states for the same
+		// nodes
 		"DOWN*+CLOUD+POWER": Away, "DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING": Away, "MIXED#+CLOUD": Now, "MIXED+CLOUD+NOT_RESPONDING+POWERING_UP": Now, "MIXED+CLOUD+POWER": Now,
 		// https://github.com/aws/aws-parallelcluster-node/pull/402
 		"IDLE+CLOUD+POWER_DOWN+POWERED_DOWN": Now, "DOWN+CLOUD+POWER_DOWN+POWERED_DOWN+NOT_RESPONDING": Away,

@@ -24,8 +24,8 @@ func PoolNodes(in Inventory, pool []string) (map[string]bool, error) {
 	return nodes, nil
 }
 
-// Partition returns the first partition of the job that is in the pool (a job may name several), or nil if there
-// is none.
+// Partition returns the first of the job's partitions that is in the pool, or nil if none is. A job may name
+// several partitions.
 func (in Inventory) Partition(names string, pool []string) *Partition {
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(in.Partitions, func(p Partition) bool { return p.Name == name })
@@ -37,8 +37,8 @@ func (in Inventory) Partition(names string, pool []string) *Partition {
 }
 
 // ClosedReason returns why Slurm does not start the job in its partition, whatever nodes are free. It returns "" if
-// Slurm may start the job. A partition in DRAIN still starts jobs that wait, but accepts no allocation by which a
-// job grows.
+// Slurm may start the job. A partition in state DRAIN still starts waiting jobs, but accepts no allocation by which
+// a job grows.
 func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	p := in.Partition(r.Partition, pool)
 	if p == nil {
@@ -51,7 +51,7 @@ func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	return fmt.Sprintf("partition %s is in state %s: %s", p.Name, p.State, what)
 }
 
-// Least returns a node with the least CPUs and memory of the given nodes.
+// Least returns the node with the least CPUs and memory among the given nodes.
 func (in Inventory) Least(nodes []string) Node {
 	var least Node
 	for _, n := range in.Nodes {
@@ -71,8 +71,8 @@ func (in Inventory) wholeNodes(pool []string) bool {
 	return !slices.ContainsFunc(in.Partitions, func(p Partition) bool { return slices.Contains(pool, p.Name) && !p.Sharing().WholeNodes() })
 }
 
-// Unreserved returns a usable node of the kind that is in no reservation other than the sidecar's own for waiting
-// jobs. It returns "" if there is none.
+// Unreserved returns a usable node of the kind that is in no reservation, or only in the sidecar's reservations for
+// waiting jobs. It returns "" if there is no such node.
 func (in *Inventory) Unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.Reservations {
@@ -91,8 +91,8 @@ func (in *Inventory) Unreserved(kind string) string {
 	return ""
 }
 
-// CandidateNodes returns the nodes that the job holds. For a job without nodes it returns the nodes of the pool that
-// the job may get.
+// CandidateNodes returns the nodes that the job holds. If the job has no nodes, it returns the nodes of the pool
+// that the job may get.
 func (in Inventory) CandidateNodes(r *Record, pool []string) []string {
 	if len(r.Nodes) > 0 {
 		return r.Nodes

@@ -66,8 +66,8 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 	}
 }
 
-// found/26: since 23.11 plain -c N is cpu=N in tres-per-task, which is not a generic resource. Reported in public as
-// SLURM_TRES_PER_TASK=cpu:N:
+// Since 23.11 the option -c N appears as cpu=N in tres-per-task. This is not a generic resource. A public
+// report has it as SLURM_TRES_PER_TASK=cpu:N:
 //
 //	https://github.com/scalableminds/webknossos-libs/issues/1483
 func TestOnlyGenericResourcesAreGenericResources(t *testing.T) {

@@ -11,17 +11,18 @@ import (
 // A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence: the current or the next one.
 // slurmctld replaces that occurrence by the following one when it checks for reservations that have ended
 // (_advance_resv_time in reservation.c), perhaps some seconds late. slurmctld adds days or hours to the local time
-// of day. For flags of weekdays it uses the weekday of the second in which it does that.
+// of day. If the flag depends on the weekday, slurmctld uses the weekday of the second in which it replaces the
+// occurrence.
 
-// repeats are the flags of repeating reservations, in the order in which slurmctld looks for them. Older releases
+// repeats lists the flags of repeating reservations, in the order in which slurmctld looks for them. Older releases
 // accept several of them in one reservation.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
-// floatFlag marks a reservation that always begins the same time after now, so that no longer job starts on its
-// nodes.
+// floatFlag marks a reservation whose start is always a fixed time in the future. Longer jobs therefore never start
+// on its nodes.
 const floatFlag = "TIME_FLOAT"
 
-// repeatOf returns the flag by which a reservation repeats, from the flags that scontrol prints. It returns ""
+// repeatOf returns the flag by which a reservation repeats. `flags` is as scontrol prints it. repeatOf returns ""
 // if the reservation does not repeat. A floating reservation counts as repeating.
 func repeatOf(flags string) string {
 	for _, repeat := range append(repeats, floatFlag) {
@@ -34,17 +35,18 @@ func repeatOf(flags string) string {
 	return ""
 }
 
-// The numbers of occurrences that are computed after the printed one. slurmctld checks the next seven days for
-// conflicts of two reservations, so these numbers cover at least seven days, and more where that is cheap.
+// How many occurrences after the printed one are computed. slurmctld checks the next seven days for conflicts
+// between two reservations, so these numbers cover at least seven days. They cover more if that is cheap.
 const (
 	hoursAhead = 7 * 24
-	daysAhead  = 28 // also of weekly ones
+	daysAhead  = 28 // also of weekly reservations
 )
 
-// occurrences returns the occurrences after the one from start to end, as slurmctld in that time zone computes them.
+// occurrences returns the occurrences after the one from `start` to `end`, as slurmctld computes them in the time
+// zone.
 //
-// An hour that the clock repeats or skips is ambiguous: slurmctld's result then depends on what it computed before.
-// Such an occurrence lasts from the earliest to the latest possible time.
+// An hour that the clock repeats or skips is ambiguous, because slurmctld's result then depends on its earlier
+// results. Such an occurrence lasts from the earliest to the latest possible time.
 func occurrences(start, end core.Time, repeat string, zone *time.Location) []adapter.Span {
 	count := daysAhead
 	switch repeat {
@@ -64,9 +66,9 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 	return all
 }
 
-// advance returns the earliest and the latest instant at which the local clock shows the time of day of t, the given
-// days and hours later. If the clock skips that time, the result is the one of mktime, which uses the UTC offset
-// from before the skip.
+// advance returns the earliest and the latest instant at which the local clock shows t's time of day, `days` and
+// `hours` later. If the clock skips that time, the result is that of mktime, which uses the UTC offset from before
+// the skip.
 func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -89,7 +91,8 @@ func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	return earliest, latest
 }
 
-// stride returns by how many days and hours a reservation moves if its occurrence ends on that day of the week.
+// stride returns by how many days and hours a reservation moves if its occurrence ends on the given day of the
+// week.
 func stride(repeat string, day time.Weekday) (days, hours int) {
 	switch repeat {
 	case "HOURLY":

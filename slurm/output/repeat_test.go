@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// at returns the second at which a clock in the zone shows the text. The text has a UTC offset if the clock shows
-// that time twice.
+// at returns the second at which a clock in the zone shows the time in `text`. If the clock shows that time twice,
+// the text has a UTC offset.
 func at(t testing.TB, zone *time.Location, text string) core.Time {
 	t.Helper()
 	if when, err := time.Parse("2006-01-02 15:04 -0700", text); err == nil {
@@ -35,9 +35,9 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// The expected times were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05,
-// 24.11, 26.05: _advance_time). Where the result depends on earlier results (in a repeated hour), the span
-// covers both possible results.
+// The expected times were computed with localtime_r and mktime of glibc 2.36, as slurmctld does (22.05, 24.11,
+// 26.05: _advance_time). In a repeated hour the result depends on earlier results, and the span covers both
+// possible results.
 func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	for _, c := range []struct {
 		name, repeat, zone, start, end string
@@ -67,14 +67,15 @@ func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 		{"the weekday is the zone's", "WEEKDAY", "Asia/Tokyo", "2026-12-04 08:00", "2026-12-04 10:00", []string{"2026-12-07 08:00", "2026-12-07 10:00"}},
 		// "Creating a reservation" in https://slurm.schedmd.com/reservations.html: starttime=noon duration=60 flags=daily
 		{"at noon each day", "DAILY", "America/Denver", "2026-10-31 12:00", "2026-10-31 13:00", []string{"2026-11-01 12:00", "2026-11-01 13:00"}},
-		// Reservation bi_fox_dgx of https://www.rc.virginia.edu (Rivanna): each day for a whole day, so that it never
-		// ends.
+		// Reservation bi_fox_dgx of https://www.rc.virginia.edu (Rivanna). It repeats each day and lasts a whole
+		// day, so it never ends.
 		{"each day for a day", "DAILY", "America/New_York", "2022-06-01 08:37", "2022-06-02 08:37", []string{"2022-06-02 08:37", "2022-06-03 08:37", "2022-06-03 08:37", "2022-06-04 08:37"}},
-		// From a guide for a GPU cluster: StartTime=2026-07-08T09:00:00 Duration=48:00:00 Flags=WEEKDAY. Wednesday to
-		// Friday is followed by Saturday to Monday, Sunday to Tuesday and Monday to Wednesday.
+		// From a guide for a GPU cluster: StartTime=2026-07-08T09:00:00 Duration=48:00:00 Flags=WEEKDAY. The first
+		// occurrence is from Wednesday to Friday. The next ones are Saturday to Monday, Sunday to Tuesday, and
+		// Monday to Wednesday.
 		{"longer than a day on weekdays", "WEEKDAY", "UTC", "2026-07-08 09:00", "2026-07-10 09:00",
 			[]string{"2026-07-11 09:00", "2026-07-13 09:00", "2026-07-12 09:00", "2026-07-14 09:00", "2026-07-13 09:00", "2026-07-15 09:00"}},
-		// From a guide for training: starttime=2024-01-10T14:00:00 duration=240 flags=weekly
+		// From a guide for training: starttime=2024-01-10T14:00:00 duration=240 flags=weekly.
 		{"four hours on Wednesdays", "WEEKLY", "Asia/Taipei", "2024-01-10 14:00", "2024-01-10 18:00", []string{"2024-01-17 14:00", "2024-01-17 18:00"}},
 		{"longer than its period", "HOURLY", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", []string{"2026-12-02 09:00", "2026-12-02 11:00"}},
 		{"once", "", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", nil},
@@ -91,7 +92,7 @@ func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	}
 }
 
-// byMinutes computes the occurrences minute by minute: it moves on until the clock shows the time of day.
+// byMinutes computes the occurrences minute by minute. It advances until the clock shows the time of day.
 func byMinutes(start, end core.Time, repeat string, z *time.Location, count int) (all []adapter.Span) {
 	shows := func(s core.Time, want time.Time) bool {
 		t := time.Unix(s, 0).In(z)

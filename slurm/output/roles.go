@@ -10,12 +10,13 @@ import (
 	"accordion/core"
 )
 
-// A Role is what a job is for another job.
+// A Role is what a job does for another job.
 type Role int
 
-// Role returns what the job was made for, or Ordinary if only the job's name says so. A job is really the sidecar's
-// if it was allocated in one of the sidecar's reservations, which only the owner's jobs can use, or if it has a mark,
-// which only root can write. Any user's job can be in the reservation Park, so Park proves nothing.
+// Role returns the role for which the job was made. It returns Ordinary if only the job's name indicates another
+// role, because any user can choose such a name. There are two proofs that the sidecar made a job. The first is
+// that the job was allocated in one of the sidecar's reservations, which only the owner's jobs can use. The second
+// is a mark, which only root can write. Any user's job can be in the reservation Park, so Park proves nothing.
 func (r *Record) Role() Role {
 	lent := strings.HasPrefix(r.Reservation, adapter.Prefix) && !r.Parked()
 	if r.Parent() == 0 || !lent && CompanionOf(r.Mark).ID == 0 {
@@ -27,13 +28,15 @@ func (r *Record) Role() Role {
 	return Expander
 }
 
-// Parent returns the job for which this one was made according to its name, or 0 if the name has another form.
+// Parent returns the job for which this job was made according to its name. It returns 0 if the name has another
+// form.
 func (r *Record) Parent() core.JobID {
 	parent, _ := AllocatedFor(r.Name)
 	return parent
 }
 
-// expands returns the parent's id if the job is one of the sidecar's allocations for another job, and otherwise 0.
+// expands returns the parent's id if the job is one of the sidecar's allocations for another job. Otherwise it
+// returns 0.
 func expands(r *Record) core.JobID {
 	if r.Role() == Ordinary {
 		return 0
@@ -41,9 +44,9 @@ func expands(r *Record) core.JobID {
 	return r.Parent()
 }
 
-// AllocatedFor parses the name of an allocation that was made for the growth of a job. `parent` is that job, or 0 if
-// the name has another form. `stays` tells whether the allocation stays for the job's whole life, as a companion, or
-// will be merged into the job. Any user may choose such a name.
+// AllocatedFor parses the name of an allocation that was made for the growth of a job. `parent` is that job, or 0
+// if the name has another form. `stays` is true if the allocation is a companion, which stays for the job's whole
+// life, and false if it will be merged into the job. Any user may choose such a name.
 func AllocatedFor(name string) (parent core.JobID, stays bool) {
 	for _, prefix := range []string{GrowPrefix, OverPrefix, WithPrefix} {
 		if id, ok := strings.CutPrefix(name, prefix); ok {
@@ -55,16 +58,15 @@ func AllocatedFor(name string) (parent core.JobID, stays bool) {
 	return 0, false
 }
 
-// Prefixes of the names of allocations made for a job. The job's id follows the prefix. The name has the job's
-// id because Slurm drops the dependency between the two once it is satisfied.
+// These are the prefixes of the names of allocations made for a job. The job's id follows the prefix. It is in the
+// name because Slurm drops the dependency between the two jobs once it is satisfied.
 const (
 	GrowPrefix = adapter.Prefix + "grow-" // an expander on free nodes
-	OverPrefix = adapter.Prefix + "over-" // an expander over nodes that another job holds as well
+	OverPrefix = adapter.Prefix + "over-" // an expander that includes nodes of another job
 	WithPrefix = adapter.Prefix + "with-" // a companion
 )
 
-// companionMark begins the AdminComment of a companion. The job that the companion belongs to follows as
-// ID@SUBMITTED.
+// companionMark begins the AdminComment of a companion. The parent's key follows as ID@SUBMITTED.
 const companionMark = adapter.Prefix + "with="
 
 // MarkCompanion returns the mark of a companion of the job.
@@ -72,7 +74,7 @@ func MarkCompanion(of adapter.Key) string {
 	return fmt.Sprintf("%s%d@%d", companionMark, of.ID, of.Submitted)
 }
 
-// CompanionOf returns the job in a companion's mark, or the zero Key for every other mark.
+// CompanionOf returns the job named in a companion's mark, or the zero Key for every other mark.
 func CompanionOf(mark string) adapter.Key {
 	text, ok := strings.CutPrefix(mark, companionMark)
 	id, submitted, both := strings.Cut(text, "@")
@@ -90,14 +92,14 @@ func (r *Record) Joins(job adapter.Key) bool {
 }
 
 // Park is the reservation in the far future in which managed jobs wait. The reservation has one node, on which no
-// waiting job can start before the reservation begins. It stays when no job waits.
+// waiting job can start before the reservation begins. The reservation stays when no job waits.
 const Park = adapter.Prefix + "park"
 
-// Lease is the reservation without nodes that records which sidecar may act.
+// Lease is the reservation without nodes that records which sidecar may manage the cluster.
 const Lease = adapter.Prefix + "lease"
 
-// Left is the reservation without nodes that a sidecar leaves behind when it stops cleanly. Until it ends, the
-// sidecar's reservations on nodes stay.
+// Left is the reservation without nodes that a sidecar creates when it stops cleanly. The sidecar's reservations on
+// nodes stay until Left ends.
 const Left = adapter.Prefix + "left"
 
 // Gate is the reservation in the far future in which rigid jobs wait for the sidecar, in a partition with manage =
@@ -110,12 +112,12 @@ const (
 // Parked reports whether the job waits in a reservation in the far future.
 func (r *Record) Parked() bool { return r.Reservation == Park || r.Gated() }
 
-// Gated reports whether the job is a rigid one that waits at the gate.
+// Gated reports whether the job is a rigid job that waits at the gate.
 func (r *Record) Gated() bool { return r.Reservation == Gate }
 
-// LetInBySidecar reports whether the sidecar decides when this job without a request may start. The job waits at the
-// gate, or has passed it in a partition with manage = "all". Slurm alone decides about array tasks, heterogeneous
-// jobs, jobs of several partitions or in another reservation, and root's jobs.
+// LetInBySidecar reports whether the sidecar decides when this job without a request may start. Such a job waits at
+// the gate, or has passed the gate in a partition with manage = "all". Slurm alone decides about array tasks,
+// heterogeneous jobs, jobs with several partitions, jobs in another reservation, and root's jobs.
 func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 	if r.State != adapter.Pending || r.Array != 0 || r.Unfit != "" || adapter.RequestOf(&r.Job) != "" || r.Role() != Ordinary || r.UID == 0 {
 		return false
@@ -123,18 +125,18 @@ func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 	return r.Gated() || all && !r.Held && r.Reservation == "" && slices.Contains(pool, r.Partition)
 }
 
-// IsWaitingReservation reports whether the reservation only holds jobs that wait: no job ever runs in it.
+// IsWaitingReservation reports whether jobs only wait in the reservation and never run in it.
 func IsWaitingReservation(reservation string) bool { return reservation == Park || reservation == Gate }
 
-// Stopped reports whether the job is held by its owner or by root, so that it does not start, parked or not.
+// Stopped reports whether the job does not start because its owner or root holds it. The job may be parked or not.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
 
-// heldBy returns who holds a pending managed job, or "" if only the sidecar or Slurm itself does. A job that is
-// parked, or that the sidecar has released, is not held in Slurm's sense. Before it is parked, the plug-in holds it.
-// A requeued job is held by the user who requeued it.
+// heldBy returns who holds a pending managed job. It returns "" if only the sidecar or Slurm itself holds it. A job
+// that is parked, or that the sidecar has released, is not held in Slurm's sense. Before a job is parked, the
+// plug-in holds it. A requeued job is held by the user who requeued it.
 func (r *Record) heldBy() string {
 	switch why := strings.ReplaceAll(r.Why, "_", " "); {
-	case r.Mark == "", adapter.Delegated(&r.Job): // the launcher's parts of applications are submitted held, and the sidecar clears their holds at their start
+	case r.Mark == "", adapter.Delegated(&r.Job): // the launcher submits parts of applications held, and the sidecar clears these holds when the parts start
 	case why == "job requeued in held state":
 		return heldByEither
 	case !strings.HasPrefix(r.Reservation, adapter.Prefix):
@@ -151,9 +153,9 @@ const (
 	heldByEither   = "its owner or an operator"
 )
 
-// The roles.
+// The roles of a job.
 const (
 	Ordinary  Role = iota
 	Expander       // will be merged into its parent
-	Companion      // stays for its parent's life, never merged
+	Companion      // stays for its parent's life, and is never merged
 )

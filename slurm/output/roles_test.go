@@ -17,7 +17,7 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 		{WithPrefix + "7", "", companionMark + "7@1795000000", Companion},
 		{GrowPrefix + "7", "", "", Ordinary},
 		{GrowPrefix + "7", "maintenance", "", Ordinary},
-		{GrowPrefix + "7", Park, "", Ordinary}, // any user's jobs may wait in Park, so its name proves nothing
+		{GrowPrefix + "7", Park, "", Ordinary}, // any user's jobs may wait in Park, so this reservation proves nothing
 		{WithPrefix + "7", Park, "", Ordinary},
 		{WithPrefix + "7", "", adapter.MarkPrefix + "ep=1x1h", Ordinary},
 		{"x\n" + GrowPrefix + "7", "accordion-7-1", "", Ordinary},
@@ -75,7 +75,7 @@ func TestWhoHoldsAWaitingJobThatIsOurs(t *testing.T) {
 		{"JobHeldUser", "", "", ""},                   // on a site without the plug-in the owner holds the job
 		{"BadConstraints", Park, "accordion:ep=1x1s", ""},
 		{"launch failed requeued held", "", "accordion:ep=1x1s", ""},
-		{"job requeued in held state", "", "accordion:ep=1x1s", "its owner or an operator"}, // squeue
+		{"job requeued in held state", "", "accordion:ep=1x1s", "its owner or an operator"}, // as squeue prints it
 		{"job_requeued_in_held_state", Park, "accordion:ep=1x1s", "its owner or an operator"},
 	} {
 		r := Record{}

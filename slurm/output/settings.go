@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// A Configuration has the settings that slurmctld uses, as `scontrol show config` prints them.
+// A Configuration holds the settings that slurmctld uses, as `scontrol show config` prints them.
 type Configuration map[string]string
 
 // ParseConfiguration parses lines of the form "Key = value".
@@ -26,8 +26,8 @@ func ParseConfiguration(out string) (Configuration, error) {
 	return c, nil
 }
 
-// Release returns the release as year and month, 2205 for 22.05, and its patch level; or zeros if SLURM_VERSION
-// cannot be parsed.
+// Release returns the release as year and month, such as 2205 for 22.05, and its patch level. It returns zeros if
+// SLURM_VERSION cannot be parsed.
 func (c Configuration) Release() (release, patch int) {
 	parts := strings.SplitN(c["SLURM_VERSION"], ".", 3)
 	if len(parts) < 2 {
@@ -45,8 +45,8 @@ func (c Configuration) Release() (release, patch int) {
 	return year*100 + month, patch
 }
 
-// Number parses a setting that begins with a number, such as "30 sec". `ok` is false if it does not, as for
-// UNLIMITED.
+// Number parses a setting that begins with a number, such as "30 sec". `ok` is false for a setting that does not,
+// such as UNLIMITED.
 func (c Configuration) Number(key string) (n int64, ok bool) {
 	word, _, _ := strings.Cut(c[key], " ")
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -59,17 +59,17 @@ func (c Configuration) NeedsDatabase() bool {
 	return (release > 2108 || release == 2108 && patch >= 8) && release < 2411
 }
 
-// Recounts reports whether a shrink by NodeList= alone also changes what the job asked for (23.11.5 and later).
-// slurmctld then writes the accounting row of the new size with the start of the job, and sacct and sreport count its
-// nodes from there. With NodeList= and NumNodes= together it does not. On older releases only both options together
-// have this effect.
+// Recounts reports whether a shrink by NodeList= alone also changes the size in the job's request (23.11.5 and
+// later). slurmctld then writes the accounting row of the new size with the start of the job. sacct and sreport
+// therefore count the new nodes from the job's start. With both NodeList= and NumNodes= this does not happen. On
+// older releases it is the other way round: only both options together have this effect.
 func (c Configuration) Recounts() bool {
 	release, patch := c.Release()
 	return release > 2311 || release == 2311 && patch >= 5
 }
 
-// NeverResizes returns why no resize is safe on this cluster, whether slurmdbd runs or not. It returns "" if resizes
-// are safe.
+// NeverResizes returns why no resize is safe on this cluster, even if slurmdbd runs. It returns "" if resizes are
+// safe.
 func (c Configuration) NeverResizes() string {
 	if c.NeedsDatabase() && c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)", c["SLURM_VERSION"], c["AccountingStorageType"])
@@ -89,9 +89,9 @@ func (c Configuration) CoreBinding() string {
 	return ""
 }
 
-// BackfillWait returns how long a job that could start may wait until slurmctld's backfill scheduler reaches it, in
-// seconds: the pause between two passes (bf_interval), and half the default pause for the pass itself. A pause
-// shorter than the default is not relied on, because passes over a long queue take longer.
+// BackfillWait returns how many seconds a job that could start may wait until slurmctld's backfill scheduler
+// reaches it. It is the sum of the pause between two passes (bf_interval), and half the default pause for the pass
+// itself. A pause shorter than the default counts as the default, because passes over a long queue take longer.
 func (c Configuration) BackfillWait() core.Time {
 	const usual = 30
 	pause := core.Time(usual)
@@ -105,11 +105,11 @@ func (c Configuration) BackfillWait() core.Time {
 	return pause + usual/2
 }
 
-// Grace returns how long a job may hold its nodes past its time limit, in seconds: the sum of slurmctld's check
-// interval, OverTimeLimit (a partition's own if set) and KillWait. It returns core.Forever if limits are not
-// enforced.
+// Grace returns for how many seconds after its time limit a job may hold its nodes. It is the sum of slurmctld's
+// check interval, OverTimeLimit (the partition's own if set) and KillWait. It returns core.Forever if limits are
+// not enforced.
 func (c Configuration) Grace(partitions []Partition) core.Time {
-	over, ok := c.Number("OverTimeLimit") // minutes
+	over, ok := c.Number("OverTimeLimit") // in minutes
 	if !ok && c["OverTimeLimit"] != "" {
 		return core.Forever
 	}
@@ -120,14 +120,14 @@ func (c Configuration) Grace(partitions []Partition) core.Time {
 			return core.Forever
 		case err == nil:
 			longest = max(longest, own)
-		default: // NONE means that the cluster's setting counts
+		default: // NONE means that the cluster's setting applies
 			longest = max(longest, over)
 		}
 	}
 	if len(partitions) == 0 {
 		longest = over
 	}
-	wait, _ := c.Number("KillWait") // seconds
+	wait, _ := c.Number("KillWait") // in seconds
 	return sweep + longest*60 + wait
 }
 
@@ -136,7 +136,7 @@ const sweep = 30
 
 // Identity returns a name of the cluster that is the same on every host.
 func (c Configuration) Identity() string {
-	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // the host's address follows in brackets
+	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // the host's address follows in parentheses
 	return c["ClusterName"] + "-" + host + "-" + c["SlurmctldPort"]
 }
 
@@ -154,9 +154,9 @@ func (c Configuration) Booted() core.Time {
 	return second
 }
 
-// pluginKey is the key with which a Configuration records that slurmctld runs Accordion's job_submit.lua, or a
-// site's script that calls it. Without the key the script counts as the site's own. No setting of Slurm has
-// this name.
+// pluginKey is the key under which a Configuration records that slurmctld runs Accordion's job_submit.lua, or a
+// site's script that calls it. Without the key the script counts as the site's own. No setting of Slurm has this
+// name.
 const pluginKey = "(job_submit.lua)"
 
 // NotePlugin records that slurmctld runs our job_submit.lua.

@@ -12,8 +12,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// This file builds the sidecar's snapshot from what Slurm printed: it folds companions and unfinished merges into
-// their jobs, selects the pool, and puts pending jobs in rank order.
+// This file builds the sidecar's snapshot from Slurm's output. It folds companions and unfinished merges into their
+// jobs, selects the pool, and puts pending jobs in rank order.
 
 // Snapshot returns the snapshot of the pool.
 func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, error) {
@@ -89,8 +89,8 @@ func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	return all
 }
 
-// ofPool returns the jobs that hold nodes of the pool, without their other nodes, and the pending jobs that may get
-// nodes of the pool.
+// ofPool returns the running jobs that hold nodes of the pool, without their other nodes. It also returns the
+// pending jobs that may get nodes of the pool.
 func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
 	kept := make([]Record, 0, len(jobs))
 	for i := range jobs {
@@ -116,10 +116,11 @@ func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record 
 	return kept
 }
 
-// ranked returns the snapshot's jobs: pending ones in rank order, then the others in Slurm's order.
+// ranked returns the snapshot's jobs: first the pending jobs in rank order, then the others in Slurm's order.
 //
-// Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0 and thus
-// no rank of its own. It follows the last job that was submitted before it, so that it overtakes no earlier job.
+// Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0, and
+// therefore no rank of its own. It follows the last job that was submitted before it, so that it does not overtake
+// an earlier job.
 func ranked(jobs []Record) []adapter.Job {
 	var waiting, held, others []*Record
 	for i := range jobs {
@@ -137,8 +138,8 @@ func ranked(jobs []Record) []adapter.Job {
 	})
 	slices.SortStableFunc(held, compareRank)
 
-	// earliest[i] is the first submitted job of waiting[i:] that could start. A held job that was submitted
-	// before earliest[i] comes before waiting[i].
+	// earliest[i] is the first submitted job of waiting[i:] that could start. A held job that was submitted before
+	// earliest[i] comes before waiting[i].
 	result := make([]adapter.Job, 0, len(jobs))
 	earliest := make([]*Record, len(waiting)+1)
 	for i := len(waiting) - 1; i >= 0; i-- {
@@ -162,24 +163,25 @@ func ranked(jobs []Record) []adapter.Job {
 	return result
 }
 
-// compareRank orders jobs of one priority as Slurm does: by submission, then by id (for tasks the array's id), then
-// by task number, then by job id.
+// compareRank orders jobs of equal priority as Slurm does: by submission, then by id, then by task number, then by
+// job id. The id of a task is its array's id.
 func compareRank(a, b *Record) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.number(), b.number()), cmp.Compare(a.taskNumber(), b.taskNumber()), cmp.Compare(a.ID, b.ID))
 }
 
-// MaxTasks is the maximum number of pending tasks of one array in a snapshot, so that an array of a million tasks
-// does not slow down the sidecar. Slurm's own backfill scheduler looks at the first 20 (bf_max_job_array_resv).
+// MaxTasks is the maximum number of pending tasks of one array in a snapshot. It prevents an array of a million
+// tasks from slowing down the sidecar. Slurm's own backfill scheduler looks at the first 20 tasks
+// (bf_max_job_array_resv).
 const MaxTasks = 256
 
-// TaskShift is the bit at which an array task's number starts in its id in the snapshot; Slurm's ids have 32 bits.
-// Slurm gives a task a job id only when it starts. Until then the task's id in the snapshot combines the array's id
-// and the task's position among the pending tasks, counted from 0. So each id is unique. The first task's id is the
-// array's.
+// TaskShift is the bit at which an array task's number starts in its id in the snapshot. Slurm's ids have 32 bits,
+// and Slurm gives a task a job id only when it starts. Until then the task's id in the snapshot combines the
+// array's id and the task's position among the pending tasks, counted from 0. So each id is unique. The first
+// task's id is the array's.
 const TaskShift = 32
 
-// appendTasks appends a pending job, and each pending task of an array as a job of its own. Tasks beyond the array's
-// throttle (%2) are blocked: they start only when other tasks end.
+// appendTasks appends a pending job. For an array it appends each pending task as a job. Tasks beyond the array's
+// throttle (%2) are blocked, because they can start only when other tasks end.
 func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	if r.Elements == "" {
 		return append(jobs, r.Job)
@@ -196,8 +198,8 @@ func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	return jobs
 }
 
-// FoldCompanions adds the nodes of companions to their jobs, and leaves the companions out. A companion whose job
-// does not run stays in the list as an expander of that job, because the sidecar must end it.
+// FoldCompanions adds the nodes of companions to their jobs, and leaves the companions out. If a companion's job
+// does not run, the companion stays in the list as an expander of that job, because the sidecar must end it.
 func FoldCompanions(jobs []Record) []Record {
 	at := map[adapter.Key]int{} // running jobs
 	for i := range jobs {
@@ -234,7 +236,7 @@ func FoldCompanions(jobs []Record) []Record {
 	return kept
 }
 
-// AddCompanions adds the nodes of companions to those of their job.
+// AddCompanions adds the nodes of companions to the nodes of their job.
 func AddCompanions(r *Record, companions []adapter.Part) {
 	if len(companions) == 0 {
 		return
@@ -246,8 +248,8 @@ func AddCompanions(r *Record, companions []adapter.Part) {
 	}
 }
 
-// WithoutHalfMerges removes from running jobs the nodes that an expander also holds. Such nodes came with the first
-// of two merges, and the second merge is still missing.
+// WithoutHalfMerges removes from running jobs the nodes that an expander also holds. Such nodes were added by the
+// first of two merges, and the second merge has not happened yet.
 func WithoutHalfMerges(jobs []Record) []Record {
 	halves := map[core.JobID][]string{} // the nodes of expanders, by parent
 	for i := range jobs {
@@ -267,7 +269,7 @@ func WithoutHalfMerges(jobs []Record) []Record {
 	return jobs
 }
 
-// NodesWithCompanions returns the nodes of a job, then those of its companions.
+// NodesWithCompanions returns the nodes of a job, followed by the nodes of its companions.
 func NodesWithCompanions(r *Record, joined []*Record) []string {
 	all := slices.Clone(r.Nodes)
 	for _, c := range joined {

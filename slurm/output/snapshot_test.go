@@ -23,7 +23,7 @@ func TestTheSnapshotHasOnlyNodesOfThePool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main has only these nodes; shared still has all
+	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // partition main has only these nodes; partition shared still has all
 	in.Partitions = append(in.Partitions, Partition{Name: "far", Nodes: []string{"n7"}})
 	for i := range jobs {
 		jobs[i].Account = fmt.Sprint("account-", jobs[i].ID)
@@ -114,7 +114,7 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 				case a.Held && b.Held:
 					before = earlier(a, b)
 				default:
-					before = !a.Held && !a.Blocked && earlier(a, b) // both jobs can start, so the one submitted first is first
+					before = !a.Held && !a.Blocked && earlier(a, b) // both jobs can start, so the job that was submitted first comes first
 				}
 				if before && place[a.ID] > place[b.ID] {
 					t.Fatalf("job %d must precede job %d in %v", a.ID, b.ID, place)
@@ -124,7 +124,8 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	})
 }
 
-// BenchmarkParse parses one cycle of a large site: 2,000 pending and 500 running jobs on 1,000 nodes. Bound: 25 ms.
+// BenchmarkParse parses one cycle of a large site: 2,000 pending and 500 running jobs on 1,000 nodes. It should
+// take at most 25 ms.
 func BenchmarkParse(b *testing.B) {
 	jobs, cluster := largeSite()
 	b.SetBytes(int64(len(jobs) + len(cluster)))
@@ -145,7 +146,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// largeSite returns what squeue and scontrol print for that site.
+// largeSite returns the output of squeue and scontrol for the site of BenchmarkParse.
 func largeSite() (jobs, cluster string) {
 	var q, c strings.Builder
 	const free = "WORD(null)WORDsolver-runWORDep=4x1h,8x2h and a remarkWORDacctWORD(null)WORDlogin1WORDN/AWORDN/AWORDN/AWORD\n"

@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// fields are the squeue fields (-O names, in order) that no user can choose freely. The last one, the reason, is
-// Slurm's text and may contain a |.
+// fields lists the squeue fields (-O names, in order) that no user can choose freely. The last field, the reason,
+// is Slurm's text and may contain a |.
 var fields = []string{
 	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "BatchFlag", "State", "UserName", "UserID", "GroupID", "Partition",
 	"QOS", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
@@ -16,7 +16,7 @@ var fields = []string{
 	"Deadline", "MinTime", "Reason",
 }
 
-// freeFields are the fields into which a user can write nearly anything. The secret word separates them.
+// freeFields lists the fields into which a user can write nearly anything. The secret word separates them.
 var freeFields = []string{
 	"admin_comment", "Name", "Comment", "Account", "Feature", "AllocNodes", "tres-per-node", "tres-per-job", "tres-per-task",
 }
@@ -25,9 +25,8 @@ var freeFields = []string{
 //
 //	field|field|…|field WORD mark WORD name WORD comment WORD … WORD newline
 //
-// A user may write anything into a name or comment, even a line end and a whole forged record, but does not know
-// WORD. It is a random word, new for every call, and squeue gets it through its environment, which other users
-// cannot read.
+// WORD is a random word, new for every call. squeue gets it through its environment, which other users cannot read. A
+// user may write anything into a name or comment, even a line break and a whole forged record, but does not know WORD.
 func SqueueFormat(word string) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -44,9 +43,10 @@ func SqueueFormat(word string) string {
 	return b.String()
 }
 
-// ParseSqueue parses what squeue printed with SqueueFormat(word). A field of a job that cannot be parsed is missing,
-// and the record's Unreadable has the reason. A list of another form is an error. Records have their own copies of
-// texts, so that a record that is kept for a job's life does not keep the megabytes of its list in memory.
+// ParseSqueue parses the output of squeue with SqueueFormat(word). If a field of a job cannot be parsed, it is
+// missing, and the record's Unreadable has the reason. If the list has another form, ParseSqueue returns an error.
+// Records have their own copies of texts. So a record that is kept for a job's life does not keep the megabytes of
+// its list in memory.
 func ParseSqueue(out, word string) ([]Record, error) {
 	if word == "" {
 		return nil, fmt.Errorf("squeue: no word to separate the fields")
@@ -77,14 +77,15 @@ func ParseSqueue(out, word string) ([]Record, error) {
 // usualRow is the approximate minimum length of a job's row, in bytes.
 const usualRow = 400
 
-// An interner keeps one copy of each text in a list, because most texts occur in many records. No copy keeps the
-// list in memory.
+// An interner keeps one copy of each text in a list, because most texts occur in many records. The copies do not
+// keep the list in memory.
 type interner struct {
 	nodes map[string][]string // by host list
 	texts map[string]string
 }
 
-// intern returns a copy of the text that does not keep the list in memory; "" if Slurm prints that there is none.
+// intern returns a copy of the text that does not keep the list in memory. It returns "" if Slurm prints that there
+// is no value.
 func (s *interner) intern(value string) string {
 	if null(value) {
 		return ""
@@ -97,7 +98,7 @@ func (s *interner) intern(value string) string {
 	return mine
 }
 
-// parseRecord parses the plain fields and copies the free ones.
+// parseRecord parses the plain fields and copies the free fields.
 func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	f := plainFields{rest: parts[0]}
 	e := Reader{}
@@ -116,7 +117,7 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	r.Submitted = e.Instant("SubmitTime", f.next())
 	r.Priority, r.Nice = e.Number("PriorityLong", f.next()), e.Signed("Nice", f.next())
 	r.Reservation, r.DependsOn = seen.intern(f.next()), seen.intern(f.next())
-	if host := f.next(); script { // squeue prints the submitting host for a job without a script
+	if host := f.next(); script { // for a job without a script, squeue prints the submitting host
 		r.BatchHost = seen.intern(host)
 	}
 	if list := Text(f.next()); list != "" {
@@ -134,7 +135,7 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	}
 	r.Mark, r.Name, r.Comment = seen.intern(parts[1]), seen.intern(parts[2]), seen.intern(strings.TrimRight(parts[3], " "))
 	r.Account, r.Features = seen.intern(parts[4]), seen.intern(parts[5])
-	r.Upfront = !strings.ContainsAny(parts[6], " =") // the submitting host is not forged
+	r.Upfront = !strings.ContainsAny(parts[6], " =") // the name of the submitting host is not forged
 	if r.Mark != "" {
 		r.TRESPerNode, r.TRESPerJob, r.TRESPerTask = seen.intern(parts[7]), seen.intern(parts[8]), seen.intern(parts[9])
 	}
@@ -151,10 +152,10 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	return r, nil
 }
 
-// plainFields takes the plain fields one by one.
+// plainFields returns the plain fields one by one.
 type plainFields struct {
 	rest string
-	bad  bool // a field was missing
+	bad  bool // a field is missing
 }
 
 func (p *plainFields) next() string {
@@ -163,5 +164,5 @@ func (p *plainFields) next() string {
 	return field
 }
 
-// last returns the rest.
+// last returns the rest of the text.
 func (p *plainFields) last() string { return p.rest }

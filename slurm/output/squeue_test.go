@@ -80,7 +80,7 @@ func TestSqueueIsReadAsSlurmPrintsIt(t *testing.T) {
 	}
 }
 
-// Whatever texts the owner of a job writes, the list has the same jobs, and only those texts differ.
+// Whatever texts the owner of a job writes, the list has the same jobs. Only those texts differ.
 func TestAUserCannotForgeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

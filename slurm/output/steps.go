@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// Programs parses what `scontrol --oneliner show step JOB` prints. The batch script and Slurm's own steps do not
+// Programs parses the output of `scontrol --oneliner show step JOB`. The batch script and Slurm's own steps do not
 // count as programs. A line that cannot be parsed is skipped.
 func Programs(text string, job core.JobID) (p adapter.Programs) {
 	for line := range strings.Lines(text) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// stepsAfterARestart is what scontrol of 22.05 prints some seconds after a restart of slurmctld.
+// stepsAfterARestart is the output of 22.05's scontrol some seconds after a restart of slurmctld.
 const stepsAfterARestart = `StepId=2.extern UserId=40400 StartTime=1795882347 TimeLimit=UNLIMITED State=RUNNING Partition=main NodeList=n[1-2] Nodes=2 CPUs=0 Tasks=2 Name=extern Network=(null)
 StepId=2.batch UserId=40400 StartTime=1795882347 TimeLimit=UNLIMITED State=RUNNING Partition=main NodeList=n1 Nodes=1 CPUs=0 Tasks=1 Name=batch Network=(null)
 StepId=2.0 UserId=40400 StartTime=1795882348 TimeLimit=UNLIMITED State=RUNNING Partition=main NodeList=n1 Nodes=1 CPUs=1 Tasks=1 Name=a State=PENDING Network=(null)

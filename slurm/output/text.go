@@ -12,10 +12,10 @@ import (
 
 // This file parses single words of Slurm's output: times, states, KEY=VALUE lines. Package number parses the numbers.
 
-// null reports whether s is one of Slurm's words for a missing value.
+// null reports whether s is one of Slurm's texts for a missing value.
 func null(s string) bool { return s == "" || s == "(null)" || s == "N/A" || s == "n/a" }
 
-// Text returns the value of a field, or "" if Slurm's text means that there is none.
+// Text returns the value of a field, or "" if Slurm's text means that the value is missing.
 func Text(s string) string {
 	if null(s) {
 		return ""
@@ -23,8 +23,8 @@ func Text(s string) string {
 	return s
 }
 
-// count parses a number of nodes, tasks or CPUs. It returns 0 if none is set. Of a range or list, such as 3-5 or
-// 2,4,8-16:4, it returns the first number.
+// count parses a number of nodes, tasks or CPUs. It returns 0 if no number is set. For a range or list, such as 3-5
+// or 2,4,8-16:4, it returns the first number.
 func count(text string) (int, error) {
 	low, _ := number.RangeEnds(text)
 	n, err := number.Count(low)
@@ -34,14 +34,14 @@ func count(text string) (int, error) {
 	return int(max(n, 0)), err
 }
 
-// megabytes parses an amount of memory. It returns MB, and 0 if none is set.
+// megabytes parses an amount of memory, and returns MB. It returns 0 if no amount is set.
 func megabytes(text string) (int64, error) {
 	n, err := number.Memory(text)
 	return max(n, 0), err
 }
 
-// instant parses a time that SLURM_TIME_FORMAT=%s printed. It returns 0 for words that mean no time, such as "None"
-// and "Unknown".
+// instant parses a time that was printed with SLURM_TIME_FORMAT=%s. It returns 0 for texts that mean no time, such
+// as "None" and "Unknown".
 func instant(s string) (core.Time, error) {
 	switch s {
 	case "", "(null)", "N/A", "n/a", "Unknown", "None", "NONE":
@@ -54,8 +54,8 @@ func instant(s string) (core.Time, error) {
 	return t, nil
 }
 
-// Minutes formats a time limit in seconds as scontrol takes it. Slurm counts whole minutes: the limit is rounded up,
-// and is at least 1.
+// Minutes formats a time limit in seconds as scontrol expects it. Slurm counts whole minutes, so the limit is
+// rounded up and is at least 1.
 func Minutes(t core.Time) string {
 	if t >= core.Forever/2 {
 		return "UNLIMITED"
@@ -63,8 +63,9 @@ func Minutes(t core.Time) string {
 	return strconv.FormatInt(max(1, (t+59)/60), 10)
 }
 
-// Field returns the value of key=… in a line of scontrol -o: the text up to the next blank. If the key occurs twice,
-// its first occurrence counts. Field is safe only for keys that precede all texts that users can write.
+// Field returns the value of a key in a line of `scontrol -o`: the text between key= and the next blank. If the key
+// occurs twice, its first occurrence counts. Field is safe only for keys that precede all texts that users can
+// write.
 func Field(line, key string) string {
 	at := 0
 	if !strings.HasPrefix(line, key+"=") {

@@ -16,17 +16,17 @@ import (
 	"accordion/slurm/output"
 )
 
-// allocateNow makes the allocation immediately or not at all. After an error nothing of it is left. The
+// allocateNow makes the allocation immediately or not at all. After an error it leaves nothing behind. The
 // allocation belongs to the job's owner from the beginning, so that the owner's limits, account and QOS apply.
 //
 // Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in another
-// one (`Immediate execution impossible, insufficient priority`). That can last seconds. This allocation therefore has
-// the highest priority. If root allocates in the name of the owner, root sets that priority. If the owner allocates,
-// job_submit.lua does.
+// reservation (`Immediate execution impossible, insufficient priority`). That can last seconds. Therefore this
+// allocation has the highest priority. If root allocates as the owner, root sets that priority. If the owner
+// allocates, job_submit.lua sets it.
 //
 // salloc itself would wait until the nodes are ready, which takes seconds after the allocation. So allocateNow ends
-// it before that. If allocations wait for Slurm's next scheduling pass (defer), the owner must run salloc. The
-// reason is that only the owner can query whether the job was granted: a salloc of root cannot, and cancels the job.
+// salloc before that. If allocations wait for Slurm's next scheduling pass (defer), the owner must run salloc,
+// because only the owner can query whether the job was granted. A salloc of root cannot, and cancels the job.
 func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
 	if site.Release < growth.OwnerAllocates && !site.Deferred {
@@ -77,13 +77,13 @@ func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	return nil
 }
 
-// notFree lists the refusals that mean that nodes are not free at the moment, or not for this allocation.
+// notFree lists the refusals that mean that nodes are not free at the moment, or are not free for this allocation.
 var notFree = []client.Refusal{
 	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.PartitionUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
 	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
 }
 
-// notAllocated turns salloc's refusal into an error of the adapter.
+// notAllocated converts salloc's refusal into an error of the adapter.
 func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
 	if why := refusalMeaning(err, s.shut(ctx, a.Parent)); why != nil {
 		return fmt.Errorf("%w (%w)", why, err)
@@ -103,9 +103,9 @@ func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err err
 	return err
 }
 
-// refusalMeaning returns ErrBusy, ErrReserved or ErrShut for a refusal of nodes; and nil for another one.
-// When a partition does not suit the job at the moment, Slurm's message does not tell whether the partition
-// is down. The function `shut` determines that.
+// refusalMeaning returns ErrBusy, ErrReserved or ErrShut for a refusal of nodes, and nil for any other refusal. If
+// a partition does not suit the job at the moment, Slurm's message does not show whether the partition is down.
+// `shut` reports whether it is.
 func refusalMeaning(err error, shut bool) error {
 	switch {
 	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown), shut && client.Refused(err, client.PartitionUnfit):
@@ -118,17 +118,18 @@ func refusalMeaning(err error, shut bool) error {
 	return nil
 }
 
-// shut reports whether the job's partition, as last read, takes no new allocations.
+// shut reports whether the job's partition, as last read, accepts no new allocations.
 func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	in, err := s.Ground(ctx)
 	return err == nil && in.ClosedReason(job, s.Pool, true) != ""
 }
 
-// preemptionWait is how long allocate waits for preempted jobs to end. At the first refusal Slurm begins to end these
-// jobs.
+// preemptionWait is how long allocate waits for preempted jobs to end. Slurm begins to end them when it first
+// refuses the allocation.
 const preemptionWait = 10 * time.Second
 
-// allocate makes the allocation immediately or not at all, except that it waits for jobs that Slurm preempts.
+// allocate makes the allocation immediately or not at all. The only exception is that it waits for jobs that Slurm
+// preempts.
 func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	r, err := s.allocateNow(ctx, site, a)
 	if !s.Yields(a.Nodes) {

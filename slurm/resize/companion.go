@@ -17,10 +17,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// A companion is a separate job that extends another one and is never merged into it. The sidecar treats a companion
-// as part of that job. The companion's mark is in its AdminComment, which only root can write.
+// A companion is a separate job that extends another job and is never merged into it. The sidecar treats a
+// companion as part of that job. The companion's mark is in its AdminComment, which only root can write.
 
-// pendingCompanions returns the allocations of one growth of a job that are not its companions yet.
+// pendingCompanions returns the allocations that were made for one growth of a job but are not its companions yet.
 func (s *Resizer) pendingCompanions(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
 	jobs, err := s.Jobs.List(ctx)
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *Resizer) cancelPending(ctx context.Context, parent *output.Record, rese
 	return err
 }
 
-// joinAll makes an allocation, and those made with it, companions of the job. It may be repeated.
+// joinAll makes an allocation a companion of the job, together with the other allocations of the same growth. It
+// may be repeated.
 func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	with, err := s.pendingCompanions(ctx, job.ID, e.Reservation)
 	if err != nil {
@@ -60,9 +61,10 @@ func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record
 	return s.join(ctx, job, e)
 }
 
-// join makes an allocation a companion of the job. It sets a trigger by which Slurm ends the companion with the job,
-// even if the sidecar is dead. It writes the mark. It removes the companion from its reservation, because Slurm would
-// end the companion with the reservation. It may be repeated. TendCompanions completes a join that was interrupted.
+// join makes an allocation a companion of the job, in three actions. It sets a trigger by which Slurm ends the
+// companion with the job, even if the sidecar is dead. It writes the mark. It removes the companion from its
+// reservation, because Slurm would end the companion with the reservation. join may be repeated. TendCompanions
+// completes a join that was interrupted.
 func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return err
@@ -83,8 +85,8 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 			return err
 		}
 	}
-	// A list that was read since the allocation shows the allocation without the mark, and would not run squeue
-	// again soon. So squeue runs here, and from now on every list shows the mark.
+	// A list that was read after the allocation shows the allocation without the mark, and the next list would not
+	// run squeue soon. So squeue runs here, and from now on every list shows the mark.
 	marked, err := s.Jobs.FindVerified(ctx, e.Key)
 	if err == nil && !marked.Joins(job) {
 		err = fmt.Errorf("job %d: Slurm reported success, but it does not have the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
@@ -93,7 +95,7 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 }
 
 // triggersFrom is the first release on which triggers are safe. On 20.11, slurmctld does not start again after the
-// job of a trigger has ended ("Incomplete trigger data checkpoint file"). There, while the sidecar is dead, only
+// job of a trigger has ended ("Incomplete trigger data checkpoint file"). So if the sidecar is dead on 20.11, only
 // the companion's own time limit ends the companion.
 const triggersFrom = 2205
 
@@ -126,7 +128,7 @@ func (s *Resizer) endCompanionWith(ctx context.Context, job, companion adapter.K
 	return nil
 }
 
-// slurmUser returns the account under which slurmctld runs, configured as slurm(64030).
+// slurmUser returns the account under which slurmctld runs. The configuration has it in the form slurm(64030).
 func slurmUser(c output.Configuration) (*client.User, error) {
 	_, number, _ := strings.Cut(strings.TrimSuffix(c["SlurmUser"], ")"), "(")
 	uid, err := strconv.ParseUint(number, 10, 32)
@@ -165,8 +167,8 @@ func (s *Resizer) Together(ctx context.Context, job adapter.Key) (*output.Record
 	return r, joined, nil
 }
 
-// CancelCompanion ends a companion and all its steps immediately. scancel of the companion alone would let the steps
-// run for KillWait.
+// CancelCompanion ends a companion and all its steps immediately. If only the companion were cancelled, its steps
+// would run for another KillWait.
 func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
 	if err != nil && !cluster.Over(err) && !cluster.Stepless(err) {
@@ -180,16 +182,17 @@ func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 		}
 	}
 	if len(steps) > 0 {
-		// This call fails if steps end meanwhile. Cancel ends the other steps.
+		// This call fails if steps end meanwhile. Then Cancel ends the remaining steps.
 		_, _ = s.Run.Run(ctx, client.Call{Program: "scancel", Args: append([]string{"--signal=KILL"}, steps...)})
 	}
 	return s.Cancel(ctx, job)
 }
 
 // TendCompanions completes companions that a dead sidecar left unfinished. It extends their time limits to that of
-// their job, which an operator may have raised, and suspends and resumes companions with their job.
+// their job, which an operator may have raised. It suspends and resumes companions together with their job.
 //
-// A failure is retried at the next reading, because a problem with one companion must not stop the whole reading.
+// After a failure the next reading tries again, because a problem with one companion must not stop the whole
+// reading.
 func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 	parents := map[adapter.Key]*output.Record{}
 	for i := range jobs {

@@ -17,7 +17,7 @@ import (
 // mark returns the mark of job 46's companions.
 func (b *fixture) mark() string { return output.MarkCompanion(b.key(46)) }
 
-// companion adds a finished companion of job 46 on the nodes.
+// companion adds a companion of job 46 on the nodes, as it is after a growth.
 func (b *fixture) companion(id int, nodes ...string) {
 	b.slurm.Add(clienttest.Job{ID: id, Name: "accordion-with-46", Nodes: nodes, Mark: b.mark(), Limit: 60})
 }
@@ -101,7 +101,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 	})
 }
 
-// Where no allocation can be made smaller, the job may still release some nodes and keep others.
+// On a cluster where no allocation can be made smaller, the job may still release some nodes and keep others.
 func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) {
 	trapped := map[string]string{"AccountingStorageType": "accounting_storage/none"}
 	onSlurm(t, "22.05", trapped, func(b *fixture) {
@@ -122,7 +122,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		b.ok(b.Shrink(b.Context(), b.key(46), []string{"n1", "n2", "n3", "n5"}))
 		b.did("scancel --signal=KILL 48.4294967290 48.0 48.17", "scancel 48")
 	})
-	onSlurm(t, "22.05", trapped, func(b *fixture) { // one node is busy: the job gets none
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // one node is busy, so the job gets no nodes
 		b.slurm.Add(clienttest.Job{ID: 100, User: "bob", UID: 61302, Nodes: []string{"n5"}, Limit: 60})
 		b.slurm.Add(clienttest.Job{ID: 200, Name: "accordion-with-46", Nodes: []string{"n6"}, Reservation: "accordion-46-0"}) // a companion from an earlier growth
 		b.slurm.Add(clienttest.Job{ID: 201, Name: "accordion-with-45", Reservation: "accordion-46-1"})                        // a companion of another job
@@ -134,19 +134,19 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 			t.Errorf("%v, want the two that were made cancelled", all)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *fixture) { // the first one is refused: there is nothing to end
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // the first allocation is refused, so no allocation must be ended
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
 		b.slurm.Rule(clienttest.Rule{At: "show job$", Refuse: "slurm_load_jobs error: Unable to contact slurm controller\n"})
 		if _, err := b.expand("n3", "n4"); !errors.Is(err, adapter.ErrBusy) || strings.Contains(err.Error(), "Unable") {
 			t.Errorf("%v", err)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *fixture) { // not all of them can be made companions
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // not all allocations can be made companions
 		e, err := b.expand("n3", "n4")
 		b.ok(err)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 AdminComment", Refuse: "slurm_update error: Access/permission denied\n"})
 		b.says(b.Merge(b.Context(), b.key(46), e), "job 48: setting AdminComment")
-		if b.slurm.Job(47).Mark != "" { // this one is marked last, so if it has its mark, all have theirs
+		if b.slurm.Job(47).Mark != "" { // this companion is marked last, so if it has its mark, all companions have theirs
 			t.Error("the allocation that names the growth is marked before the others")
 		}
 	})
@@ -191,7 +191,7 @@ func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "^scancel --signal", Refuse: "scancel: error: Job/step already completing or completed\n"})
 		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
-		b.ok(b.CancelCompanion(b.Context(), b.key(47))) // a companion that has ended
+		b.ok(b.CancelCompanion(b.Context(), b.key(47))) // this companion has ended
 		b.slurm.Rule(clienttest.Rule{At: "show step 48", Times: 1, Refuse: "slurm_get_job_steps() error: Unable to contact slurm controller\n"})
 		b.companion(48, "n3")
 		b.slurm.Log()

@@ -1,7 +1,7 @@
 // Package resize grows and shrinks running jobs. It allocates nodes for a job, merges them into the job or keeps them
 // in a companion, and releases nodes.
 //
-// slurm/growth decides in which way a job grows. The caller, the sidecar, must make sure that the nodes are free and
+// Package slurm/growth decides in which way a job grows. The caller must make sure that the nodes are free and
 // reserved.
 //
 //	resizer.go    the Resizer

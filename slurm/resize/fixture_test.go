@@ -17,8 +17,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// A fixture is a Resizer on a Slurm in this process. alice's job 46 runs a script on n1 and n2 of main and started an
-// hour ago. The clock is synctest's.
+// A fixture is a Resizer on a Slurm that is simulated in this process. Job 46 of alice started an hour ago, and
+// runs a script on n1 and n2 of partition main. The clock is synctest's.
 type fixture struct {
 	*testing.T
 	*Resizer
@@ -90,7 +90,7 @@ func (b *fixture) expand(nodes ...string) (adapter.Key, error) {
 	return b.Expand(b.Context(), &adapter.Job{Key: b.key(46)}, nodes, "accordion-46-1")
 }
 
-// did fails the test unless the changing commands since the last call of did begin with the wanted texts.
+// did checks the changing commands since its last call, and fails the test unless they begin with the wanted texts.
 func (b *fixture) did(want ...string) {
 	b.Helper()
 	got := b.slurm.Log()

@@ -149,7 +149,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 			b.did(c.did...)
 		})
 	}
-	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not say that the partition is down
+	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm's answer does not show that the partition is down
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: failed + "Requested partition configuration not available now\n"})
 		_, err := b.expand("n3")
 		if !errors.Is(err, adapter.ErrBusy) {

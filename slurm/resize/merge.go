@@ -16,18 +16,18 @@ import (
 	"accordion/slurm/output"
 )
 
-// externStep is the number of the extern step (PrologFlags=Contain), in which Slurm puts processes that
+// externStep is the number of the extern step (PrologFlags=Contain). Slurm puts the processes into this step that
 // pam_slurm_adopt and X11 start on a job's nodes. All releases accept this number, but not all accept the name.
 const externStep = 4294967292
 
-// PollInterval is the pause between two checks of a change that Slurm makes within moments and does not report.
+// PollInterval is the pause between two checks of a change that Slurm makes soon and does not report.
 const PollInterval = 20 * time.Millisecond
 
-// merge moves one expander into its parent, in a second of its own. Slurm refuses the merge while the expander has a
-// step, for example the extern step, which Slurm itself starts on each node (PrologFlags=Contain). merge ends that
-// step first, which is possible only after the node's prolog. merge waits while the expander's nodes boot, because
-// after a merge Slurm would never wake these nodes. The same call ends the steps of the expanders in `next`, which
-// are merged afterwards.
+// merge moves one expander into its parent, in a second of its own. Slurm refuses the merge while the expander has
+// a step, for example the extern step, which Slurm itself starts on each node (PrologFlags=Contain). merge first
+// calls endSteps to end that step, which is possible only after the node's prolog. That call also ends the steps of
+// the expanders in `next`, which are merged afterwards. merge waits while the expander's nodes boot, because after
+// a merge Slurm would never wake these nodes.
 func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
 	for again, wait := (time.Time{}), firstRepeat; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
@@ -60,13 +60,13 @@ func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Re
 // hasSteps reports whether Slurm refused a merge because the expander has a step.
 func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 
-// firstRepeat is the pause after which merge tries again to end a step that still runs, because the step may not
-// have started on its node at the first try. The pause doubles each time, so that a step that never ends, as after a
-// kill of slurmctld, does not use up the client programs of a minute.
+// firstRepeat is the pause before merge tries again to end a step that still runs. The step may not have started on
+// its node at the first try. The pause doubles each time. So a step that never ends, as after a kill of slurmctld,
+// does not use up the client programs of a minute.
 const firstRepeat = 200 * time.Millisecond
 
-// endSteps ends the steps that Slurm itself starts on the nodes of expanders. It is no error if the first expander
-// has no step left.
+// endSteps ends the steps that Slurm itself starts on the nodes of expanders. It returns no error if the first
+// expander has no steps left.
 func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) error {
 	var steps []string
 	for _, e := range expanders {
@@ -89,8 +89,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// awaitEpilogs waits until the epilogs of merged expanders have ended on their nodes. Slurm runs an epilog there
-// as after every job, and an epilog may end all programs of the job's user.
+// awaitEpilogs waits until the epilogs of merged expanders have ended on their nodes. Slurm runs an epilog after a
+// merged expander as after every job, and an epilog may end all programs of the job's user.
 func (s *Resizer) awaitEpilogs(ctx context.Context, site growth.Site, nodes []string) error {
 	if !site.Epilogs {
 		return nil
@@ -118,9 +118,9 @@ func (s *Resizer) awaitCleanedUp(ctx context.Context, nodes []string) error {
 }
 
 // mergeOver merges two expanders. The first covers all nodes of the new size, and its merge gives the job the cores
-// of the new nodes. The second was allocated earlier and covers the new nodes alone. Its merge gives the job the
-// memory of these nodes. Until then the second expander keeps the new nodes from other jobs. After a failure between
-// the two merges, the first merge is undone.
+// of the new nodes. The second was allocated earlier and covers only the new nodes. Its merge gives the job the
+// memory of these nodes. Until then it keeps other jobs from the new nodes. If the second merge fails, the first
+// merge is undone.
 func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
 		if err := s.widenReservation(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
@@ -135,10 +135,10 @@ func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.
 			return err
 		}
 	}
-	// This merge comes after everything else, because programs may start as soon as it is done, even if the
-	// sidecar is killed then.
+	// This merge is the last action, because programs may start as soon as it is done, even if the sidecar is
+	// killed then.
 	if err := s.merge(ctx, t.Site, job, e); err != nil {
-		// Without the second merge the job would have the nodes, but hardly any memory on them.
+		// Without the second merge the job would have the nodes, but almost no memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))
 	}
 	return nil
@@ -156,11 +156,12 @@ func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.R
 	return nil
 }
 
-// announceJob makes slurmctld announce the job to the nodes of an expander. With PrologFlags=Alloc a node waits for a
-// message that a job begins there, and a merge sends no such message. After 20 s the node gives up, ends the job and
-// is drained (23.02 and later). A node that the job has released knows the job. So announceJob gives the job the
-// nodes for a second, and shrinks the job again while the expander keeps the nodes. In the second in which a job
-// releases a node, the node refuses new steps of that job. The next change of size comes after that second.
+// announceJob makes slurmctld announce the job to the nodes of an expander. With PrologFlags=Alloc a node waits for
+// a message that a job begins there, and a merge sends no such message. After 20 s the node gives up, ends the job
+// and is drained (23.02 and later). A node that was in the job once has received the message. So announceJob adds
+// the nodes to the job for a second, and then shrinks the job again. Meanwhile the expander keeps the nodes. In the
+// second in which a job releases a node, the node refuses new steps of that job. The next change of size comes
+// after that second.
 func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *outpu
 	return s.awaitCleanedUp(ctx, e.Nodes)
 }
 
-// Undo removes nodes from a job that the job has only by the first of two merges.
+// Undo removes nodes from a job that has them only because of the first of two merges.
 func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
@@ -185,8 +186,8 @@ func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) err
 	return s.keep(ctx, r, keep)
 }
 
-// widenReservation extends a reservation to nodes that a job of the reservation's user holds. The flag IGNORE_JOBS
-// must be set first, by an update of its own, because Slurm otherwise refuses nodes that a job holds.
+// widenReservation extends a reservation to nodes that a job of the reservation's user holds. Without the flag
+// IGNORE_JOBS Slurm refuses nodes that a job holds. The flag must be set before that, by a separate update.
 func (s *Resizer) widenReservation(ctx context.Context, reservation string, nodes []string) error {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)

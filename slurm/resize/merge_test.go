@@ -20,7 +20,7 @@ func (b *fixture) expander(change func(*clienttest.Job)) adapter.Key {
 		change(&j)
 	}
 	b.slurm.Add(j)
-	time.Sleep(2 * time.Second) // so that the second of the job's submission has ended
+	time.Sleep(2 * time.Second) // the second of the job's submission must have ended
 	return b.key(47)
 }
 
@@ -164,7 +164,7 @@ func TestAMergeEndsWhenEpilogsHaveLeftTheNodes(t *testing.T) {
 		onSlurm(t, "24.11", map[string]string{"Epilog": c.epilog}, func(b *fixture) {
 			b.expander(nil)
 			b.slurm.SetNode("n3", "ALLOCATED+COMPLETING")
-			b.slurm.SetNode("n5", "IDLE+COMPLETING") // another job's
+			b.slurm.SetNode("n5", "IDLE+COMPLETING") // a node of another job
 			begin := time.Now()
 			timer := time.AfterFunc(200*time.Millisecond, func() { b.slurm.SetNode("n3", "") })
 			defer timer.Stop()
@@ -202,14 +202,14 @@ func TestAGrowthByOverlapMergesTwice(t *testing.T) {
 			salloc+"over-46 --nodes=3 --nodelist=n[1-3] --mem=1 ", "scontrol update JobId=48 NumNodes=0", "scontrol update JobId=47 NumNodes=0")
 		b.holds(46, "n1", "n2", "n3")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // after a kill between the merges only the second one is made
+	onSlurm(t, "24.11", nil, func(b *fixture) { // after a kill between the two merges, only the second merge is made
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.Nodes = []string{"n1", "n2", "n3"} })
 		b.ok(b.merge47())
 		b.did("scontrol update JobId=47 NumNodes=0")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // the steps of both are ended in one call
+	onSlurm(t, "24.11", nil, func(b *fixture) { // one call ends the steps of both expanders
 		b.overlaps()
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", After: func() { b.slurm.Change(48, func(j *clienttest.Job) { j.Steps = []string{"4294967292"} }) }})
@@ -221,7 +221,7 @@ func TestAGrowthByOverlapMergesTwice(t *testing.T) {
 }
 
 func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *fixture) { // no second allocation
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the second allocation fails
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
@@ -231,7 +231,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 		b.did(widenFlags, widenNodes)
 		b.holds(46, "n1", "n2")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // the first merge
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the first merge fails
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 NumNodes=0", Refuse: "slurm_update error: Access/permission denied\n"})
@@ -239,7 +239,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 		b.did(widenFlags, widenNodes, salloc+"over-46", "scancel 48")
 		b.holds(46, "n1", "n2")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // the second merge
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the second merge fails
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=47 NumNodes=0", Refuse: "slurm_update error: Access/permission denied\n"})
@@ -300,7 +300,7 @@ func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 	})
 }
 
-// A merge takes slurmctld 0.3 s on 22.05. Most of that time is after the second that slurmctld records for the
+// On 22.05 a merge takes slurmctld 0.3 s. Most of that time is after the second that slurmctld records for the
 // change.
 func TestTheSecondOfALateAnswerIsSlurms(t *testing.T) {
 	for _, c := range []struct {

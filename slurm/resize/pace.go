@@ -14,8 +14,8 @@ import (
 
 // slurmdbd has one row for each job and second. After two changes of size within one second, slurmdbd writes the
 // second change into the row of the first, and treats that row as ended. Until the job ends, sacct then shows
-// RESIZING with no elapsed time. If the job holds nodes over a full hour meanwhile, that time is missing in sreport
-// forever. Therefore all changes of size go through Resizer.resize.
+// RESIZING with no elapsed time. If the job meanwhile holds nodes when a full hour passes, sreport never counts
+// that time. Therefore all changes of size go through Resizer.resize.
 
 // A pacer records the second in which each job's size last changed, because Slurm's own records may lack it.
 type pacer struct {
@@ -23,7 +23,7 @@ type pacer struct {
 	last map[adapter.Key]core.Time // Unix seconds; entries of past seconds are removed
 }
 
-// await waits until the second has ended in which the job's size last changed. It also waits for the end of the
+// await waits until the second in which the job's size last changed has ended. It also waits for the end of the
 // second in which the job was submitted, because the job's first accounting row has that second.
 func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	p.mu.Lock()
@@ -33,7 +33,7 @@ func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	if wait <= 0 {
 		return nil
 	}
-	// If this host's clock is far behind Slurm's, the wait is limited, so that the job can still grow.
+	// This host's clock may be far behind Slurm's. The wait is limited, so that the job can still grow.
 	if err := Pause(ctx, min(wait, time.Second+clockLag)); err != nil {
 		return fmt.Errorf("waiting for the second after job %d's last change of size: %w", r.ID, err)
 	}
@@ -59,8 +59,9 @@ func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.last[job] = at
 }
 
-// resize changes the size of a job in a second without another change. It makes one update, of the job or of the
-// expander that is merged into the job. If `unless` returns true for the error, nothing was changed.
+// resize changes the size of a job in a second in which its size does not change otherwise. It makes one update, of
+// the job or of the expander that is merged into the job. If `unless` returns true for the error, nothing was
+// changed.
 func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
 	if err := s.pace.await(ctx, job); err != nil {
 		return err
@@ -74,9 +75,9 @@ func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter
 	return err
 }
 
-// changedAt returns the second of a change that was requested and answered in the given seconds. If the two
-// seconds differ, the second in Slurm's own record of the job counts, if it has one: a merge takes slurmctld 0.3
-// s on 22.05, most of it after the second that slurmctld records.
+// changedAt returns the second of a change that was requested in the second `asked` and answered in the second
+// `answered`. If these differ, the second in Slurm's own record of the job counts, if the record has one. On 22.05
+// a merge takes slurmctld 0.3 s, most of it after the second that slurmctld records.
 func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
 	if asked == answered {
 		return answered
@@ -89,8 +90,8 @@ func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answere
 
 // keep shrinks a job to the given nodes.
 //
-// Whether NumNodes= is needed, so that slurmdbd does not count the new size from the start of the job, depends on the
-// release: see output.Configuration.Recounts.
+// Some releases need NumNodes= so that slurmdbd does not count the new size from the start of the job (see
+// output.Configuration.Recounts).
 func (s *Resizer) keep(ctx context.Context, r *output.Record, nodes []string) error {
 	c, err := s.Recent(ctx)
 	if err != nil {

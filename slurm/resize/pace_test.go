@@ -22,7 +22,7 @@ func job(submitted, resized int64) *output.Record {
 
 func TestNoTwoChangesOfSizeOfAJobAreInOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(300 * time.Millisecond) // so that the test does not begin at the beginning of a second
+		time.Sleep(300 * time.Millisecond) // the test must not begin at the beginning of a second
 		var p pacer
 		now := time.Now().Unix()
 		another := job(now-100, 0)
@@ -30,7 +30,7 @@ func TestNoTwoChangesOfSizeOfAJobAreInOneSecond(t *testing.T) {
 		for _, test := range []struct {
 			name string
 			r    *output.Record
-			want time.Duration // the time that await waits
+			want time.Duration // how long await waits
 		}{
 			{"the first change", job(now-100, 0), 0},
 			{"a second one, 0.3 s into the second", job(now-100, 0), 700*time.Millisecond + clockLag},
@@ -75,7 +75,8 @@ func TestThePacerForgetsOldChanges(t *testing.T) {
 	}
 }
 
-// A merge, a shrink, another merge and its undoing follow each other without a pause, as in a growth that fails.
+// A merge, a shrink, another merge and its undoing follow each other without a pause, as they do when a growth
+// fails.
 func TestMergesAndShrinksOfAJobHaveSecondsOfTheirOwn(t *testing.T) {
 	for release, shrink := range map[string]string{"20.11": "NodeList=n1", "24.11": "NodeList=n1 NumNodes=1"} {
 		onSlurm(t, release, nil, func(b *fixture) {

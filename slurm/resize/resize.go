@@ -13,9 +13,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// Expand allocates the nodes for the running job, immediately or not at all, in the name of the job's owner. The
-// nodes become the job's only in Merge, either by a merge or with a companion (growth.Terms). Expand does not queue
-// the allocation, because a queued one would come seconds late, and a restart of slurmctld would make it useless.
+// Expand allocates the nodes for the running job, immediately or not at all, as the job's owner. The nodes become
+// the job's only in Merge, which merges them or makes them a companion (growth.Terms). Expand does not queue the
+// allocation, because a queued allocation would come seconds late, and a restart of slurmctld would make it
+// useless.
 func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -25,7 +26,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	if parent.Suspended { // Slurm's own message would only be that the expander's dependency is wrong
+	if parent.Suspended { // Slurm's own message would only say that the expander's dependency is wrong
 		return adapter.Key{}, fmt.Errorf("%s: %w: it is suspended, and grows when it is resumed", doing, adapter.ErrFrozen)
 	}
 	t, err := s.Terms(ctx, parent, parent.Nodes)
@@ -55,7 +56,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 }
 
 // drainedNode returns an error that names a drained node of the job, if there is one. A growth by overlap needs a
-// second allocation of all nodes of the job, and Slurm makes none on a drained node.
+// second allocation on all nodes of the job, and Slurm makes no allocation on a drained node.
 func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	in, err := s.Ground(ctx)
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// Merge makes the nodes of an expander the job's, and checks that the job has them.
+// Merge moves the nodes of an expander into the job, and checks that the job has them.
 func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	doing := fmt.Sprintf("merging %d into job %d", expander.ID, job.ID)
 	e, err := s.Jobs.Find(ctx, expander)
@@ -87,8 +88,8 @@ func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	return nil
 }
 
-// Shrink reduces a running job to the nodes in `keep`, and checks the result. The node that runs the script must
-// be one of these, because Slurm cannot remove that node. Programs on the other nodes are ended.
+// Shrink reduces a running job to the nodes in `keep`, and checks the result. `keep` must include the node that
+// runs the script, because Slurm cannot remove that node. Programs on the removed nodes are ended.
 func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	r, joined, err := s.Together(ctx, job)
@@ -118,8 +119,8 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	return nil
 }
 
-// shrinkPart reduces one allocation, of the job or a companion, to the nodes to keep. It ends a companion that keeps
-// no node.
+// shrinkPart reduces one allocation, of the job or a companion, to the nodes in `keep`. It ends a companion that
+// keeps no node.
 func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []string) error {
 	switch {
 	case hostlist.Same(keep, r.Nodes):
@@ -133,15 +134,15 @@ func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []strin
 	return s.keep(ctx, r, keep)
 }
 
-// mergeAll moves an expander's nodes into its parent, by one merge or by the two of an overlap. It may be repeated.
-// Slurm accepts a merge into a finished job, and then no job holds the nodes until Slurm is reconfigured. Therefore
-// the parent must run just before the merge. If the parent ends at the same moment, mergeAll frees the nodes (see
-// System.Mend).
+// mergeAll moves an expander's nodes into its parent, by one merge or by the two merges of an overlap. It may be
+// repeated. Slurm accepts a merge into a finished job, but then no job holds the nodes until Slurm is reconfigured.
+// Therefore the parent must run just before the merge. If the parent ends at the same moment, mergeAll frees the
+// nodes (see System.Mend).
 func (s *Resizer) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if err := s.Trapped(ctx); err != nil {
 		return err
 	}
-	merged := e.State == adapter.Done && e.Why == "COMPLETED" // a canceled one is CANCELLED
+	merged := e.State == adapter.Done && e.Why == "COMPLETED" // the state of a canceled expander is CANCELLED
 	before, err := s.Jobs.Running(ctx, job)
 	switch {
 	case merged && errors.Is(err, adapter.ErrGone):

@@ -9,8 +9,8 @@ import (
 // A Resizer grows and shrinks running jobs. Its methods may be called from several goroutines.
 type Resizer struct {
 	*cluster.Cluster
-	Lost    func(ctx context.Context, nodes []string) error // frees nodes that Slurm may have lost; nodes is nil for the whole pool
-	Limited func()                                          // is called when a limit of the site has kept a job from growing
+	Lost    func(ctx context.Context, nodes []string) error // frees nodes that Slurm may have lost; if nodes is nil, those of the whole pool
+	Limited func()                                          // called when a limit of the site has prevented a job from growing
 
 	pace pacer
 }

@@ -17,7 +17,7 @@ import (
 	"accordion/traces/input"
 )
 
-// BookedColumns are the columns that ReadBooked parses, in order, for jobs and steps.
+// BookedColumns lists the columns that ReadBooked parses, in order, for jobs and steps.
 const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,AllocCPUS,NNodes,Suspended,NodeList,JobName"
 
 // A bookedRow is a row of BookedColumns.
@@ -31,9 +31,9 @@ type bookedRow struct {
 
 var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
 
-// ReadBooked parses the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and joins the rows of
-// each job. A running job holds its nodes until now. The separator may be any text. A text that users cannot guess
-// prevents that a job's name forges rows. A row that cannot be parsed is counted and left out.
+// ReadBooked parses the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and joins the rows
+// of each job. A running job holds its nodes until `now`. The separator may be any text. If users cannot guess it,
+// the name of a job cannot forge rows. A row that cannot be parsed is counted and left out.
 func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Accounting, error) {
 	books := &adapter.Accounting{Grain: 1}
 	rows, steps, err := readRows(in, separator, books)
@@ -47,7 +47,7 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Account
 	return books, nil
 }
 
-// ReadSteps parses rows of steps like ReadBooked, and records which steps occur twice.
+// ReadSteps parses rows of steps as ReadBooked does, and records which steps occur twice.
 func ReadSteps(in io.Reader, separator string, books *adapter.Accounting) error {
 	_, steps, err := readRows(in, separator, books)
 	if err != nil {
@@ -102,7 +102,7 @@ func bookAll(books *adapter.Accounting, rows []bookedRow, now core.Time) error {
 	return nil
 }
 
-// noteTwice records which steps of the jobs occur twice.
+// noteTwice records in each job which of its steps occur twice.
 func noteTwice(books *adapter.Accounting, steps []bookedRow) {
 	twice := twiceOf(steps)
 	for i := range books.Jobs {
@@ -137,7 +137,7 @@ func parseBooked(text, separator string) (r bookedRow, err error) {
 	return r, nil
 }
 
-// sumsOf returns the sums that the accounting itself gives for each job.
+// sumsOf returns the sums that the accounting itself has for each job.
 func sumsOf(rows []bookedRow, now core.Time) (map[adapter.Key]Sum, error) {
 	text := strings.Builder{}
 	text.WriteString(strings.ReplaceAll(BookedColumns, ",", "|") + "\n")
@@ -198,15 +198,15 @@ func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
 	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
-	byHand := b.Expands == 0 && last.state == "COMPLETED" // the owner merged this job by hand into another job, whose row may be too old to be in the text
+	byHand := b.Expands == 0 && last.state == "COMPLETED" // the owner has merged this job into another job by hand; the row of that job may be too old to be in the text
 	if (b.Merged || byHand) && b.Open && len(last.nodes) == 0 {
 		b.Open, b.Dangling = false, true
 	}
 	return b
 }
 
-// ReadHours parses `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used` for one
-// resource. It returns what each user used, summed over accounts.
+// ReadHours parses the output of `sreport --noheader --parsable2 cluster UserUtilizationByAccount
+// format=login,used` for one resource. It returns how much each user used, summed over accounts.
 func ReadHours(in io.Reader) (map[string]float64, error) {
 	all := map[string]float64{}
 	lines := bufio.NewScanner(in)

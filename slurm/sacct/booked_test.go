@@ -8,12 +8,12 @@ import (
 	"accordion/adapter"
 )
 
-// separated joins rows, with the separator between their fields.
+// separated joins rows. It writes `separator` between their fields.
 func separated(separator string, rows ...string) string {
 	return strings.ReplaceAll(strings.Join(rows, "\n")+"\n", "|", separator)
 }
 
-// textOf returns the books as text, one line for each job.
+// textOf formats the accounting as text, one line for each job.
 func textOf(books *adapter.Accounting) string {
 	var b strings.Builder
 	for _, j := range books.Jobs {

@@ -12,16 +12,16 @@ import (
 	"accordion/traces/input"
 )
 
-// Columns are the columns that Workload needs of a job. The name is last because it may contain the separator.
+// Columns lists the columns of a job that Workload needs. The name is last because it may contain the separator.
 const Columns = wanted + ",JobName"
 
 const wanted = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,TotalCPU,User,Account,QOS,Partition"
 
-// Command prints the accounting for Workload, which skips rows of steps. NNodes gives the processors with which a
-// resized job of Slurm 20.11 began.
+// Command is the command that prints the accounting for Workload. Workload skips rows of steps. For a resized job
+// of Slurm 20.11, NNodes gives the CPUs with which the job began.
 const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + wanted + ",NNodes,JobName"
 
-// An InputError is the error for a text that sacct does not print, with the file and the line.
+// An InputError reports a text that sacct does not print, with the file and the line.
 type InputError = input.Error
 
 // clusterColumn is the column that distinguishes jobs of several clusters. sacct --clusters and --federation can
@@ -30,11 +30,11 @@ const clusterColumn = "Cluster"
 
 // jobKey identifies a job. Two clusters in one text may use the same id.
 type jobKey struct {
-	cluster string // "" if the text does not name it
+	cluster string // "" if the text does not name the cluster
 	id      int64
 }
 
-// Unread counts what could not be parsed, and times that are ambiguous.
+// Unread counts the texts that could not be parsed, and times that are ambiguous.
 type Unread struct {
 	Lines   input.Unread // lines left out
 	Values  input.Unread // statistics taken as unknown
@@ -60,19 +60,19 @@ type table struct {
 	last     chain
 }
 
-// chain has the times of the previous row.
+// chain holds the times of the previous row.
 type chain struct {
 	job        jobKey
 	start, end core.Time
 	resizing   bool
 }
 
-// columns returns the needed columns with the command that prints them.
+// columns returns the needed columns, with the command that prints them.
 func columns(wanted, command string) input.Columns {
 	return input.Columns{Wanted: strings.Split(wanted, ","), Rest: "JobName", Command: command}
 }
 
-// openTable parses the header line. The caller closes the table's in.
+// openTable parses the header line. The caller must close the field `in` of the table.
 func openTable(in io.Reader, file string, zone *time.Location, c input.Columns, unread *Unread) (*table, error) {
 	text, err := input.Open(in, file)
 	if err != nil {
@@ -106,7 +106,7 @@ func (t *table) unknown(column string) {
 	t.unread.Values.Add(t.Wrong(column, core.Shown(t.Text(column))+" is no value that sacct prints"))
 }
 
-// word returns the one copy of a text.
+// word returns the single copy of a text.
 func (t *table) word(text string) string {
 	if known, ok := t.words[text]; ok {
 		return known
@@ -116,7 +116,7 @@ func (t *table) word(text string) string {
 	return own
 }
 
-// job parses JobIDRaw and Cluster. step is the text after the point of a step's id.
+// job parses JobIDRaw and Cluster. `step` is the text after the point in a step's id.
 func (t *table) job() (job jobKey, step string, isStep bool) {
 	raw, step, isStep := strings.Cut(t.Text("JobIDRaw"), ".")
 	raw, _, _ = strings.Cut(raw, "+") // the id of a heterogeneous job
@@ -131,7 +131,7 @@ func (t *table) job() (job jobKey, step string, isStep bool) {
 	return job, step, isStep
 }
 
-// state parses State without the user who ended the job: CANCELLED for "CANCELLED by 0".
+// state parses State, without the user who ended the job. For "CANCELLED by 0" it returns CANCELLED.
 func (t *table) state() string {
 	state, _, _ := strings.Cut(t.Text("State"), " ")
 	return t.word(state)
@@ -156,7 +156,7 @@ func (t *table) entry(job jobKey) entry {
 func (t *table) statistic(column string) int64 {
 	before := t.problem
 	n := t.number(column)
-	if t.problem != before { //nolint:errorlint // compared by identity, because two errors of the same kind are different problems
+	if t.problem != before { //nolint:errorlint // compared by identity: two errors of the same kind are different problems
 		t.problem = before
 		t.unknown(column)
 		return -1
@@ -177,12 +177,13 @@ func (t *table) number(column string) int64 {
 	return max(n, 0)
 }
 
-// timeForms are the forms of times other than Unix seconds: Slurm's default, and some that SLURM_TIME_FORMAT gives.
+// timeForms lists the formats of times other than Unix seconds: Slurm's default format, and some that
+// SLURM_TIME_FORMAT can select.
 var timeForms = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700"}
 
-// time parses a time in Unix seconds (SLURM_TIME_FORMAT=%s), or in another form, in the table's zone if the text has
-// no zone. It returns 0 if the time is unknown. If clocks show the time twice, when daylight saving time ends, it
-// returns the first of the two instants that is not before the job's earlier times.
+// time parses a time in Unix seconds (SLURM_TIME_FORMAT=%s) or in another format. A text without a zone is in the
+// table's zone. time returns 0 if the time is unknown. When daylight saving time ends, clocks show some times
+// twice. For such a time, time returns the first of the two instants that is not before the job's earlier times.
 func (t *table) time(column string, before core.Time) core.Time {
 	const year10000 = 253402300800
 	text := t.Text(column)
@@ -209,7 +210,7 @@ func (t *table) time(column string, before core.Time) core.Time {
 }
 
 // readings returns the two Unix seconds at which clocks in the zone of `at` show the same time as `at`. The two
-// differ only when daylight saving time ends.
+// seconds differ only when daylight saving time ends.
 func readings(at time.Time) (first, second core.Time) {
 	const longest = 3 * time.Hour // the maximum by which clocks are ever set back; one hour is usual
 	_, offset := at.Zone()
@@ -224,8 +225,8 @@ func readings(at time.Time) (first, second core.Time) {
 	return first, second
 }
 
-// limit parses TimelimitRaw and returns seconds. It returns 0 if there is no limit or no such column, or if it cannot
-// be parsed.
+// limit parses TimelimitRaw and returns seconds. It returns 0 if there is no limit, if the column is missing, or if
+// the text cannot be parsed.
 func (t *table) limit() core.Time {
 	text := t.Text("TimelimitRaw")
 	limit, ok := number.MinutesLimit(text)
@@ -235,8 +236,8 @@ func (t *table) limit() core.Time {
 	return limit
 }
 
-// cpu parses TotalCPU and returns seconds of all processors. It returns -1 if the field is empty or cannot be parsed,
-// because the job must be kept even if a statistic cannot be parsed.
+// cpu parses TotalCPU and returns seconds summed over all CPUs. It returns -1 if the field is empty or cannot be
+// parsed, because the job must be kept anyway.
 func (t *table) cpu() float64 {
 	text := t.Text("TotalCPU")
 	milliseconds, ok := number.Duration(text)
@@ -249,8 +250,8 @@ func (t *table) cpu() float64 {
 	return float64(milliseconds) / 1000
 }
 
-// requested parses ReqNodes of a job that held `held` nodes. It returns `held` if sacct rounded the number, or if
-// the number cannot be parsed.
+// requested parses ReqNodes. `held` is the number of nodes that the job held. requested returns `held` if sacct
+// rounded the number, or if the number cannot be parsed.
 func (t *table) requested(held int) int {
 	text := t.Text("ReqNodes")
 	n, err := number.Count(text)

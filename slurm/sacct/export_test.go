@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Read parses rows of which all must be valid, or returns the error of the first that is not.
+// Read parses rows. If any row is invalid, it returns the error of the first invalid row.
 func Read(in io.Reader, now core.Time) ([]Job, error) {
 	jobs, unread, err := ReadHolds(in, "sacct", time.UTC, now)
 	if err == nil && unread.Lines.Count > 0 {

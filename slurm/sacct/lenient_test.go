@@ -25,12 +25,12 @@ func between(submit, start, end string) string {
 	return "7|" + submit + "|" + start + "|" + end + strings.TrimPrefix(first, "7|100|110|130")
 }
 
-// A text has two good rows and bad lines. Both good rows are parsed, and each bad line is counted with its
+// A text has two valid rows and some invalid lines. Both rows are parsed, and each invalid line is counted with its
 // position.
 func TestOneBadLineCostsOneLine(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		unread     string // lines
+		unread     string // the lines that cannot be parsed
 	}{
 		{"nothing wrong", names + first + "\n" + second + "\n", ""},
 		{"no end of the last line", names + first + "\n" + second, ""},
@@ -120,7 +120,7 @@ func TestAResizedJobWithoutAProfileCostsItselfOnly(t *testing.T) {
 	}
 }
 
-// sacct --clusters prints the accounting of several clusters. A job's id is unique only within one.
+// sacct --clusters prints the accounting of several clusters. A job's id is unique only within one cluster.
 func TestTheSameIdInTwoClustersIsTwoJobs(t *testing.T) {
 	head := "Cluster|" + names
 	text := head +
@@ -165,7 +165,7 @@ beta|7.0|7.0|111|111|140|COMPLETED|1|n1||phys||solve
 	}
 }
 
-// In Paris clocks show 2:00 to 3:00 twice on 2026-10-25: from 0:00 UTC and from 1:00 UTC.
+// On 2026-10-25 clocks in Paris show the hour from 2:00 to 3:00 twice: first from 0:00 UTC, then from 1:00 UTC.
 func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 	paris, err := time.LoadLocation("Europe/Paris")
 	if err != nil {
@@ -196,7 +196,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 			t.Errorf("%s: %v, %d doubled, left out: %s; want %v, %d", c.name, got, left.Doubled.Count, left, c.want, c.doubled)
 		}
 	}
-	// A resize and a step in the second of the two hours that clocks show alike.
+	// A resize and a step in the second of the two hours for which clocks show the same times.
 	text := strings.ReplaceAll("7|T01:50:00|T02:30:00|T02:20:00|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n"+
 		"7|T02:20:00|T02:20:00|T02:40:00|COMPLETED|2|16|5|00:00|ada|physics|normal|main|mesh\n", "|T", "|2026-10-25T")
 	log, left, err := Workload(strings.NewReader(names+text), "a.txt", paris)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// found/01: TotalCPU is a sum over all processors, and may exceed any job's time limit.
+// TotalCPU adds up the time of all CPUs, and may exceed any job's time limit.
 func TestTotalCPUOfAnyLengthIsRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"00:02":         "cpu 0.5",
@@ -35,7 +35,7 @@ func TestALimitThatCannotBeReadIsUnknown(t *testing.T) {
 	}
 }
 
-// found/08: sacct without --noconvert prints 2K for 2,048 nodes, and with --units=K 0.00K for one.
+// Without --noconvert sacct prints 2K for 2,048 nodes. With --units=K it prints 0.00K for one node.
 func TestNodesThatWereAskedForAreReadWithTheirUnit(t *testing.T) {
 	for text, want := range map[string]int{"2": 2, "2K": 2048, "1.50K": 1536, "0.00K": 3, "0.01K": 3, "?": 3, "": 0, "0": 0, "99999999999": 3} {
 		runs := read(t, stepNames+"7|7|100|110|170|COMPLETED|"+text+"|n[1-3]|ada|phys|main|mesh\n")

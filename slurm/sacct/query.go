@@ -10,18 +10,21 @@ import (
 	"accordion/core"
 )
 
-// Slice is the time that one call of sacct covers, in seconds.
+// Slice is the length in seconds of the period that one call of sacct covers.
 const Slice core.Time = 24 * 60 * 60
 
-// maxFailures is the number of failures in a row after which a query ends, so that a failing database is not loaded
-// further.
+// maxFailures is the number of consecutive failures after which a query ends, so that it does not add load to a
+// failing database.
 const maxFailures = 3
 
-// A Query runs sacct for the jobs that ended in a period, one slice after the other.
+// A Query runs sacct for the jobs that ended in a period. It divides the period into slices and queries one slice
+// after the other.
 type Query struct {
-	// Sacct runs sacct with these arguments, in UTC and with times in Unix seconds. It must have a time limit.
+	// Sacct runs sacct with these arguments, in UTC and with times in Unix seconds. It must return within a limited
+	// time.
 	Sacct func(ctx context.Context, arguments []string) (string, error)
-	// Progress, if not nil, is called before each slice with the number of slices done and of all.
+	// Progress, if not nil, is called before each slice with the number of completed slices and the number of all
+	// slices.
 	Progress func(done, of int)
 
 	User        string    // the user whose jobs are read; "" means all jobs that the caller may see
@@ -34,10 +37,10 @@ type Gap struct {
 	Why         error
 }
 
-// ReadInto reads all slices. Between two slices it waits as long as the last one took, so that it loads the database
-// at most half of the time. A slice that fails becomes a gap. After maxFailures failures in a row all remaining
-// slices become one gap. ReadInto returns the context's error, or the error of the first gap if nothing was read at
-// all.
+// ReadInto reads all slices. Between two slices it waits as long as the last one took, so that it loads the
+// database at most half of the time. A slice that fails becomes a gap. After maxFailures consecutive failures all
+// remaining slices become one gap. If the context ended, ReadInto returns the context's error. If nothing at all
+// was read, it returns the error of the first gap.
 func (a *Query) ReadInto(ctx context.Context, runs *Runs) ([]Gap, error) {
 	if a.Until <= a.From {
 		return nil, errors.New("asking sacct: the end of the time is not after its beginning")

@@ -9,8 +9,8 @@ import (
 	"accordion/traces/swf"
 )
 
-// statuses maps Slurm's states to those of the workload format; others are unknown. A job that its time limit or a
-// lost node ended has failed.
+// statuses maps Slurm's states to statuses of the workload format. All other states are unknown. A job that ended
+// because of its time limit or a lost node has failed.
 var statuses = map[string]swf.Status{
 	"COMPLETED": swf.Completed, "CANCELLED": swf.Cancelled, "REVOKED": swf.Cancelled, "PREEMPTED": swf.Cancelled, "REQUEUED": swf.Cancelled,
 	"FAILED": swf.Failed, "TIMEOUT": swf.Failed, "NODE_FAIL": swf.Failed, "BOOT_FAIL": swf.Failed, "OUT_OF_MEMORY": swf.Failed, "DEADLINE": swf.Failed,
@@ -94,17 +94,17 @@ func (l jobRows) record(zero core.Time, groups *[5]numbering) swf.Record {
 		*into = groups[i].of(first.groups[i])
 	}
 	if first.start == 0 || first.got == 0 || status == swf.Cancelled && first.start == last.end {
-		return r // the job never started, and its start may be the second of its cancellation; only its request is known
+		return r // the job never started, so only its request is known; its start may be the second of its cancellation
 	}
 	r.Wait, r.Run = max(first.start-first.submit, 0), last.end-first.start
 	r.Processors, r.RequestedProcessors = int32(first.got), int32(max(first.got, first.asked))
-	if len(l.rows) == 1 && len(l.companions) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and its companions have steps of their own
+	if len(l.rows) == 1 && len(l.companions) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and its companions have their own steps
 		r.CPU = first.cpu / float64(first.got)
 	}
 	return r
 }
 
-// header returns the log's origin and the names of its queues and partitions.
+// header returns the log's start time, and the names of its queues and partitions.
 func header(jobs []jobRows, zero core.Time, queues, partitions []string) (h swf.Header) {
 	end := zero
 	for _, j := range jobs {

@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// releases are the folders of testdata named after releases. Each has what sacct of that release printed (Format and
-// Command) for the same jobs: among them some that grow or shrink, one that is cancelled, and one that starts on n4
+// releases lists the folders of testdata that are named after releases. Each has the output of that release's sacct
+// (Format and Command) for the same jobs. Some of the jobs grow or shrink, one is cancelled, and one starts on n4
 // and n5 as soon as another job releases these nodes.
 var releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
@@ -128,8 +128,8 @@ func TestOfEveryReleaseTheAccountingIsTheSameWorkload(t *testing.T) {
 	}
 }
 
-// The text is what sacct of 26.05 printed of a job that grew by overlap from 2 nodes to 5 and shrank to 3, with 2
-// processors each.
+// The text is the output of 26.05's sacct for a job with 2 CPUs on each node. The job grew by overlap from 2 nodes
+// to 5, and shrank to 3.
 func TestAFirstSizeThatTheJobNeverHadIsCorrected(t *testing.T) {
 	log, left, err := Workload(strings.NewReader(`NNodes|JobIDRaw|Submit|Start|End|State|ReqCPUS|AllocCPUS|TimelimitRaw|TotalCPU|User|Account|QOS|Partition|JobName
 2|4|1795404298|1795404304|1795404322|RESIZING|4|6|3|00:00:00|alice|phys|normal|main|sbatch

@@ -15,34 +15,34 @@ import (
 	"accordion/traces/advise"
 )
 
-// StepColumns are the columns that Runs needs of jobs and their steps. The name is last because it may contain the
-// separator. TimelimitRaw may be missing; then the time limits are unknown.
+// StepColumns lists the columns of jobs and their steps that Runs needs. The name is last because it may contain
+// the separator. If TimelimitRaw is missing, the time limits are unknown.
 const StepColumns = stepsWanted + ",TimelimitRaw,JobName"
 
 const stepsWanted = "JobIDRaw,JobID,Submit,Start,End,State,ReqNodes,NodeList,User,Account,Partition"
 
-// StepCommand prints the accounting for Runs.
+// StepCommand is the command that prints the accounting for Runs.
 const StepCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --starttime=2026-01-01 --format=" + StepColumns
 
 // LeftUnread counts the jobs that did not become runs, and the texts that could not be parsed.
 type LeftUnread struct {
 	Unfinished int // jobs that still wait or run
 	NeverBegan int
-	Resized    int // jobs that changed their size, and so are evolving already
+	Resized    int // jobs that changed their size, and so are already evolving
 	Companions int // allocations that the sidecar made for jobs
-	Hetero     int // components of heterogeneous jobs: one script, several allocations
-	Broken     int // jobs that end before they begin, or of which a line cannot be parsed
+	Hetero     int // components of heterogeneous jobs, which have several allocations for one script
+	Broken     int // jobs that end before they begin, or that have a line that cannot be parsed
 
-	Unread      // what cannot be parsed
+	Unread      // the texts that cannot be parsed
 	Cut    bool // the text ends in the middle of a line, so its last job is left out
 }
 
-// Runs collects the runs of jobs from one or several texts that StepCommand printed.
+// Runs collects the runs of jobs from one or more texts that StepCommand printed.
 type Runs struct {
 	All   []advise.Run
 	Left  LeftUnread
-	nodes map[string]int32  // by cluster and node name
-	lists map[list][]int32  // by list of nodes
+	nodes map[string]int32  // numbers of nodes, by cluster and node name
+	lists map[list][]int32  // numbers of the nodes in each list of nodes
 	words map[string]string // one copy of each text
 }
 
@@ -54,7 +54,7 @@ func NewRuns() *Runs {
 	return &Runs{nodes: map[string]int32{}, lists: map[list][]int32{}, words: map[string]string{}}
 }
 
-// jobLines has the parsed lines of one job id in one text.
+// jobLines holds the parsed lines of one job id in one text.
 type jobLines struct {
 	rows    []jobRow
 	scripts []scriptStep
@@ -75,12 +75,12 @@ type scriptStep struct {
 	node int32
 }
 
-// Read parses one text. Jobs that ended at `from` or later and before `until` become runs; an `until` of 0 means no
-// end. So a job that occurs in the texts of several periods is taken once. Times without a zone are in the given
-// zone.
+// Read parses one text. Jobs that ended at `from` or later and before `until` become runs. If `until` is 0, there
+// is no upper bound. So a job that occurs in the texts of several periods becomes a run only once. Times without a
+// zone are in the given zone.
 //
-// A line that cannot be parsed is counted, and the jobs that it may be about are left out. An error means that
-// nothing could be read. The error is an *InputError if columns are missing.
+// A line that cannot be parsed is counted, and the jobs to which it may belong are left out. If Read returns an
+// error, nothing could be read. The error is an *InputError if columns are missing.
 func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until core.Time) error {
 	t, err := openTable(in, file, zone, columns(stepsWanted+",JobName", StepCommand), &r.Left.Unread)
 	if err != nil {
@@ -126,12 +126,12 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 			}
 		}
 		r.add(its, from, until)
-		delete(x.jobs, job) // deleted early, because a month has many jobs
+		delete(x.jobs, job) // deleted now to save memory, because a month has many jobs
 	}
 	return nil
 }
 
-// text has the parsed lines of one text, by job.
+// text holds the parsed lines of one text, by job.
 type text struct {
 	jobs  map[jobKey]*jobLines
 	order []jobKey
@@ -153,8 +153,8 @@ func (x *text) broken(job jobKey) {
 	}
 }
 
-// unreadable records the jobs that the table's current line may be about. A line with a single field is about no job,
-// because it is the rest of a job's name with a line break.
+// unreadable marks the jobs to which the table's current line may belong as broken. A line with a single field
+// belongs to no job, because it is the rest of a job's name with a line break.
 func (x *text) unreadable(t *table) {
 	line, _ := t.Line()
 	if !strings.ContainsAny(line, "|\t;") {
@@ -166,7 +166,7 @@ func (x *text) unreadable(t *table) {
 		return
 	}
 	known := false
-	for job := range x.jobs { // in any cluster
+	for job := range x.jobs { // jobs with this id in any cluster
 		if job.id == id {
 			known = true
 			x.broken(job)
@@ -177,7 +177,7 @@ func (x *text) unreadable(t *table) {
 	}
 }
 
-// idOf returns the job id at the beginning of a line, or 0 if there is none.
+// idOf returns the job id at the beginning of a line, or 0 if the line begins otherwise.
 func idOf(line string) int64 {
 	digits := 0
 	for digits < len(line) && '0' <= line[digits] && line[digits] <= '9' {
@@ -194,7 +194,7 @@ func (r *Runs) line(t *table, x *text) jobKey {
 	case t.problem != nil:
 		return jobKey{}
 	case isStep && strings.Contains(t.Text("JobIDRaw"), "+"):
-		return job // of a heterogeneous job
+		return job // a component of a heterogeneous job
 	case !isStep:
 		e := t.entry(job)
 		nodes := r.list(t, job.cluster)
@@ -235,7 +235,7 @@ func (r *Runs) row(t *table, e entry, nodes []int32) jobRow {
 	}
 }
 
-// word returns the one copy of a text, made printable because users choose the names of jobs.
+// word returns the single copy of a text. The copy is made printable, because users choose the names of jobs.
 func (r *Runs) word(text string) string {
 	if known, ok := r.words[text]; ok {
 		return known
@@ -276,8 +276,9 @@ func (r *Runs) list(t *table, cluster string) []int32 {
 	return numbers
 }
 
-// add makes runs from the lines of one job id, or counts the reason why there is no run. Several rows with one id are
-// runs of a requeued job, or different jobs. A row after a RESIZING row is the same job with another size.
+// add creates runs from the lines of one job id, or counts the reason why there is no run. If several rows have one
+// id, they are runs of a requeued job, or different jobs. A row after a RESIZING row is the same job with another
+// size.
 func (r *Runs) add(job *jobLines, from, until core.Time) {
 	resized := slices.ContainsFunc(job.rows, func(a jobRow) bool { return a.state == resizing })
 	for i := range job.rows {
@@ -327,14 +328,14 @@ func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
 	return nil
 }
 
-// takeSteps gives a run its own steps. For a requeued job these are the steps that began during that run. A step
-// whose end is missing, or before its beginning, ends with the job. takeSteps returns false if a step began long
-// before the job, because the rows then do not belong together.
+// takeSteps assigns to a run its own steps. For a requeued job these are the steps that began during that run. If
+// the end of a step is missing or is before its beginning, the step ends with the job. takeSteps returns false if a
+// step began long before the job, because then the rows do not belong together.
 func (a *jobRow) takeSteps(job *jobLines) bool {
-	const jump = 60 // seconds that clocks may differ
+	const jump = 60 // by so many seconds clocks may differ
 	only := len(job.rows) == 1
 	if only {
-		a.Steps = job.steps[:0] // filtered in place
+		a.Steps = job.steps[:0] // the slice is filtered in place
 	}
 	for _, s := range job.steps {
 		if s.From == 0 {
@@ -372,7 +373,7 @@ func (l LeftUnread) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ReadText does what Read does, for the output of one call of sacct and without bounds of time.
+// ReadText does what Read does, for the output of one call of sacct and for jobs of any time.
 func (r *Runs) ReadText(text, name string) error {
 	return r.Read(strings.NewReader(text), name, time.UTC, 0, 0)
 }

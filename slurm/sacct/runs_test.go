@@ -18,7 +18,7 @@ import (
 
 var stepNames = strings.ReplaceAll(stepsWanted, ",", "|") + "|JobName\n"
 
-// formatRuns writes runs in short form: id user name @submit start-end requested/held script, then the steps.
+// formatRuns formats runs as: id user name @submit start-end requested/held script, followed by the steps.
 func formatRuns(all []advise.Run) string {
 	var b strings.Builder
 	for _, r := range all {
@@ -214,7 +214,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 
 func TestSacctThatFailsInTheMiddleLeavesAGap(t *testing.T) {
 	for _, c := range []struct {
-		answers string // the result of each day's call: . succeeds, x fails
+		answers string // the results of the calls for each day, in order: . succeeds, x fails
 		gaps    []core.Time
 		err     bool
 	}{

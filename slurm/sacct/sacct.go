@@ -1,13 +1,13 @@
-// Package sacct parses Slurm's accounting, including resized jobs: `sacct --duplicates` prints a row for each size a
-// job had.
+// Package sacct parses Slurm's accounting, including that of resized jobs. `sacct --duplicates` prints a row for each
+// size that a job had.
 //
-// ReadHolds returns who held which nodes, and when. It is independent of the sidecar's journal, so audits ("no node
+// ReadHolds returns which job held which nodes, and when. It is independent of the sidecar's journal, so audits ("no node
 // in two jobs") and charts use it. Its input is
 //
 //	sacct --allusers --duplicates --allocations --parsable2 --noheader --format="$(Format)" --starttime=…
 //
-// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds. Workload converts what Command prints
-// into a workload log for replays:
+// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds. Workload converts the output of
+// Command into a workload log for replays:
 //
 //	log, left, err := sacct.Workload(os.Stdin, "standard input", time.UTC)
 package sacct
@@ -28,25 +28,25 @@ import (
 	"accordion/traces/input"
 )
 
-// Format has the fields that ReadHolds needs, in order. The name is last because it may contain the separator.
+// Format lists the fields that ReadHolds needs, in order. The name is last because it may contain the separator.
 const Format = "JobIDRaw,Submit,Start,End,State,User,NodeList,JobName"
 
-// HoldsCommand prints the accounting for ReadHolds.
+// HoldsCommand is the command that prints the accounting for ReadHolds.
 const HoldsCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader --format=" + Format + " --starttime=…"
 
 // A Job is the life of one job in the accounting.
 type Job struct {
-	adapter.Key        // Submitted is from the first row: the rows of a resize have the second of the resize there
-	Cluster     string // "" if the accounting does not name it
+	adapter.Key        // Submitted is from the first row; later rows of a resized job have the second of the resize there
+	Cluster     string // "" if the accounting does not name the cluster
 	Name, User  string
-	State       string     // from its last row
-	Expands     core.JobID // the job for which this one was allocated, or 0
+	State       string     // from the job's last row
+	Expands     core.JobID // the job for which this job was allocated, or 0
 	Stays       bool       // this job is a companion, allocated for the other job's whole life
 	Holds       []Hold     // in time order
 }
 
-// Merged reports whether the job is an expander that was merged into its job, rather than cancelled or lost. Slurm
-// leaves its last row RESIZING or COMPLETED.
+// Merged reports whether the job is an expander that was merged into its parent. An expander may also be cancelled
+// or lost. After a merge Slurm leaves the state RESIZING or COMPLETED in the expander's last row.
 func (j Job) Merged() bool {
 	return j.Expands != 0 && !j.Stays && (j.State == resizing || j.State == "COMPLETED")
 }
@@ -67,20 +67,20 @@ type row struct {
 	nodes      []string
 }
 
-// entry has the fields of a row that every reader uses.
+// entry holds the fields of a row that every reader uses.
 type entry struct {
 	line int
 	jobKey
 	submit, start, end core.Time // Unix seconds; 0 if unknown
-	state              string    // without the user who ended the job: CANCELLED for "CANCELLED by 0"
+	state              string    // without the user who ended the job: CANCELLED instead of "CANCELLED by 0"
 }
 
 func (e entry) base() entry { return e }
 
-// ReadHolds parses a file and returns one Job for all rows of a job. A running job holds its nodes until now (Unix
-// seconds). A job that never held nodes has no Holds. Lines that cannot be parsed are counted and left out. The file
-// may have a header line, a column Cluster and rows of steps. Times without a zone are in the given zone. An error
-// means that nothing could be read.
+// ReadHolds parses a file and returns one Job for all rows of a job. A running job holds its nodes until `now`, in
+// Unix seconds. A job that never held nodes has no Holds. Lines that cannot be parsed are counted and left out. The
+// file may have a header line, a column Cluster and rows of steps. Times without a zone are in the given zone. If
+// ReadHolds returns an error, nothing could be read.
 func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([]Job, Unread, error) {
 	var unread Unread
 	c := columns(Format, HoldsCommand)
@@ -88,7 +88,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	t, err := openTable(in, file, zone, c, &unread)
 	var empty *input.Error
 	if errors.As(err, &empty) {
-		return nil, unread, nil // the text is empty if no job was in that time
+		return nil, unread, nil // the text is empty if there was no job in that time
 	}
 	if err != nil {
 		return nil, unread, err
@@ -118,7 +118,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	return join(rows, now), unread, nil
 }
 
-// noneOf returns the error for a text without any line that can be parsed.
+// noneOf returns the error for a text that has no line that can be parsed.
 func noneOf(unread *Unread) error {
 	return fmt.Errorf("%w (no line of %d can be read)", unread.Lines.First[0], unread.Lines.Count)
 }
@@ -159,11 +159,12 @@ func known(t core.Time) core.Time {
 	return t
 }
 
-// resizing is the state of a row that is followed by another size of the same job.
+// resizing is the state of a row if a row with another size of the same job follows.
 const resizing = "RESIZING"
 
-// rowsByJob groups rows by job. All rows of a job but the last are RESIZING. A row after one that is not RESIZING is
-// another job with the same id (slurmctld reuses ids after it lost its last seconds).
+// rowsByJob groups rows by job. All rows of a job except the last are RESIZING. After a row that is not RESIZING,
+// the next row with the same id belongs to another job, because slurmctld may reuse ids after it lost its last
+// seconds.
 func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	slices.SortStableFunc(rows, func(x, y R) int {
 		a, b := x.base(), y.base()
@@ -179,9 +180,9 @@ func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	return jobs
 }
 
-// join makes a Job of the rows of each job. A size starts at the end of the previous size, because the start in
-// the last row may be the start of the job. In 24.11 it always is, in other releases if the job's limit was
-// changed.
+// join makes a Job from the rows of each job. A size starts at the end of the previous size, because the last row
+// may have the start of the job as its start. In 24.11 it always has. In other releases it has if the job's limit
+// was changed.
 func join(rows []row, now core.Time) []Job {
 	var jobs []Job
 	for _, its := range rowsByJob(rows) {
@@ -206,7 +207,7 @@ func join(rows []row, now core.Time) []Job {
 	return jobs
 }
 
-// hold appends a hold. A growth in two merges has a row for each, with the same nodes, which becomes one hold.
+// hold appends a hold. A growth in two merges has two rows with the same nodes. They become one hold.
 func (j *Job) hold(h Hold) {
 	if last := len(j.Holds) - 1; last >= 0 && j.Holds[last].To == h.From && slices.Equal(j.Holds[last].Nodes, h.Nodes) {
 		j.Holds[last].To = h.To
@@ -215,7 +216,7 @@ func (j *Job) hold(h Hold) {
 	j.Holds = append(j.Holds, h)
 }
 
-// ended returns the end of a row for sorting. It makes a row without an end the last.
+// ended returns the end of a row for sorting. It sorts a row without an end last.
 func ended(end core.Time) core.Time {
 	if end == 0 {
 		return core.Forever

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// formatJobs writes jobs in short form: "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
+// formatJobs formats jobs as in "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
 func formatJobs(jobs []Job) string {
 	var b strings.Builder
 	for _, j := range jobs {

@@ -11,34 +11,34 @@ import (
 	"accordion/slurm/output"
 )
 
-// SumColumns are the columns that ReadSums needs. The name is last because it may contain the separator.
+// SumColumns lists the columns that ReadSums needs. The name is last because it may contain the separator.
 const SumColumns = "JobIDRaw,Submit,Start,End,State,User,AllocCPUS,NNodes,NodeList,JobName"
 
-// SumCommand prints the accounting for ReadSums.
+// SumCommand is the command that prints the accounting for ReadSums.
 const SumCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + SumColumns
 
-// A Sum is what the accounting has booked for one job, over all its sizes. The rows are taken as Slurm wrote them,
-// so a wrong start or a missing end makes the sum wrong. A comparison with the nodes that the job really held shows
-// that.
+// A Sum is what the accounting has booked for one job, over all its sizes. It uses the rows as Slurm wrote them, so
+// a wrong start or a missing end makes the sum wrong. A comparison with the nodes that the job really held reveals
+// such errors.
 type Sum struct {
-	adapter.Key        // Submitted is from the first row: each change of size has a row with its own submit time
-	Cluster     string // "" if the accounting does not name it
+	adapter.Key        // Submitted is from the first row; each change of size has a row with a submit time of its own
+	Cluster     string // "" if the accounting does not name the cluster
 	Name, User  string
 	State       string     // from the last row
-	Expands     core.JobID // the job for which this one was allocated, or 0
+	Expands     core.JobID // the job for which this job was allocated, or 0
 	Stays       bool       // this job is a companion, allocated for the other job's whole life; an expander is merged instead
 	From, To    core.Time  // from the first start to the last end, which is now for a running job; 0 if the job never started
 
 	NodeSeconds, CPUSeconds int64
 
-	Rows  int // number of rows: one more than changes of size
-	Open  int // rows without an end, except that of a running job
-	Empty int // rows of a size without duration: two changes of size in one second leave such a row, with the state RESIZING
+	Rows  int // number of rows: one plus the number of changes of size
+	Open  int // rows without an end, not counting the last row of a running job
+	Empty int // rows of a size without duration; two changes of size in one second leave such a row, with the state RESIZING
 }
 
-// ReadSums parses what SumCommand prints and returns a sum for each job, by id and then by time. A running job is
-// booked until now. Times without a zone are in the given zone. A missing line would make a sum wrong, so the first
-// line that cannot be parsed is an *InputError.
+// ReadSums parses the output of SumCommand and returns a sum for each job, ordered by id and then by time. A
+// running job is booked until `now`. Times without a zone are in the given zone. A missing line would make a sum
+// wrong, so ReadSums returns an *InputError for the first line that cannot be parsed.
 func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]Sum, error) {
 	var unread Unread
 	t, err := openTable(in, file, zone, columns(SumColumns, SumCommand), &unread)
@@ -83,7 +83,7 @@ func (t *table) sumRow(job jobKey) sumRow {
 	r := sumRow{entry: t.entry(job), name: t.word(t.Text("JobName")), user: t.word(t.Text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
 	switch list := t.Text("NodeList"); list {
 	case "None assigned", "":
-		r.nodes, r.cpus = 0, 0 // NNodes is then the number of requested nodes, or of nodes before the job was merged
+		r.nodes, r.cpus = 0, 0 // in this case NNodes is the number of requested nodes, or of the nodes that the job had before it was merged
 	default:
 		if r.nodes == 0 { // 20.11 prints no NNodes for a resized job
 			names, err := hostlist.Expand(list)
@@ -114,7 +114,7 @@ func sumOf(its []sumRow, now core.Time) Sum {
 			s.Open++
 			end = max(now, r.start)
 		}
-		if end == r.start && r.state == resizing && r.submit == r.start { // if submit and start differ, this is the first row of a job that grew in the second of its start, which is no fault
+		if end == r.start && r.state == resizing && r.submit == r.start { // if submit and start differ, this is the first row of a job that grew in the second of its start, which is correct
 			s.Empty++
 		}
 		if s.From == 0 || r.start < s.From {
@@ -127,5 +127,5 @@ func sumOf(its []sumRow, now core.Time) Sum {
 	return s
 }
 
-// running are the states in which the last row may have no end.
+// running lists the states in which the last row may have no end.
 var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// booked has the rows that real Slurm wrote for jobs of 2, 5 and 3 nodes for 7, 9 and 7 seconds.
+// booked holds the rows that a real Slurm wrote for jobs with 2, 5 and 3 nodes for 7, 9 and 7 seconds.
 var booked = map[string]struct{ rows, want string }{
 	"22.05, a second between two merges; the expander's row stays open": {`
 142001|100|104|111|RESIZING|alice|4|2|n[1-2]|sbatch
@@ -78,11 +78,11 @@ func TestTheSumsOfAnExpanderSayThatItsRowIsOpen(t *testing.T) {
 	}
 }
 
-// withCompanions returns the jobs with the sums of their companions and expanders added. In the second before a
-// merge, accounting books the nodes for both the job and the expander.
+// withCompanions returns the jobs. It adds the sums of companions and expanders to the sums of their jobs. In the
+// second before a merge, accounting books the nodes for both the job and the expander.
 func withCompanions(sums []Sum) []Sum {
 	var jobs []Sum
-	at := map[jobKey]int{} // by id: its latest job
+	at := map[jobKey]int{} // the latest job of each id
 	for _, s := range sums {
 		if s.Expands == 0 {
 			at[jobKey{s.Cluster, int64(s.ID)}] = len(jobs)

@@ -15,19 +15,19 @@ import (
 	"accordion/traces/swf"
 )
 
-// LeftOut counts what is in the accounting but not in the workload.
+// LeftOut counts the jobs and texts of the accounting that are not in the workload.
 type LeftOut struct {
 	Unfinished int // jobs that still wait or run
 	Expanders  int // allocations that the sidecar made and merged into growing jobs
-	Broken     int // jobs that end before they begin, because the database lost something
+	Broken     int // jobs that end before they begin, because the database lost an entry
 	Damaged    int // resized jobs with a row that cannot be parsed
 	Sizes      int // resized jobs whose sizes are not a valid profile
 
-	Unread            // what cannot be parsed
+	Unread            // the texts that cannot be parsed
 	Clusters []string // the clusters of the jobs if there are several
 }
 
-// Warnings returns a line of text for each problem besides the counts.
+// Warnings returns a line of text for each problem. It does not include the counts, which String lists.
 func (l *LeftOut) Warnings() []string {
 	all := l.Unread.Warnings()
 	if len(l.Clusters) > 0 {
@@ -52,21 +52,24 @@ func (l LeftOut) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Workload converts Slurm's accounting, as Command prints it, to a workload log: one record for each job in the order
-// of submission. Second 0 is the first submission. The text may have further columns, and its columns may be in any
-// order. Times without a zone are in the given zone.
+// Workload converts Slurm's accounting, as Command prints it, to a workload log. The log has one record for each job,
+// in the order of submission. Second 0 is the first submission. The text may have further columns, and its columns may
+// be in any order. Times without a zone are in the given zone.
 //
-// The rows of a resized job, all but the last RESIZING, become one evolving job together with its companions. Its
-// profile has the sizes that they held together, with their durations. Its requested time is the sum of these,
-// because the job's own limit says nothing about its steps. Sizes are processors. A job that ran has the processors
-// that it got, which may be more than it requested if it got whole nodes. Job numbers are Slurm's ids. If an id
-// occurs again (a requeued job, or a database that lost its last seconds), the later job gets a number above all
-// ids. Users, accounts (as groups) and names (as applications) become numbers in the order of their first jobs; the
-// log has none of these texts. Its header names QOS (as queues) and partitions. It does not describe the machine.
+// The rows of a resized job are all RESIZING except the last. Together with the rows of its companions they become one
+// evolving job. The job's profile has the sizes that the job and its companions held together, with the duration of
+// each size. The job's requested time is the sum of these durations, because the job's own limit is not divided into
+// steps.
+//
+// Sizes are numbers of CPUs. A job that ran has the CPUs that it got, which may be more than it requested if it got
+// whole nodes. Job numbers are Slurm's ids. An id may occur again if a job was requeued or the database lost its last
+// seconds. Then the later job gets a number above all ids. Users, accounts (as groups) and names (as applications)
+// become numbers in the order of their first jobs. The log has none of these texts. Its header names QOS (as queues)
+// and partitions, and does not describe the machine.
 //
 // A line that cannot be parsed is counted and left out, and a statistic that cannot be parsed is unknown. Jobs of
-// several clusters may have the same id; their partitions then carry the cluster's name. An error means that there is
-// nothing to convert; it names file and line.
+// several clusters may have the same id, so the names of their partitions then include the cluster's name. If Workload
+// returns an error, there is nothing to convert. The error names file and line.
 func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut, error) {
 	var left LeftOut
 	t, err := openTable(in, file, zone, columns(Columns, Command), &left.Unread)
@@ -118,7 +121,7 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 		return nil, left, fmt.Errorf("%s: %w", file, err)
 	}
 	log.Name = swf.LogName(file)
-	if zone != time.Local { // the name Local means nothing on other machines
+	if zone != time.Local { // the name Local has no meaning on other machines
 		log.Header.Add("TimeZoneString", zone.String())
 	}
 	return log, left, nil
@@ -128,7 +131,7 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 type held struct {
 	entry
 	asked, got int64 // processors; -1 if the request cannot be parsed
-	nodes      int64 // nodes that the job got; 0 if not printed, -1 if the number cannot be parsed
+	nodes      int64 // nodes that the job got; 0 if the text lacks them, -1 if the number cannot be parsed
 	limit      core.Time
 	cpu        float64 // in seconds of all processors
 	name       string
@@ -140,7 +143,7 @@ func (t *table) held(job jobKey) held {
 	h := held{
 		entry: t.entry(job), asked: t.statistic("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.statistic("NNodes"), limit: t.limit(), cpu: t.cpu(), name: name,
 	}
-	if h.submit == 0 { // a submission at 0 would become the beginning of the log
+	if h.submit == 0 { // a submission at 0 would become the start of the log
 		t.wrong("Submit", core.Shown(t.Text("Submit"))+" is no time of submission")
 	}
 	for i, column := range []string{"User", "Account", "JobName", "QOS", "Partition"} {
@@ -149,13 +152,13 @@ func (t *table) held(job jobKey) held {
 	return h
 }
 
-// jobRows has the rows of one job, one for each size, and all rows of its companions.
+// jobRows holds the rows of one job, one for each size, and all rows of the job's companions.
 type jobRows struct{ rows, companions []held }
 
 func (l jobRows) first() *held { return &l.rows[0] }
 func (l jobRows) last() *held  { return &l.rows[len(l.rows)-1] }
 
-// jobsOf returns the jobs in the order of their first submission, with those companions that have ended.
+// jobsOf returns the jobs in the order of their first submission, with those of their companions that have ended.
 func jobsOf(rows []held) []jobRows {
 	var all []jobRows
 	for _, its := range rowsByJob(rows) {
@@ -167,8 +170,8 @@ func jobsOf(rows []held) []jobRows {
 	return joinCompanions(all)
 }
 
-// joinCompanions adds companions to their jobs. If an id occurs again, the companion belongs to the last job of that
-// id submitted before it.
+// joinCompanions adds companions to their jobs. If an id occurs again, the companion belongs to the last job with
+// that id that was submitted before the companion.
 func joinCompanions(all []jobRows) []jobRows {
 	jobs := make(map[jobKey]int, len(all))
 	for i := range all {
@@ -183,10 +186,10 @@ func joinCompanions(all []jobRows) []jobRows {
 	return slices.DeleteFunc(all, func(l jobRows) bool { return l.rows == nil })
 }
 
-// correctSizes corrects the processors in rows of a resized job where Slurm wrote another number than the job held.
-// It needs the numbers of nodes. 20.11 writes the processors of the next size into each row, so the last two rows
-// are equal. 26.05 writes a wrong number into the first row. That row is corrected if the job requested as many
-// processors per node as it has at its end.
+// correctSizes corrects the number of CPUs in the rows of a resized job if Slurm wrote another number than the job
+// held. It needs the numbers of nodes. 20.11 writes the CPUs of the next size into each row, so the last two rows
+// have equal numbers. 26.05 writes a wrong number into the first row. correctSizes corrects that row if the job
+// requested as many CPUs per node as it has at its end.
 func (l jobRows) correctSizes() {
 	r, last := l.rows, len(l.rows)-1
 	if last < 1 || r[0].nodes <= 0 || r[last].nodes <= 0 {
@@ -209,7 +212,7 @@ func expander(name string) bool {
 	return parent != 0 && !stays
 }
 
-// unfinished are the states of jobs that have not ended.
+// unfinished lists the states of jobs that have not ended.
 var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "SIGNALING", "STAGE_OUT", "STOPPED"}
 
 // why returns the counter for a job that is left out, or nil for a job in the workload.
@@ -231,15 +234,15 @@ func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	return nil
 }
 
-// profile returns the sizes that a job and its companions held, in processors, from its start to its end. It
-// returns nil if the job held at most one size. A row's own start may be wrong (see join), but the start in a
-// companion's first row is right.
+// profile returns the sizes, in CPUs, that a job and its companions held from the job's start to its end. It
+// returns nil if there was at most one size. The start in a row of the job may be wrong (see join), but the start
+// in a companion's first row is right.
 func (l jobRows) profile() core.EP {
 	from, end := l.first().start, l.last().end
 	if from == 0 { // the job never started
 		return nil
 	}
-	changes := map[core.Time]int64{end: 0} // changes of the size, in processors
+	changes := map[core.Time]int64{end: 0} // changes of the size, in CPUs
 	hold := func(r held, from, to core.Time) core.Time {
 		if to = min(to, end); r.got > 0 && from < to {
 			changes[from] += r.got

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// jobs writes records in short form: number, submission, wait, run time, processors got and asked for, limit, CPU,
-// status, user group application queue partition, profile.
+// jobs formats records as: number, submission, wait, run time, CPUs got and requested, limit, CPU time, status,
+// user group application queue partition, profile.
 func jobs(log *swf.Log) string {
 	var b strings.Builder
 	for _, r := range log.Records {
@@ -154,9 +154,9 @@ func TestWrongTextIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-// testdata/real.txt is what sacct of Slurm 22.05 printed in a lab: an evolving job of 2, then 4, then 1 nodes of 4
-// processors, its expander, ordinary jobs that completed, failed, were requeued or cancelled while pending, and their
-// steps.
+// testdata/real.txt is the output of sacct of Slurm 22.05 in a lab. It has an evolving job of 2, then 4, then 1
+// nodes with 4 CPUs each, and its expander. It also has ordinary jobs that completed, failed, were requeued or were
+// canceled while pending, and the steps of all jobs.
 func TestARealSacctIsRead(t *testing.T) {
 	file, err := os.Open("testdata/real.txt")
 	if err != nil {

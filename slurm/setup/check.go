@@ -15,7 +15,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// leastBatchPatience is the least BatchStartTimeout, in seconds, with which jobs may safely grow by any nodes.
+// leastBatchPatience is the smallest BatchStartTimeout, in seconds, with which jobs may safely grow by any nodes.
 // slurmctld (22.05) gets reports about a batch job from the job's first node. If the script runs on another node,
 // slurmctld treats the job as lost after this time. Each srun of the job restarts the time. Slurm accepts at most
 // 65,535 s.
@@ -80,7 +80,7 @@ func checkPool(c output.Configuration, in output.Inventory, pool []string) []ada
 	return found
 }
 
-// checkGrowth reports how the jobs of each partition of the pool grow, and why.
+// checkGrowth reports how the jobs of each partition of the pool grow, with the reason.
 func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish growth.Kind) []adapter.Finding {
 	var found []adapter.Finding
 	merges := false
@@ -129,8 +129,8 @@ func checkPlugin(c output.Configuration) []adapter.Finding {
 	return nil
 }
 
-// checkOptions checks that job_submit.lua reads the options that the SPANK plug-in passes on, because Slurm itself
-// ignores these options.
+// checkOptions checks that job_submit.lua reads the options that the SPANK plug-in passes to it, because Slurm
+// itself ignores these options.
 func checkOptions(c output.Configuration) []adapter.Finding {
 	stack, err := os.ReadFile(c["PlugStackConfig"])
 	if err != nil || !namesPlugin(string(stack)) {

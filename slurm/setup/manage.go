@@ -16,8 +16,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// CheckManage reports which jobs of the pool the sidecar starts, and whether the plug-in's settings say the same.
-// `all` means every job of the pool's partitions.
+// CheckManage reports which jobs of the pool the sidecar starts, and whether the plug-in's settings agree. If `all`
+// is true, the sidecar starts every job of the pool's partitions.
 func CheckManage(c output.Configuration, in output.Inventory, pool []string, all bool) []adapter.Finding {
 	names := strings.Join(pool, ", ")
 	if !all {
@@ -43,12 +43,12 @@ func CheckManage(c output.Configuration, in output.Inventory, pool []string, all
 	return append(found, neighbors(in, pool)...)
 }
 
-// neighbors reports other partitions whose jobs may take nodes of the pool. Slurm's backfill scheduler reserves no
-// nodes for jobs at the gate.
+// neighbors reports other partitions whose jobs may take nodes of the pool. Slurm's backfill scheduler does not
+// reserve nodes for jobs that wait at the gate.
 func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	nodes, err := output.PoolNodes(in, pool)
 	if err != nil {
-		return nil // checkPool reports it
+		return nil // checkPool reports this error
 	}
 	var found []adapter.Finding
 	for _, p := range in.Partitions {
@@ -65,14 +65,14 @@ const plansAll = `site.manage ~= "all"`
 
 var allLine = regexp.MustCompile(`(?m)^[^\n]*\bmanage\s*=\s*["']all["']`)
 
-// managesAll reports whether an accordion.lua sets manage = "all", according to its text. The file is not run.
+// managesAll reports whether the text of an accordion.lua sets manage = "all". It does not run the text.
 func managesAll(site string) bool {
 	line := allLine.FindString(site)
 	return line != "" && !strings.Contains(line, "--")
 }
 
-// siteFile returns the accordion.lua in the folder of slurmctld's job_submit.lua, which exists only on slurmctld's
-// host.
+// siteFile returns the text of accordion.lua in the folder of slurmctld's job_submit.lua, which exists only on
+// slurmctld's host.
 func siteFile(c output.Configuration) (string, error) {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "accordion.lua"))
 	return string(text), err

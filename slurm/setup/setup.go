@@ -1,6 +1,6 @@
-// Package setup determines what a Slurm cluster needs for Accordion: files of our own, and lines for the
-// administrator's slurm.conf. It also reports settings, partitions and nodes that keep jobs from growing safely, with
-// their remedies. It changes nothing.
+// Package setup determines what a Slurm cluster needs for Accordion: files of Accordion, and lines for the
+// administrator's slurm.conf. It also reports settings, partitions and nodes that prevent jobs from growing safely,
+// with their remedies. It changes nothing.
 package setup
 
 import (
@@ -14,20 +14,20 @@ import (
 	"accordion/slurm/output"
 )
 
-// A Wish has the choices that the caller of setup must make.
+// A Wish holds the choices that the caller of setup must make.
 type Wish struct {
 	Config    string // path of the sidecar's configuration
 	Partition string // the partition whose nodes are managed
-	Conf      string // path of slurm.conf for the sidecar; "" if Slurm's programs find it by themselves
-	Listen    string // address on which the sidecar listens for jobs on other hosts, such as 0.0.0.0:6820; "" means none
-	Address   string // that address as other hosts know it, such as controller:6820
-	Web       string // address of the web page, such as 127.0.0.1:9821; "" means none
+	Conf      string // path of slurm.conf for the sidecar; "" if Slurm's programs find the file by themselves
+	Listen    string // address on which the sidecar listens for jobs on other hosts, such as 0.0.0.0:6820; "" means that it does not
+	Address   string // that address as other hosts reach it, such as controller:6820
+	Web       string // address of the web page, such as 127.0.0.1:9821; "" means no web page
 	Plugin    string // text of job_submit.lua
-	// ShortestStep is [limits] shortest_step of the sidecar's configuration; the plug-in needs it, too.
+	// ShortestStep is shortest_step in section [limits] of the sidecar's configuration. The plug-in needs it, too.
 	ShortestStep time.Duration
 }
 
-// A File is one of our own files.
+// A File is one of Accordion's files.
 type File struct {
 	Path, Text string
 	What       string // its purpose
@@ -75,7 +75,7 @@ func Files(c output.Configuration, w Wish) []File {
 	}
 }
 
-// Web returns the [web] section of a configuration, or "" if there is no address.
+// Web returns the [web] section of a configuration, or "" if `listen` is "".
 func Web(listen string) string {
 	if listen == "" {
 		return ""
@@ -83,8 +83,8 @@ func Web(listen string) string {
 	return fmt.Sprintf("\n[web]\nlisten = %q\n", listen)
 }
 
-// mungeSocket returns the socket of munged if Slurm is configured for another than the default
-// (AuthInfo=socket=/path).
+// mungeSocket returns the path of munged's socket if Slurm's configuration sets one (AuthInfo=socket=/path). It
+// returns "" for the default socket.
 func mungeSocket(c output.Configuration) string {
 	for _, word := range strings.Split(c["AuthInfo"], ",") {
 		if path, is := strings.CutPrefix(strings.TrimSpace(word), "socket="); is {
@@ -94,11 +94,11 @@ func mungeSocket(c output.Configuration) string {
 	return ""
 }
 
-// patience is a BatchStartTimeout, in seconds, that no job exceeds.
+// patience is a BatchStartTimeout, in seconds, that is long enough for any job.
 const patience = 65000
 
-// Lines returns the lines that slurm.conf lacks, given the settings in force. A line keeps the values that its
-// setting already has.
+// Lines returns the lines that slurm.conf lacks. `c` holds the settings in force. A new line keeps the values that
+// its setting already has.
 func Lines(c output.Configuration, in output.Inventory, partition string) []Line {
 	var lines []Line
 	list := func(key, word, what string) {
@@ -121,8 +121,8 @@ func Lines(c output.Configuration, in output.Inventory, partition string) []Line
 	return lines
 }
 
-// Reads reports whether slurmctld loads job_submit.lua. If so, the file must not be removed, because slurmctld
-// would reject every job.
+// Reads reports whether slurmctld loads job_submit.lua. If it does, the file must not be removed, because without
+// the file slurmctld would reject every job.
 func Reads(c output.Configuration) bool {
 	return slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua")
 }

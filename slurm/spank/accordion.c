@@ -39,7 +39,7 @@ static void forget_outer(void)
 		unsetenv(names[i]);
 }
 
-/* A table spank_options[] would work in srun only. slurmstepd must know the options, too, or it reports them as unknown.
+/* A table spank_options[] would work only in srun. slurmstepd must also know the options. Otherwise it reports them as unknown.
  * sbatch and salloc have the allocator context, and srun has the local one. Other contexts are those of slurmd and its
  * children. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Tries what a user can ask of Slurm about another user's job, in many spellings and by every client. Run as that user, with bash.
+# Tries to name another user's job in requests to Slurm, in many spellings and with every client. Runs as the user, with bash.
 #
 # Argument: WAITING, a job of the user's own. Input: one case a line, CLIENT VERB TEXT separated by \x1f.
 # Output: for each case its exit status and the client's output, on one line; then "changed" if squeue shows a change.

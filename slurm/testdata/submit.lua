@@ -7,8 +7,8 @@
 -- joins strings. The output is a line of the same form: the job's fields after the plug-in, the return code in rc,
 -- and the message to the user in user. Fields env.NAME are the job's environment; with env=#0 the job has no
 -- environment. Field spank is its spank_job_env, one NAME=VALUE a line. With timed=#1 the output has took, the
--- microseconds of processor time in the plug-in, and reads, how often the plug-in read the script: Slurm copies it
--- each time.
+-- microseconds of CPU time in the plug-in, and reads, the number of times that the plug-in read the script. Slurm
+-- copies the script each time.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
@@ -64,7 +64,7 @@ local function record(fields)
 	})
 end
 
--- The file reservations.lua next to the plug-in may have the reservations.
+-- The file reservations.lua in the plug-in's folder may list the reservations.
 local reservations = loadfile((arg[1]:match("^.*/") or "./") .. "reservations.lua")
 slurm.reservations = reservations and reservations() or nil
 

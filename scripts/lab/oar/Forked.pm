@@ -1,9 +1,10 @@
 package Forked;
 
-# Makes OAR's server fork its modules in a lab, instead of starting Perl for each: perl -MForked before the server's
-# own text. A module that is started separately first compiles 15,000 lines, which takes some hundred milliseconds of
-# processor time, several times in each pass. OAR's own text runs in either case, and sees what a newly started
-# program sees: its arguments, no open files of the server, a newly read configuration, and signals as after exec.
+# Makes OAR's server fork its modules in a lab, instead of starting Perl for each: perl -MForked before the
+# server's own text. A module that is started separately first compiles 15,000 lines. This takes some hundred
+# milliseconds of CPU time, several times in each pass. OAR's own text runs in either case. In a forked module it
+# finds the same conditions as in a newly started program: its arguments, no open files of the server, a newly read
+# configuration, and signals as after exec.
 
 use strict;
 use warnings;
@@ -16,9 +17,9 @@ if ($0 eq '/usr/lib/oar/Almighty') {
     delete $ENV{PERL5OPT};
     # A process that ends frees nothing that it shares with the server, because freeing would first copy it.
     *CORE::GLOBAL::exit = sub { leave($_[0] // 0) };
-    # OAR::IO comes before the modules that use it, as in the modules themselves. In the other order it does not get
-    # the names of the log. All of them come before exec is replaced, because they write it in forms that only Perl's
-    # own understands.
+    # OAR::IO comes before the modules that use it, as it does in the modules themselves. Otherwise
+    # OAR::IO would not get the names of the log. All of them come before exec is replaced, because
+    # they call exec in forms that only Perl's own exec supports.
     for my $used (qw(OAR::IO OAR::Modules::Judas OAR::Modules::Hulot OAR::PingChecker OAR::Schedulers::GanttHoleStorage OAR::Walltime
         English IO::Socket::INET IPC::Open2)) {
         eval "require $used; 1" or die $@;
@@ -57,8 +58,8 @@ sub leave {
     POSIX::_exit($_[0]);
 }
 
-# close_files closes what exec closes: all but the first three files. It closes Perl's own handles first, because a
-# handle that is reopened would close, by its old number, what has that number by then.
+# close_files closes the files that exec closes: all except the first three. It closes Perl's own handles first.
+# Otherwise a handle that is reopened later would close its old file number, which another file may have by then.
 sub close_files {
     no strict 'refs';
     for my $package (qw(main:: OAR::Modules::Judas:: OAR::Conf:: OAR::Tools:: OAR::IO::)) {

@@ -5,12 +5,12 @@
 # as_oar COMMAND... runs a command as OAR's user, because neither database runs as root.
 as_oar() { setpriv --reuid oar --regid oar --clear-groups -- "$@"; }
 
-# Making a database takes seconds of processor time. So a database with OAR's tables is kept for each kind, in the
-# folder of Slurm's.
+# Making a database takes seconds of CPU time. So for each kind of database, one with OAR's tables is kept, in the
+# folder of Slurm's kept databases.
 databases=$release_roots/databases
 
-# start_database sets the variable kept to the folder of a kept database that suits this lab, and taken if the lab's
-# database is a copy of that.
+# start_database sets the variable `kept` to the folder of a kept database that suits this lab. It sets the
+# variable `taken` if the lab's database is a copy of the kept one.
 start_database() {
 	install -d -o oar -g oar -m 700 "$lab/db" "$lab/db/data"
 	# PostgreSQL has a thousand small files, so they are in memory, like the lab's own /etc.
@@ -59,7 +59,8 @@ run_postgresql() {
 
 stop_postgresql() { as_oar "$(postgres_programs)/pg_ctl" -D "$lab/db/data" -w -t 60 -m fast stop; }
 
-# mariadb_options: OAR relies on columns without a value getting one, as before MariaDB 10.2.4 (sql-mode).
+# mariadb_options prints options. The sql-mode is that of MariaDB before 10.2.4, because OAR expects that columns without
+# a value get a default.
 mariadb_options() {
 	printf '%s\n' --no-defaults "--datadir=$lab/db/data" "--tmpdir=$lab/db" --innodb-buffer-pool-size=64M \
 		--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-doublewrite=0 --sql-mode=NO_ENGINE_SUBSTITUTION
@@ -89,7 +90,7 @@ stop_mariadb() {
 mariadb_admin() { mariadb --no-defaults "--socket=$lab/db/socket" --user=root --execute="$1"; }
 
 # make_schema makes OAR's tables, and the resource columns of a lab. OAR 2.5.9's schema for MariaDB has two syntax
-# errors: a column with a reserved name, and a rule whose text is ended by a quote. The lab's copy corrects them.
+# errors: a column with a reserved name, and a rule whose text ends at a quote. The lab's copy corrects them.
 make_schema() {
 	local property
 	sed -i 's/^force ENUM/`force` ENUM/' /usr/lib/oar/database/mysql_structure.sql

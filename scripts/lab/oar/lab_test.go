@@ -68,10 +68,10 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
-// forever is the argument of a sleeping process that its lab has to end. No other process sleeps as long.
+// forever is the argument of a sleeping process that the lab must end. No other process sleeps for the same time.
 var forever = fmt.Sprint(1_000_000_000 + os.Getpid())
 
-// besideAnother boots a second lab and checks that neither lab sees the other's users, processes or jobs.
+// besideAnother boots a second lab and checks that neither lab sees the users, processes or jobs of the other.
 func besideAnother(t *testing.T, first *lab.OARLab) {
 	t.Helper()
 	second := lab.OAR(t, 1, lab.Database(lab.MariaDB))
@@ -171,8 +171,8 @@ func TestALabChangesNothingOfTheMachineAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// ofTheMachine returns the lines of a file without the users of Slurm's labs, which are added and removed at the same
-// time.
+// ofTheMachine returns the lines of a file, without those about the users of Slurm's labs. These users are added
+// and removed at the same time.
 func ofTheMachine(file string) string {
 	text, _ := os.ReadFile(file)
 	var kept strings.Builder
@@ -184,7 +184,7 @@ func ofTheMachine(file string) string {
 	return kept.String()
 }
 
-// A node has its own name, processes and temporary files. It loses processes and files when its power is cut.
+// Each node has its own name, processes and temporary files. It loses processes and files when its power is cut.
 func nodesOfTheirOwn(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	look := func(node string) string {

@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# The nodes in the lab's world. Each has its own processes, mounts, name, control groups and sshd, and is as separate
-# as a host of a site in everything that OAR uses. Sourced by oar-lab.
+# The nodes in the lab's world. Each has its own processes, mounts, name, control groups and sshd. In everything
+# that OAR uses, the nodes are as separate as the hosts of a site. Sourced by oar-lab.
 
 # The controllers that OAR's cpuset manager uses.
 controllers=(cpuset cpu cpuacct devices freezer)
 
-# hierarchy CONTROLLER sets at to the controller's mount point (version 1), and options to its mount options, or both
-# to nothing if it is not mounted. It starts no program, because a node calls it for each controller.
+# hierarchy CONTROLLER sets the variable `at` to the controller's mount point (version 1), and `options` to its
+# mount options. It sets both to "" if the controller is not mounted. It starts no program, because a node calls it
+# for each controller.
 hierarchy() {
 	local _ where kind with
 	while read -r _ where kind with _; do
@@ -18,7 +19,7 @@ hierarchy() {
 	at='' options=''
 }
 
-# without_cpusets RELEASE prints why a lab can have no cpusets, or nothing if it can.
+# without_cpusets RELEASE prints why a lab cannot have cpusets, or nothing if it can.
 without_cpusets() {
 	local controller at options
 	if [[ $1 != 2.5 ]]; then
@@ -172,10 +173,10 @@ kill_node() {
 	[[ $(setting without) ]] || remove_groups "$1"
 }
 
-# node_gone PROCESS waits for a killed node, which listens until its first process has ended.
+# node_gone PROCESS waits for a killed node, because the node listens until its first process has ended.
 node_gone() { ! (inside kill -0 "$1" 2>/dev/null); }
 
-# boot_one NODE boots a node again, with nothing left of its former state.
+# boot_one NODE boots a node again. Nothing of the node's former state is left.
 boot_one() {
 	known_node "$1"
 	has_nodes

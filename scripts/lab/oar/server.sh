@@ -56,12 +56,12 @@ conf() {
 	(($# == 1)) || echo "$1=\"$2\"" >>/etc/oar/oar.conf
 }
 
-# write_to_node prints the program that OAR calls in place of ssh, because the nodes are this machine.
+# write_to_node prints the program that OAR calls instead of ssh, because the nodes are on this machine.
 write_to_node() {
 	cat <<-'SCRIPT'
 		#!/bin/bash
-		# In place of ssh: -options NODE COMMAND... runs the command here. Accordion is in the directory of this
-		# file.
+		# OAR calls this program instead of ssh: -options NODE COMMAND... It runs the command on this machine.
+		# Accordion is in the directory of this file.
 		while (($#)); do
 			case $1 in
 			-[peliloF]) shift 2 ;;
@@ -90,11 +90,11 @@ start_almighty() {
 	within 60 answers 6666 || die "OAR's server does not listen: $(tail -n 5 /var/log/oar.log)"
 }
 
-# answers PORT returns status 0 if a process listens at the port of the loopback address.
+# answers PORT returns status 0 if a process listens on the port of the loopback address.
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# make_resources adds the nodes and their cores. The cores are this machine's processors in turn. So a node of one
-# core has one processor, and its jobs can see that they have no other.
+# make_resources adds the nodes and their cores. The cores are assigned to this machine's CPUs in turn. So a node
+# with one core has one CPU, and its jobs can see that they have no other.
 make_resources() {
 	{
 		printf 'insert into resources(network_address,state,state_num,cpu,core,cpuset,switch) values '
@@ -113,7 +113,7 @@ make_resources() {
 	fi
 }
 
-# install_accordion makes the queue evolve and everything else that Accordion needs in OAR.
+# install_accordion makes the queue `evolve` and everything else that Accordion needs in OAR.
 install_accordion() { /run/lab/bin/accordion oar install --queue evolve --priority 20; }
 
 status() {
@@ -155,9 +155,9 @@ set_node() {
 # node_is STATE NAME requests a change with oarnodesetting, and the server carries it out.
 node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
-# kill_almighty kills the server. The server's modules would survive and keep the port, so kill_almighty kills
-# them, too. Jobs (oarexec) are not affected. The next server starts when no process listens any more, because a
-# killed process listens until it has ended and would be taken for the next server.
+# kill_almighty kills the server. It also kills the server's modules, which would survive and keep the port. It
+# does not affect jobs (oarexec). The next server starts only when no process listens on the port, because a killed
+# process listens until it has ended, and would be mistaken for the next server.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
 	local starting
@@ -168,7 +168,8 @@ kill_almighty() {
 	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
 }
 
-# modules_gone kills modules that still exist. It returns status 0 if there are none, for which pkill's status is 1.
+# modules_gone kills the modules that still exist. It returns status 0 if there are none. In that case pkill
+# returns status 1.
 modules_gone() {
 	local status=0
 	(inside pkill -KILL -f '^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))') || status=$?

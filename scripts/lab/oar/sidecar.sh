@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The sidecar in the lab's world. OAR, its socket and its configuration have the same paths as on a site. Sourced by
-# oar-lab, and by two-labs, which has its own write_config and sidecar_answers. No process that is started here
-# inherits the caller's lock on the lab (descriptor 6).
+# The sidecar in the lab's world. OAR, its socket and its configuration have the same paths as on a site. oar-lab
+# and two-labs source this file. two-labs has its own write_config and sidecar_answers. The processes that are
+# started here must not inherit the caller's lock on the lab (descriptor 6).
 
 serve() {
 	if sidecar_runs; then
@@ -12,8 +12,8 @@ serve() {
 	(inside timeout 60 /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1 6<&-) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
 	rm -f "$lab/accordion.pid" # a file of a killed sidecar would make this sidecar look dead
-	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
-	# sidecar's, as seen in the lab's world.
+	# The umask is that of the unit (examples/systemd). The shell becomes the sidecar. So the shell's process
+	# number, as seen in the lab's world, is the sidecar's.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
 		/bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \

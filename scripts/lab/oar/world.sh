@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# The lab's world: namespaces of processes, mounts and network, with the lab's first process as their init. When that
+# The lab's world: namespaces of processes, mounts and network. The lab's first process is their init. When that
 # process ends, the kernel ends all others. The lab changes its own copy of /etc. Sourced by oar-lab.
 
-# take_turn locks the lab's directory for one lab. The lab's processes hold the lock, so that it is released when the
-# last of them has ended, and no file is left.
+# take_turn locks the lab's directory for one lab. The lab's processes hold the lock. So it is released when the
+# last of them has ended, and no lock file is left behind.
 take_turn() {
 	local new=no
 	[[ -d $lab ]] || new=yes
@@ -44,8 +44,8 @@ live() {
 	echo "${own[0]}" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
-	# These are in memory, because labs that come and go make a disk's file system search long for unused inode
-	# numbers.
+	# These are in memory. On a disk, labs that start and end would make the file system search long for unused
+	# inode numbers.
 	mkdir -p "$lab/own"
 	mount -t tmpfs -o mode=755 tmpfs "$lab/own"
 	(
@@ -84,9 +84,9 @@ make_own() {
 	done
 }
 
-# enter_root ROOT makes the root of another Debian release this world's, with the machine's directories that the lab
-# needs: those of the lab and of these scripts, and /tmp, from which tests start programs. It changes nothing in
-# ROOT.
+# enter_root ROOT makes the root of another Debian release the root of this world. It adds the machine's
+# directories that the lab needs: those of the lab and of these scripts, and /tmp, from which tests start programs.
+# It changes nothing in ROOT.
 enter_root() {
 	local entry dir root=$lab/root
 	mkdir "$root"
@@ -117,8 +117,8 @@ enter_root() {
 	umount -l /.old
 }
 
-# show_lab mounts the part of the lab's directory that the nodes see, because they have their own temporary
-# directories.
+# show_lab mounts the part of the lab's directory that the nodes must see, because the nodes have their own
+# temporary directories.
 show_lab() {
 	local name
 	for name in bin home; do
@@ -128,10 +128,10 @@ show_lab() {
 	mkdir -p /run/sshd
 }
 
-# make_names adds the nodes, each with its own loopback address, and the users. The user IDs are above those that a
-# machine gives to its own users, because a command outside that ends all processes of a user must not affect the
-# lab's. Each slot has user IDs of its own, because labs share /tmp, where the names of Accordion's directories
-# contain the user ID.
+# make_names adds the users, and the nodes, each with its own loopback address. The user IDs are above those that a
+# machine assigns to its own users. Otherwise a command outside that ends all processes of a user would end the
+# lab's processes, too. Each slot has its own user IDs, because labs share /tmp, where the names of Accordion's
+# directories contain the user ID.
 make_names() {
 	local user uid=$((58001 + 100 * slot))
 	{
@@ -158,9 +158,9 @@ lives() {
 		[[ -e /proc/$pid/root$lab/init && $(<"/proc/$pid/root$lab/init") == "$pid" ]]
 }
 
-# end_world kills the first process, and thereby all others, and waits until they have ended. The kernel ends the
-# first process last. A process that is ending has no command line and no root any more, so end_world identifies
-# it by number and start time.
+# end_world kills the first process, which ends all others, and waits until they have ended. The kernel ends the
+# first process last. A process that is ending no longer has a command line and a root, so end_world identifies it
+# by number and start time.
 end_world() {
 	local pid began
 	pid=$(cat "$lab/init" 2>/dev/null) && began=$(cat "$lab/began" 2>/dev/null) || return 0
@@ -180,8 +180,8 @@ ended() {
 # inside COMMAND... becomes the command, in the lab's world.
 inside() { exec nsenter --target "$(cat "$lab/init")" --mount --net --pid --uts --ipc -- "$@"; }
 
-# run_as USER COMMAND... becomes the command, as the user, without the caller's job and client settings: on the node
-# that $node names, or on OAR's server.
+# run_as USER COMMAND... becomes the command, as the user, without the caller's job and client settings. The
+# command runs on the node in $node, or on OAR's server if $node is empty.
 run_as() {
 	local user=$1 home=/run/lab/home/$1 place=(inside)
 	shift

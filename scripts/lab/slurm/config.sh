@@ -32,7 +32,7 @@ write_config() {
 	rm -f "$lab/booting"
 }
 
-# setting NAME prints a setting of this lab, as it was booted.
+# setting NAME prints a setting with which this lab was booted.
 setting() { value_of "$1" "$lab/etc/lab"; }
 
 make_folders() {
@@ -135,8 +135,8 @@ cgroup_conf() {
 	! binds || site_cgroup_conf
 }
 
-# node_lines NODES prints a line for each node. The parameters of SLURM_LAB_EXTRA come last, and the last value
-# counts (KEY= removes one). Ports and addresses are always the lab's.
+# node_lines NODES prints a line for each node. The parameters of SLURM_LAB_EXTRA come last, because Slurm uses the
+# last value of a key. KEY= removes a parameter. Ports and addresses are always those of the lab.
 node_lines() {
 	{
 		"${kind}_nodes" "$1"
@@ -159,8 +159,8 @@ node_lines() {
 		}'
 }
 
-# extra_nodes prints a line with the number of each node that SLURM_LAB_EXTRA names (NodeName=n3, NodeName=n[1-4]),
-# and its parameters.
+# extra_nodes prints a line for each node that SLURM_LAB_EXTRA names (NodeName=n3, NodeName=n[1-4]), with the
+# node's number and its parameters.
 extra_nodes() {
 	local name rest i
 	while read -r name rest; do
@@ -174,7 +174,8 @@ extra_nodes() {
 	done <<<"${SLURM_LAB_EXTRA:-}"
 }
 
-# overridden copies slurm.conf without what SLURM_LAB_EXTRA sets itself: a key, or the partition of that name.
+# overridden copies slurm.conf. It leaves out the keys that SLURM_LAB_EXTRA sets, and partitions with the same
+# names.
 overridden() {
 	awk '
 		function key(line) { if (tolower(line) !~ /^partitionname=/) sub(/=.*/, "", line); sub(/ .*/, "", line); return tolower(line) }

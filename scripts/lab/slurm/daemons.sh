@@ -29,7 +29,7 @@ munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
 
 start_slurmctld() {
 	running slurmctld && return
-	# slurmctld cannot start while the script process (slurmscriptd) of a killed one still holds the port.
+	# slurmctld cannot start while the script process (slurmscriptd) of a killed slurmctld still holds the port.
 	local finder
 	plugin_finder
 	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
@@ -100,8 +100,8 @@ removed_node() {
 	done
 }
 
-# node_processes NAME prints the processes in the node's group. Without groups it prints those that have the node's
-# log open (slurmd, slurmstepd) or that its slurmstepd started.
+# node_processes NAME prints the processes in the node's group. If there are no groups, it prints the processes
+# that have the node's log open (slurmd, slurmstepd), and the processes that the node's slurmstepd started.
 node_processes() {
 	local pid
 	if has_group; then
@@ -116,7 +116,7 @@ node_processes() {
 	} | sort -un | only_alive
 }
 
-# wait_idle NODES waits until all nodes have registered and are idle, or in a lab with jobs at work.
+# wait_idle NODES waits until all nodes have registered and are idle. In a lab with jobs the nodes may also be in use.
 wait_idle() {
 	within 120 nodes_up "$1" || failed slurmctld "does not see all nodes: $(tool sinfo -h -p shared -o '%T:%N' 2>&1)"
 }
@@ -156,8 +156,8 @@ described() {
 	fi
 }
 
-# build_accordion puts the program into the lab's PATH. For a world whose libraries are at least as new as
-# the machine's, the program was built outside. For a world with older libraries it is built inside.
+# build_accordion puts the program into the lab's PATH. If the world's libraries are at least as new as the
+# machine's, the program was built outside. Otherwise build_accordion builds it inside.
 build_accordion() {
 	if ! in_world; then
 		put_program "$lab/bin/accordion"

@@ -4,8 +4,8 @@
 # Making a database takes longer than the rest of a boot, so a database is kept for each set of users.
 databases=$release_roots/databases
 
-# A lab's database need not survive a crash: no syncing, small buffers. The last option was MariaDB's default until
-# 11.6, for which slurmdbd was written.
+# A lab's database need not survive a crash, so it does not sync and has small buffers. The last option was
+# MariaDB's default until 11.6, and slurmdbd was written for that default.
 database_options() {
 	echo --no-defaults --user=slurm --datadir="$lab/db/data" --tmpdir="$lab/db/tmp" \
 		--innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
@@ -45,7 +45,7 @@ start_slurmdbd() {
 # slurmdbd_answers prints the clusters that slurmdbd knows.
 slurmdbd_answers() { clusters=$(tool sacctmgr -nP list cluster format=cluster 2>/dev/null); }
 
-# start_accounting adds what the database must contain before slurmctld starts.
+# start_accounting adds the entries that the database must contain before slurmctld starts.
 start_accounting() {
 	[[ ${clusters-} ]] || slurmdbd_answers || failed slurmdbd "does not answer"
 	[[ $clusters != lab ]] || return 0
@@ -75,8 +75,8 @@ take_database() {
 	cp -a --sparse=always "$kept" "$lab/db/data" 2>/dev/null && touch "$lab/db/installed"
 }
 
-# keep_database keeps the database for the next lab that needs the same, if possible. The twenty that were used last
-# are kept.
+# keep_database keeps the database, if possible, for the next lab that needs the same one. It keeps the twenty
+# databases that were used last.
 keep_database() {
 	local kept
 	kept=$databases/$(database_name)

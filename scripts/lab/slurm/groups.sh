@@ -1,25 +1,25 @@
 # shellcheck shell=bash disable=SC2154
 # The lab's control groups. Sourced by slurm-lab.
 #
-# $lab/group links to a group (of version 2) with every process of the lab. Each node has a group of its own below
-# it. No process leaves its group: even one that loses its environment, files and parents belongs to the lab and ends
-# with it.
+# $lab/group links to a group (of version 2) with every process of the lab. Each node has its own group below it.
+# No process leaves its group. Even a process that loses its environment, files and parents belongs to the lab and
+# ends with it.
 #
-# $lab/cgroup is what Slurm uses as the machine's control groups (CgroupMountpoint), because every lab has a node n1
-# and Slurm names its groups after the node. On a machine with version 1 it has a link for each controller, to a
-# group of the lab's own. With version 2 it is empty, and each slurmd sees there only the group of its node.
+# $lab/cgroup is the directory that Slurm uses as the machine's control groups (CgroupMountpoint). The lab needs
+# its own directory, because every lab has a node n1 and Slurm names its groups after the node. On a machine with
+# version 1 it has a link for each controller, to a group of the lab. With version 2 it is empty, and each slurmd
+# sees only the group of its node there.
 
 # The controllers that bind cores, memory and devices, and with which Slurm counts and ends a job's processes, in
 # versions 1 and 2.
 slurm_controllers=(cpuset memory devices freezer cpuacct)
 unified_controllers='+cpuset +cpu +memory +pids'
 
-# make_groups makes the lab's group and, for a site, Slurm's groups, if the machine permits it. It keeps existing
-# ones.
+# make_groups makes the lab's group and, for a site, Slurm's groups, if the machine permits it. It keeps existing groups.
 make_groups() {
 	local name=accordion-lab-$port.$BASHPID.$RANDOM link
 	for link in "$lab"/group "$lab"/cgroup/*; do
-		# The group does not exist any more if the machine was restarted since.
+		# The group no longer exists if the machine has restarted since.
 		[[ ! -L $link ]] || mkdir -p "$(readlink "$link")" || die "the control group of $link cannot be made again: 'slurm-lab down' first"
 	done
 	[[ -L $lab/group ]] || new_group cgroup2 "$name" "$lab/group" || true
@@ -58,7 +58,7 @@ make_unified_groups() {
 # cannot.
 has_controllers() { echo "$unified_controllers" >"$1/cgroup.subtree_control"; } 2>/dev/null
 
-# cpuset_of_parent GROUP copies the parent's cores and memory, because a new group of this controller has none.
+# cpuset_of_parent GROUP copies the cores and memory nodes of the parent, because a new cpuset has none.
 cpuset_of_parent() {
 	local file
 	for file in cpuset.cpus cpuset.mems; do
@@ -71,7 +71,7 @@ thaw_groups() {
 	local state
 	[[ -d $lab/cgroup/freezer ]] || return 0
 	while read -r state; do
-		echo THAWED >"$state" || true # the group may not exist any more
+		echo THAWED >"$state" || true # the group may no longer exist
 	done 2>/dev/null < <(find "$lab/cgroup/freezer/" -mindepth 2 -name freezer.state)
 }
 
@@ -82,7 +82,8 @@ new_group() {
 	[[ $mount ]] && mkdir "$mount/$2" 2>/dev/null && ln -s "$mount/$2" "$3"
 }
 
-# hierarchy NAME prints where the controller of version 1, or version 2 ("cgroup2"), is mounted, or nothing.
+# hierarchy NAME prints the mount point of the controller of version 1, or of version 2 ("cgroup2"). It prints
+# nothing if that is not mounted.
 hierarchy() {
 	awk -v want="$1" '{
 		split($0, half, " - "); split(half[2], of, " "); n = split(of[3], option, ",")
@@ -118,9 +119,10 @@ join_group() {
 	echo "$BASHPID" >"$group/cgroup.procs"
 }
 
-# node_view NODE sets the array view to the words before slurmd. In version 2 slurmd must see its group as the top.
-# Otherwise it would make its steps' groups where other labs do. A step that ends first moves its processes to the
-# top, which only a real top permits. Newer releases assume that the group of process 1 is the top.
+# node_view NODE sets the array `view` to the words before slurmd. In version 2 slurmd must see its group as the
+# top. Otherwise it would make its steps' groups in the place where other labs make theirs. When a step ends, it
+# first moves its processes to the top, which is permitted only if the top is real. Newer releases assume that the
+# group of process 1 is the top.
 node_view() {
 	local process
 	view=()
@@ -138,7 +140,8 @@ node_view() {
 		shift 2 && exec "$@"' "$lab/cgroup" "$unified_controllers" "$lab/etc/top")
 }
 
-# processes_in GROUP... prints the processes, also in the groups below, or nothing if the group does not exist.
+# processes_in GROUP... prints the processes in the group and in the groups below it. It prints nothing if the
+# group does not exist.
 processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
 
 # remove_groups LINK... removes groups whose processes have ended, all groups below these, and the links to them.

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }
 
 func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
-	// A unique name, because the last lab with a user removes that user.
+	// The name is unique, because the last lab with a user removes that user.
 	newcomer := fmt.Sprintf("newcomer-%d", os.Getpid())
 	for _, kind := range []struct {
 		name    string
@@ -39,8 +39,8 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 				}
 				for _, user := range []string{"alice", newcomer} {
 					script := "srun -N2 hostname; whoami"
-					// Without control groups, a hidden process of a user that other labs share stays until the last
-					// of them ends.
+					// Without control groups, a hidden process of a user whom other labs share stays until the last
+					// of these labs ends.
 					if user == newcomer || exists(filepath.Join(own.Dir, "group")) {
 						script += "; cd /; env -i setsid sleep 1000 </dev/null >&/dev/null & disown"
 					}
@@ -53,7 +53,7 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 					}
 				}
 				own.Submit(t, newcomer, "sleep 1000", "-N2")
-				mounted := filepath.Join(own.Dir, "mounted") // as left by a killed test
+				mounted := filepath.Join(own.Dir, "mounted") // as a killed test would leave it
 				if err := errors.Join(os.Mkdir(mounted, 0o700), syscall.Mount("none", mounted, "tmpfs", 0, "size=1m")); err != nil {
 					t.Fatal(err)
 				}
@@ -69,8 +69,8 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// stranger returns the number of a process in another namespace, in which a directory and a user have the names of
-// the lab's.
+// stranger starts a process in another namespace, and returns its number. In that namespace a directory and a user
+// have the names of the lab's.
 func stranger(t *testing.T, like traces) string {
 	t.Helper()
 	c := exec.Command("unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
@@ -92,13 +92,13 @@ func stranger(t *testing.T, like traces) string {
 	}
 }
 
-// traces are what a lab could leave behind.
+// traces holds what a lab could leave behind.
 type traces struct {
 	dir      string
-	user     string // a user of this lab only
+	user     string // a user who is only in this lab
 	number   string // the user's ID
 	groups   []string
-	stranger string // a process that resembles one of the lab's, but is not
+	stranger string // a process that resembles a process of the lab but is not one
 }
 
 func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
@@ -107,7 +107,8 @@ func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
 	for _, kind := range []string{"group", "cgroup/*", "world/groups/*"} {
 		links, _ := filepath.Glob(filepath.Join(lab.Dir, kind))
 		for _, link := range links {
-			// The groups of a lab in a world are below the groups of the world, and are visible only from there.
+			// If a lab runs in a world, its groups are below the groups of the world, and are visible only from
+			// there.
 			if group, err := os.Readlink(link); err == nil && exists(group) {
 				found.groups = append(found.groups, group)
 			}
@@ -148,8 +149,8 @@ func (left traces) mustBeGone(t *testing.T) {
 	}
 }
 
-// processes returns those of the lab's own user, and those that have a file of the lab open or the lab in their
-// environment.
+// processes returns the processes of the lab's own user, and the processes that have a file of the lab open or the
+// lab in their environment.
 func (left traces) processes() (found []string) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {
@@ -161,7 +162,7 @@ func (left traces) processes() (found []string) {
 			to, _ := os.Readlink(link)
 			holds = holds || strings.HasPrefix(to, left.dir+"/")
 		}
-		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // a zombie may remain, because an idle init reaps late
+		if holds && filepath.Base(filepath.Dir(path)) != left.stranger && !strings.Contains(string(status), "\nState:\tZ") { // a zombie may remain, because an idle init reaps it late
 			command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
 		}

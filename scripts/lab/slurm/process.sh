@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2154
 # The lab's processes: which belong to it, and how they are started and ended. Sourced by slurm-lab.
 #
-# Every process of a lab is in its group (groups.sh), except clients that run outside. Without groups it has
-# ACCORDION_LAB=<the lab's directory> in its environment, which jobs inherit from the client that submitted them.
-# Slurm's daemons overwrite that when they change their title, but they keep a file of the lab open.
+# Every process of a lab is in the lab's group (groups.sh), except clients that run outside. If there are no
+# groups, every process has ACCORDION_LAB=<the lab's directory> in its environment. Jobs inherit it from the client
+# that submitted them. Slurm's daemons overwrite their environment when they change their title, but they keep a
+# file of the lab open.
 
-# pid_in FILE prints the process number in FILE if the process lives, otherwise it returns status 1. Zombies count as
-# dead, because an idle init reaps late.
+# pid_in FILE prints the process number in FILE if the process lives. Otherwise it returns status 1. Zombies count
+# as dead, because an idle init reaps them late.
 pid_in() {
 	local pid
 	pid=$(cat "$1" 2>/dev/null) || return 1
@@ -29,7 +30,8 @@ running() {
 	pid=$(pid_in "$lab/pid/$1.pid") && is_ours "$pid"
 }
 
-# A process of another namespace may look like ours, if it belongs to a lab whose directory has the same name there.
+# A process of another namespace may look like a process of this lab, if it belongs to a lab whose directory has
+# the same name in that namespace.
 is_here() { [[ /proc/$1/ns/pid -ef /proc/self/ns/pid ]]; }
 
 is_ours() {
@@ -46,8 +48,8 @@ our_processes() {
 	} | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
 }
 
-# marked_processes prints the lab's processes that can be identified without a group. Processes may end
-# meanwhile, which is no failure.
+# marked_processes prints the lab's processes that can be identified without a group. It is no failure if processes
+# end meanwhile.
 marked_processes() {
 	local pid
 	{
@@ -74,7 +76,7 @@ ancestors() {
 	done
 }
 
-# stop NAME [SIGNAL] ends the daemon, with KILL if the signal has no effect within 10 seconds.
+# stop NAME [SIGNAL] ends the daemon. If the signal has no effect within 10 seconds, stop sends KILL.
 stop() {
 	local pid
 	if running "$1"; then

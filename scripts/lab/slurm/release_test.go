@@ -12,14 +12,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// A lab of each release works like a lab of the machine's own release, at the same time as the others. It can be
+// A lab of each release works like a lab of the machine's own release. All labs run at the same time. Each can be
 // reached from outside, and leaves nothing behind.
 func TestEveryReleaseBootsBindsAndGoes(t *testing.T) {
 	for _, release := range []string{"20.11", "22.05", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			var left traces
-			// A unique name, because the last lab with a user removes that user.
+			// The name is unique, because the last lab with a user removes that user.
 			newcomer := fmt.Sprintf("newcomer-%s-%d", strings.ReplaceAll(release, ".", "-"), os.Getpid())
 			t.Run("it runs jobs", func(t *testing.T) {
 				lab := lab.Slurm(t, 2, lab.Release(release), lab.Users("alice", newcomer), lab.Fast())

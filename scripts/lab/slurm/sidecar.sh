@@ -9,11 +9,9 @@ serve() {
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
 	rm -f "$lab/pid/accordion.pid" # a file of a killed sidecar would make this sidecar look dead
-	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
-	# sidecar's. The shell that waits for it must not keep the lab's lock, because serve-stop would wait for it
-	# without end. Nor may it keep our output, because `serve
-	#
-	# cat` would wait too.
+	# The umask is that of the unit (examples/systemd). The shell becomes the sidecar, so that the shell's process number
+	# is the sidecar's. The shell that waits for it must not keep the lab's lock, because serve-stop would wait for the
+	# lock forever. It must not keep the caller's output either, because `serve | cat` would then wait, too.
 	# shellcheck disable=SC2016
 	daemon accordion /bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &

@@ -6,7 +6,7 @@ gpus=4              # of a node with GPUs
 node_memory=4000    # MB, of any node
 memory_of_jobs=3600 # MB, for a job that requests all cores of a node and no memory
 
-# thin NODES prints how many of the nodes have no GPUs. They are the first ones.
+# thin NODES prints how many of the nodes have no GPUs. These nodes come first.
 thin() {
 	if [[ $kind == plain ]]; then
 		echo "$1"
@@ -20,8 +20,9 @@ fits_machine() {
 	((cpus <= $(nproc))) || wrong "SLURM_LAB_CPUS=$cpus: cores are bound here, and this machine has $(nproc) (--plain binds none)"
 }
 
-# make_site NODES makes what slurm.conf refers to. GPUs are character devices with a major number for samples, which
-# has no driver: opening one gives ENXIO if it is permitted, and EPERM if the control group forbids it.
+# make_site NODES makes the files to which slurm.conf refers. GPUs are character devices. Their major number is
+# reserved for samples and has no driver. Opening such a device gives ENXIO if it is permitted, and EPERM if the
+# control group forbids it.
 make_site() {
 	local i fat
 	fat="n[$(($(thin "$1") + 1))-$1]"
@@ -39,7 +40,8 @@ make_site() {
 	binds || echo "slurm-lab: $(without)"
 }
 
-# binding prints "yes", "no" if this machine cannot bind, or "never" if this release cannot bind on such a machine.
+# binding prints "yes" if jobs can be bound, "no" if this machine cannot bind, or "never" if this release cannot
+# bind on such a machine.
 binding() {
 	if binds; then
 		echo yes
@@ -50,7 +52,7 @@ binding() {
 	fi
 }
 
-# without prints what the lab lacks on this machine.
+# without prints which features the lab lacks on this machine.
 without() {
 	local why="this machine has no control groups that can be written"
 	[[ $(binding) != never ]] || why="Slurm $release knows no control groups of version 2, and this machine has no others"
@@ -95,9 +97,9 @@ site_nodes() {
 	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory TmpDisk=2000 Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
-# site_partitions NODES prints two partitions over the same nodes, as most sites have them: Accordion's and the
-# site's own. Without the plug-in only ExclusiveUser keeps other users' oversubscribing jobs off the cores of a job
-# that may grow.
+# site_partitions NODES prints two partitions over the same nodes, as most sites have them: Accordion's partition
+# and the site's own. Without the plug-in, other users' jobs that oversubscribe could use the cores of a job that
+# may grow. Only ExclusiveUser prevents that.
 site_partitions() {
 	cat <<CONF
 PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityJobFactor=2 $(plugin_wanted || echo ExclusiveUser=YES) State=UP
@@ -114,8 +116,8 @@ ConstrainDevices=yes
 CONF
 }
 
-# accounts_file prints what sacctmgr loads, or nothing for a plain lab: three accounts with shares of 10, 5 and 1,
-# and every user of the lab in one of them, the first user in the first.
+# accounts_file prints the file that sacctmgr loads. It has three accounts with shares of 10, 5 and 1, and every
+# user of the lab in one of them, the first user in the first. For a plain lab it prints nothing.
 accounts_file() {
 	local i user account
 	[[ $kind == site ]] || return 0
@@ -143,7 +145,7 @@ add_accounts() {
 	} >"$lab/log/accounts.log" 2>&1 || failed accounts "could not be made"
 }
 
-# add_late_users adds the users of a lab that exists already.
+# add_late_users adds users to a lab that already exists.
 add_late_users() {
 	local known user n=0
 	known=$(tool sacctmgr -nP list user format=user)

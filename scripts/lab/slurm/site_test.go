@@ -12,7 +12,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// three boots a lab with a user in each of its accounts.
+// three boots a lab with a user in each of its three accounts.
 func three(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	lab := lab.TakeSlurm(t, 4, lab.Users("alice", "bob", "carol"), lab.Fast())
@@ -20,7 +20,7 @@ func three(t *testing.T) *lab.SlurmLab {
 	return lab
 }
 
-// rows returns the words of each line, with the lines sorted.
+// rows sorts the lines of a text, and returns the words of each line.
 func rows(text string) (all [][]string) {
 	for _, line := range slices.Sorted(strings.Lines(text)) {
 		all = append(all, strings.Fields(line))
@@ -54,7 +54,8 @@ func bound(t *testing.T, lab *lab.SlurmLab) {
 func TestATaskCannotOpenTheGPUsOfAnother(t *testing.T) {
 	lab := three(t)
 	bound(t, lab)
-	// There is no driver for the device. If opening it is permitted, the error is that of the missing driver.
+	// The device has no driver. If a job has permission to open the device, the error is that of the missing
+	// driver.
 	const open = `
 		for i in 0 1 2 3; do
 			case $( { : <"$ACCORDION_LAB/dev/gpu$i"; } 2>&1) in
@@ -66,7 +67,7 @@ func TestATaskCannotOpenTheGPUsOfAnother(t *testing.T) {
 		echo "$SLURMD_NODENAME$may"`
 	for _, each := range []struct {
 		asks string
-		want []string // the GPUs of each node with GPUs
+		want []string // the GPUs of each node that has GPUs
 	}{
 		{"--gres=gpu:3 --ntasks-per-node=1", []string{"0 1 2"}},
 		{"--gpus-per-task=1 --ntasks-per-node=2", []string{"0", "1"}},
@@ -119,7 +120,7 @@ func TestFairShareAndQOSDecideWhoIsNext(t *testing.T) {
 	lab.Do(t, "ctl-start")
 	first := lab.Submit(t, "alice", "sleep 1000", "-p", "shared", "-N4", "--exclusive")
 	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return lab.Run(t, "root", "squeue", "-h", "-j", first, "-o", "%t") == "R" })
-	// Carol has no usage, whatever usage other tests caused as bob.
+	// Carol has no usage. Other tests may have caused usage as bob.
 	for _, job := range []struct{ user, name, qos string }{{"bob", "late", "normal"}, {"carol", "next", "normal"}, {"bob", "urgent", "high"}} {
 		lab.Submit(t, job.user, "true", "-p", "shared", "-N4", "--exclusive", "-J", job.name, "--qos="+job.qos)
 	}
@@ -195,7 +196,8 @@ MinJobAge=200`))
 	}
 }
 
-// Labs have nodes with the same names on one kernel. Their jobs must not be mixed up.
+// Labs have nodes with the same names on one kernel. A fault of one lab's node must not affect the other lab's
+// jobs.
 func TestTheDeathOfANodeIsNotFeltInTheLabBesideIt(t *testing.T) {
 	first, beside := three(t), lab.Slurm(t, 4, lab.Fast())
 	for _, each := range []*lab.SlurmLab{first, beside} {
@@ -221,8 +223,8 @@ func TestTheDeathOfANodeIsNotFeltInTheLabBesideIt(t *testing.T) {
 	first.Do(t, "node-start", "n2")
 }
 
-// alive reports whether a process lives. A dead process may remain until an idle init reaps it, but has no command
-// line any more.
+// alive reports whether a process lives. A dead process may remain until an idle init reaps it, but no longer has a
+// command line.
 func alive(process string) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", process).Output()
 	return err == nil && !strings.HasPrefix(string(out), "Z")

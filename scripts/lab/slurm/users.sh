@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The lab's users: system accounts that are made if they are missing, and removed by the last lab that uses them.
+# The lab's users are system accounts. A lab makes missing users, and the last lab that uses a user removes it.
 # Sourced by slurm-lab.
 #
 # The comment field of /etc/passwd marks them. For each user, /run/accordion-slurm-lab/NAME/ has an empty file
@@ -14,7 +14,7 @@ first_user() { head -n 1 "$lab/etc/users"; }
 
 lab_users() { paste -sd ' ' "$lab/etc/users"; }
 
-# lock_users keeps labs that start and end at the same time from changing /etc/passwd together.
+# lock_users prevents labs that start and end at the same time from changing /etc/passwd at the same time.
 lock_users() {
 	exec 7</var/lib/dpkg
 	flock 7
@@ -33,13 +33,14 @@ forget_lost_labs() {
 	done
 }
 
-# number_of_users prints the first ID for a new user of this lab. Labs with other ports have other IDs, even if they
-# do not see each other's users, because a command that ends all processes of a user must not affect another's.
+# number_of_users prints the first ID for a new user of this lab. Labs with other ports have other IDs, even if
+# they do not see each other's users. Otherwise a command that ends all processes of one lab's user would end
+# another lab's processes.
 number_of_users() { echo $((30000 + port / 100 * 40)); }
 
-# first_job prints the first job number. All labs have the same cluster name and, where they see each other's users,
-# the same /tmp, in which the cluster and the job number name a job's hosts file. So labs with other ports have other
-# job numbers.
+# first_job prints the first job number. All labs have the same cluster name. Labs that see each other's users also
+# have the same /tmp, where a job's hosts file is named after the cluster and the job number. So labs with other
+# ports have other job numbers.
 first_job() { echo $(((port - 16800) / 100 % 600 * 1000 + (port < 16800 ? 700000 : 0) + 1)); }
 
 # forget_hosts removes the hosts files of jobs of an earlier lab with these ports.

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# The world of a lab of another release: a root of the Debian suite that has the release, in namespaces of mounts,
-# processes and network, with a first process whose end ends all others. In a world this program makes a lab like
-# any other. The lab's directory and the repository have the same paths inside and outside. Sourced by slurm-lab.
+# The world of a lab of another release. It is a root of the Debian suite that has the release, in namespaces of
+# mounts, processes and network. When its first process ends, all other processes of the world end. In a world this
+# program makes a lab as it does on a machine. The lab's directory and the repository have the same paths inside
+# and outside. Sourced by slurm-lab.
 #
-# Nothing is written to the root, which all labs of its release share. The world's changes are in memory. What
-# the world sees as the top control groups are groups on the machine, so that all groups made in the world can be
+# Nothing is written to the root, which all labs of its release share. The world's changes are in memory. The top
+# control groups of the world are ordinary groups on the machine. So all groups that were made in the world can be
 # removed.
 
 namespaces=(--mount --net --pid --uts --ipc --cgroup)
@@ -32,7 +33,7 @@ up_in_world() {
 	with_go inside "$here/slurm-lab" up "$@"
 }
 
-# try_in_world RELEASE [--] COMMAND... runs the command as root in a world without a lab, which ends with the
+# try_in_world RELEASE [--] COMMAND... runs the command as root in a world without a lab. The world ends with the
 # command.
 try_in_world() {
 	local wanted=${1-} status=0
@@ -69,7 +70,7 @@ need_world() {
 # go_places prints Go's own folder, the module cache and the build cache.
 go_places() { go env GOROOT GOMODCACHE GOCACHE; }
 
-# with_go COMMAND... runs the command with these in its environment, without network access for Go.
+# with_go COMMAND... runs the command with these folders in its environment, without network access for Go.
 with_go() {
 	local places flags
 	mapfile -t places < <(go_places)
@@ -149,7 +150,7 @@ make_world() {
 		[[ ! -L $dir ]] || mount --bind "$dir/" "$new$(dirname "$(readlink "$dir")")"
 	done
 	mount --bind "$lab/world/tmp" "$new/var/tmp"
-	# Go's folder, the modules and the repository are read-only there. The build cache is the machine's.
+	# Go's folder, the modules and the repository are read-only in the world. The build cache is the machine's.
 	for dir in "$repo" "$2" "$3" "$4" "$databases" "$lab"; do
 		mkdir -p "$new$dir"
 		mount --bind "$dir" "$new$dir"
@@ -201,7 +202,7 @@ inside() {
 	LANG=C.UTF-8 exec nsenter --target "$(cat "$lab/world/init")" "${namespaces[@]}" -- "$@" 8<&-
 }
 
-# end_world kills the first process, and thereby all others.
+# end_world kills the first process, which ends all others.
 end_world() {
 	local pid
 	if lives; then

@@ -11,7 +11,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// This file carries out the commands that Slurm supports. The caller of each function holds the lock.
+// This file carries out the commands that the simulated Slurm supports. The caller of each function holds the lock.
 
 // atoi returns the number in a text, or 0 if the text is not a number.
 func atoi(text string) int {
@@ -55,8 +55,8 @@ func settings(words []string) map[string]string {
 	return all
 }
 
-// recent reports whether the release prints less about reservations, and needs NumNodes= besides NodeList= to shrink
-// a job.
+// recent reports whether this is a recent release. A recent release prints less about reservations, and needs
+// NumNodes= in addition to NodeList= to shrink a job.
 func (s *Slurm) recent() bool { return s.release > "23.11" }
 
 // once returns the text on older releases, and "" on recent ones.
@@ -157,8 +157,8 @@ func (s *Slurm) reservationLine(stamp string, r *Reservation) string {
 	return line
 }
 
-// jobLine returns the line of a job as a console of the release shows it. It is made from a recorded line of a
-// similar job.
+// jobLine returns the line of a job as a console of the release shows it. It modifies a recorded line of a similar
+// job.
 func (s *Slurm) jobLine(stamp string, j *Job) string {
 	line := s.templates["runs"]
 	switch {
@@ -212,7 +212,7 @@ func (s *Slurm) jobLine(stamp string, j *Job) string {
 	return line
 }
 
-// shownLimit writes minutes as scontrol does.
+// shownLimit formats minutes as scontrol does.
 func shownLimit(minutes int64) string {
 	switch {
 	case minutes == 0:
@@ -315,7 +315,7 @@ func (s *Slurm) salloc(o map[string]string) (said string) {
 	if uid, given := o["--uid"]; given {
 		j.UID, j.GID = atoi(uid), atoi(o["--gid"])
 	}
-	for _, owner := range s.jobs { // of this user, whatever the name
+	for _, owner := range s.jobs { // a job of this user, with any name
 		if _, given := o["--uid"]; !given || owner.UID == j.UID {
 			j.User, j.UID, j.GID = owner.User, owner.UID, owner.GID
 			break
@@ -379,7 +379,7 @@ func (s *Slurm) end(j *Job, state string) {
 	j.State, j.Reservation, j.Steps, j.Ends = state, "", nil, time.Now().Unix()
 }
 
-// command carries out scontrol VERB JOB.
+// command carries out the scontrol command `verb` for a job.
 func (s *Slurm) command(verb string, id int) (said string) {
 	j := s.job(id)
 	if j == nil || j.over() {
@@ -508,7 +508,7 @@ func (s *Slurm) unreservable(old, r *Reservation) string {
 	return ""
 }
 
-// instant parses a time as written for scontrol: now, or uts and a second.
+// instant parses a time as written for scontrol: "now", or "uts" followed by Unix seconds.
 func instant(text string) int64 {
 	if text == "now" {
 		return time.Now().Unix()
@@ -523,7 +523,7 @@ func (s *Slurm) unreserve(name string) (out, said string) {
 		return "", "delete_reservation ReservationName=" + name + ": Requested reservation is invalid\n"
 	}
 	for _, j := range s.jobs {
-		if !j.over() && j.Reservation == name && s.release > "21" { // 20.11 deletes it, and the job goes on
+		if !j.over() && j.Reservation == name && s.release > "21" { // 20.11 deletes the reservation, and the job continues
 			return "", "delete_reservation ReservationName=" + name + ": Requested reservation is in use\n"
 		}
 	}

@@ -29,7 +29,7 @@ type Job struct {
 	Nodes                             []string
 	Batch                             bool // the job has a script, which runs on its first node
 	Reservation, Mark, Comment        string
-	Account, QOS, GRES                string // GRES: the generic resources requested on each node, such as tape:2
+	Account, QOS, GRES                string // GRES are the generic resources requested on each node, such as tape:2
 	Submitted, Started, Resized, Ends int64
 	Limit                             int64 // minutes; 0 means UNLIMITED
 	Memory                            int64 // MB of each node
@@ -52,11 +52,11 @@ type Reservation struct {
 	Start, End        int64
 }
 
-// A Slurm answers client programs in this process like the slurmctld of one release, with texts recorded from
-// that release. It supports the commands that read, resize and end jobs and that change reservations. Its methods
-// may be called from several goroutines.
+// A Slurm answers client programs in this process like the slurmctld of one release. Its texts were recorded from
+// that release. It supports the commands that read, resize and end jobs, and those that change reservations. Its
+// methods may be called from several goroutines.
 type Slurm struct {
-	Bin string // a directory with a dummy file for each program, for callers that look programs up
+	Bin string // a directory that has a dummy file for each program, for callers that look programs up
 
 	mu           sync.Mutex
 	release      string
@@ -75,9 +75,9 @@ type Slurm struct {
 // A Rule changes how a Slurm reacts to commands: with a refusal, a delay or garbage.
 type Rule struct {
 	At     string        // a regular expression that matches the command, as in "^salloc .*n3"
-	Skip   int           // number of first matches that are ignored
+	Skip   int           // how many of the first matches are ignored
 	Times  int           // how often the rule applies; 0 means always
-	Delay  time.Duration // wait before the answer, until the program's deadline if that is sooner
+	Delay  time.Duration // time before the answer; it ends at the program's deadline if that comes first
 	Refuse string        // printed on standard error; the command is not carried out
 	Print  string        // printed instead of the answer; the command is not carried out
 	Before func()        // called before the command is carried out
@@ -92,8 +92,8 @@ type Rule struct {
 //go:embed testdata
 var files embed.FS
 
-// NewSlurm returns a Slurm of a release for which there are samples, with six idle nodes in the partitions main and
-// shared.
+// NewSlurm returns a Slurm of a release for which there are samples. It has six idle nodes in the partitions main
+// and shared.
 func NewSlurm(t testing.TB, release string) *Slurm {
 	t.Helper()
 	s := &Slurm{release: release, states: map[string]string{}, config: map[string]string{}, templates: map[string]string{}, last: 46 - 1}
@@ -151,16 +151,16 @@ func (s *Slurm) SetPartition(name, key, value string) {
 	}
 }
 
-// SetNode sets the state of a node, such as IDLE+DRAIN, in place of the state that follows from the node's jobs;
-// "" restores the latter.
+// SetNode sets the state of a node, such as IDLE+DRAIN. Without it the state follows from the node's jobs, as it
+// does again after a call with "".
 func (s *Slurm) SetNode(name, state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.states[name] = state
 }
 
-// Add adds a job and returns it with defaults for what is missing: number, owner, partition, times, and the state
-// RUNNING.
+// Add adds a job and returns it. Fields that are not set get defaults: number, owner, partition, times, and the
+// state RUNNING.
 func (s *Slurm) Add(j Job) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,7 +268,7 @@ func (s *Slurm) reservation(name string) *Reservation {
 	return nil
 }
 
-// An exited is the error of a program with a nonzero exit code.
+// exited is a nonzero exit code as an error.
 type exited int
 
 func (e exited) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -313,7 +313,7 @@ func answer(ctx context.Context, cmd *exec.Cmd, out, said string) error {
 	return nil
 }
 
-// console carries out the lines of a scontrol's standard input, each after a prompt.
+// console carries out the lines of a scontrol's standard input. It prints a prompt before each.
 func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
 	const prompt = "scontrol: "
 	lines := bufio.NewScanner(cmd.Stdin)
@@ -450,15 +450,15 @@ func with(line, key, value string) string {
 	return strings.TrimPrefix(before+" "+key+"="+value+after, " ")
 }
 
-// compact returns a sorted host list as Slurm writes it; "" without nodes.
+// compact returns a sorted host list as Slurm writes it, or "" if there are no nodes.
 func compact(nodes []string) string {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	return hostlist.Compact(nodes)
 }
 
-// Database listens like a live slurmdbd, which closes each connection, and returns the port. It must be called
-// outside a synctest bubble.
+// Database simulates a live slurmdbd: it listens on a port, closes each connection, and returns the port. It must
+// be called outside a synctest bubble.
 func Database(t testing.TB) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Programs returns a directory with the shell scripts as Slurm's programs, by name.
+// Programs returns a directory with the shell scripts. The key of each script is the name of the Slurm program that
+// it replaces.
 func Programs(t testing.TB, scripts map[string]string) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -21,8 +22,8 @@ func Programs(t testing.TB, scripts map[string]string) string {
 }
 
 // Speaking returns the script of a scontrol that carries out commands from its standard input, like Slurm's own
-// scontrol. answer is shell code that prints the answer to the command in $line. Each command is appended to the
-// file log in dir, and each process to the file programs.
+// scontrol. `answer` is shell code that prints the answer to the command in $line. The script appends each command
+// to the file `log` in `dir`, and the number of each process to the file `programs`.
 func Speaking(dir, answer string) string {
 	return `if [ "$*" != "--oneliner --all" ]; then line="alone $*"; echo "$line" >>` + dir + `/log; ` + "\n" + answer + `; exit; fi
 echo $$ >>` + dir + `/programs

@@ -9,9 +9,9 @@ import (
 
 // Alike returns a record without the fields that squeue and scontrol are known to print differently.
 func Alike(r output.Record) output.Record {
-	r.Why = strings.ReplaceAll(r.Why, " ", "_") // scontrol writes it as one word
+	r.Why = strings.ReplaceAll(r.Why, " ", "_") // scontrol prints the reason as one word
 	if len(r.Nodes) > 0 {
-		r.MaxNodes = 0 // for a running job scontrol prints the nodes that the job has
+		r.MaxNodes = 0 // for a running job scontrol prints the number of nodes that the job has
 	}
 	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // only scontrol prints the first three fields; Upfront depends on the program
 	return r

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Printed is a job as squeue and a console print it, with any texts of the job's owner.
+// A Printed is a job that can be printed as squeue and a console print it. Its owner's texts can be any texts.
 type Printed struct {
 	ID        int
 	Submitted int
@@ -13,21 +13,21 @@ type Printed struct {
 	UID       int
 	Priority  int
 	State     string
-	Nodes     string // "" while it is pending
+	Nodes     string // "" while the job is pending
 	Mark      string
 	Reserved  string
-	Deadline  int // 0 means none
-	MinTime   int // minutes; 0 means none
+	Deadline  int // 0 means no deadline
+	MinTime   int // minutes; 0 means not set
 	Array     int // 0 if the job is not in an array
 	Task      string
 
-	Words // texts of its owner
+	Words // texts of the job's owner
 }
 
 // Words are the texts that the owner of a job can choose freely.
 type Words struct{ Name, Account, Label, Host, Features, Network, Command, Comment, Output string }
 
-// Line returns the job as a console of 22.05 prints it (26.05 puts what follows the command in another order).
+// Line returns the job as a console of 22.05 prints it. 26.05 prints the keys after the command in another order.
 func (p *Printed) Line(stamp string) string {
 	null := func(s string) string {
 		if s == "" {

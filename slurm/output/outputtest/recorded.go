@@ -1,5 +1,5 @@
-// Package outputtest provides output of Slurm's programs for tests: recorded output, and output for a job with given
-// texts.
+// Package outputtest provides output of Slurm's programs for tests. Some of it was recorded. It also generates the
+// output for a job with given texts.
 package outputtest
 
 import (
@@ -21,15 +21,15 @@ func Recorded(t testing.TB, name string) string {
 	return string(text)
 }
 
-// Releases are the folders of testdata named after releases. Each has the output of that release's clients for one
-// cluster with 28 difficult jobs: a console's `show job` with a stamp, squeue under SqueueFormat("WORD"), and the
-// nodes, reservations and partitions.
+// Releases lists the folders of testdata that are named after releases. Each has the output of that release's
+// clients for one cluster with 28 difficult jobs: a console's `show job` with a stamp, squeue with
+// SqueueFormat("WORD"), and the nodes, reservations and partitions.
 var Releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
 // Stamp is the text that the recorded console printed before each time.
 const Stamp = "STAMPSTAMPSTAMP7"
 
-// ShownBy returns the recorded console's list of a release.
+// ShownBy returns the list of jobs recorded from a console of the release.
 func ShownBy(t testing.TB, release string) string {
 	t.Helper()
 	return Recorded(t, release+"/show.txt")

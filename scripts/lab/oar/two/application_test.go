@@ -18,16 +18,16 @@ import (
 	"accordion/internal/lab"
 )
 
-// application is a running `accordion launch` of alice's over both labs. It writes files in her directory: NAME.err
-// with the time before each line, NAME.status, and NAME.lines with "SECOND CLUSTER" for each part that was let
-// through.
+// application is a running `accordion launch` of alice over both labs. It writes files in her directory. NAME.err
+// has the time before each line. NAME.status has the exit status. NAME.lines has "SECOND CLUSTER" for each part
+// that passed the barrier.
 type application struct {
 	*lab.TwoLabs
 	name  string
 	began int // length of the sidecar's log before the launch, in bytes
 }
 
-// two is the text of a selector that requests two hosts of each cluster. It writes the last view to two.view.
+// two is the script of a selector that requests two hosts of each cluster. It writes the last view to two.view.
 const two = `#!/bin/bash
 while read -r view; do
 	echo "$view" >two.view
@@ -36,7 +36,8 @@ while read -r view; do
 done
 `
 
-// launch starts an application whose parts run the text `first` before the barrier and `after` behind it.
+// launch starts an application. Its parts run the shell text `first` before the barrier and `after` after the
+// barrier.
 func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *application {
 	t.Helper()
 	a := &application{TwoLabs: labs, name: name}
@@ -61,10 +62,10 @@ echo $? >%s.status
 	return a
 }
 
-// comesFirst gives alice's processes priority over all others. The test allows at most a fifth of a second between
-// the moments at which her parts are let through, and under other load a part might wait that long for a processor.
-// OAR's jobs share the processors by control groups, and a priority counts only within a group. So her processes
-// are moved out of their groups. A part waits before the barrier until its priority has changed.
+// comesFirst gives alice's processes priority over all others. The test requires that her parts pass the barrier
+// within a fifth of a second of each other. Under other load a part might wait that long for a CPU. OAR's jobs
+// share CPUs through control groups, and a priority counts only within a group. So her processes are moved out of
+// their groups. A part waits before the barrier until its priority has changed.
 func (a *application) comesFirst(t *testing.T) {
 	t.Helper()
 	alice, err := strconv.ParseUint(strings.TrimSpace(a.Run(t, "alice", "id", "-u")), 10, 32)
@@ -83,7 +84,8 @@ func (a *application) comesFirst(t *testing.T) {
 					continue
 				}
 				pid, _ := strconv.Atoi(filepath.Base(p))
-				// An error is ignored: the process may have ended, or the machine may have no such groups.
+				// The error does not matter, because the process may have ended, or the machine may not have such
+				// groups.
 				_ = os.WriteFile("/sys/fs/cgroup/cpu/cgroup.procs", []byte(filepath.Base(p)), 0)
 				err := unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
 				if err == nil {
@@ -92,7 +94,7 @@ func (a *application) comesFirst(t *testing.T) {
 				if err == nil || errors.Is(err, unix.ESRCH) {
 					continue
 				}
-				if refused[pid]++; refused[pid] == 20 { // an ending process cannot leave its group any more
+				if refused[pid]++; refused[pid] == 20 { // a process that is ending cannot leave its group
 					t.Errorf("letting process %d come first, tried for 2 s: %v", pid, err)
 				}
 			}
@@ -119,7 +121,8 @@ func (a *application) read(suffix string) string {
 	return strings.TrimSpace(a.File("alice", a.name+suffix))
 }
 
-// said waits for the n-th line of the launch with this text, and returns its time in seconds.
+// said waits until the launch has printed `n` lines with this text, and returns the time of the n-th line in
+// seconds.
 func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	t.Helper()
 	a.soon(t, 3*time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
@@ -142,7 +145,7 @@ func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	return second
 }
 
-// soon does what Await does, with frequent checks, for conditions that are cheap to check.
+// soon does what Await does, but checks more often. It is for conditions that are cheap to check.
 func (a *application) soon(t *testing.T, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
@@ -152,7 +155,7 @@ func (a *application) soon(t *testing.T, patience time.Duration, what string, co
 	}
 }
 
-// job returns the number of the application's latest job on a cluster.
+// job returns the number of the application's last job on a cluster.
 func (a *application) job(t *testing.T, cluster string) (number string) {
 	t.Helper()
 	for line := range strings.Lines(a.read(".out")) {
@@ -175,7 +178,7 @@ func (a *application) ends(t *testing.T, within time.Duration, status string) {
 	}
 }
 
-// ran checks that one part was let through on each cluster, at most the given number of seconds apart.
+// ran checks that one part passed the barrier on each cluster, with at most `apart` seconds between them.
 func (a *application) ran(t *testing.T, apart float64) {
 	t.Helper()
 	at, parts := a.lines(t)
@@ -188,7 +191,7 @@ func (a *application) ran(t *testing.T, apart float64) {
 	}
 }
 
-// unseen checks that no code of the user ran.
+// unseen checks that none of the user's code ran.
 func (a *application) unseen(t *testing.T) {
 	t.Helper()
 	if _, parts := a.lines(t); len(parts) > 0 {
@@ -215,7 +218,8 @@ func (a *application) kill(t *testing.T) {
 	a.Run(t, "root", "kill", "-9", a.read(".pid"))
 }
 
-// settled checks that within two minutes nothing is left of applications, and ordinary jobs run on all nodes and end.
+// settled checks that within two minutes nothing remains of applications, and that ordinary jobs run on all nodes
+// and end.
 func settled(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	begun := time.Now()
@@ -240,13 +244,13 @@ func settled(t *testing.T, labs *lab.TwoLabs) {
 	labs.Await(t, time.Minute, "the sidecar has seen that nothing is left", func() bool { return readAfter(t, labs, over) })
 }
 
-// readAfter reports whether the sidecar has read both clusters after that second.
+// readAfter reports whether the sidecar has read both clusters after the second `second`.
 func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
 	t.Helper()
 	for _, cluster := range []string{"oar", "slurm"} {
 		var status view.Status
 		text := labs.Run(t, "root", "accordion", "status", "--json", "--cluster", cluster)
-		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // the applications follow the clusters in the output
+		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // in the output the applications follow the clusters
 			t.Fatalf("accordion status of %s: %v: %s", cluster, err, text)
 		}
 		if status.At <= second {
@@ -256,7 +260,7 @@ func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
 	return true
 }
 
-// remains returns the jobs and reservations on both clusters, and the applications, or "".
+// remains returns the jobs and reservations on both clusters and the applications, or "" if there are none.
 func remains(t *testing.T, labs *lab.TwoLabs) string {
 	t.Helper()
 	out, errs, err := labs.Exec("root", "", "sh", "-c",

@@ -10,17 +10,18 @@ import (
 	"accordion/internal/lab"
 )
 
-// shortly is the section [delegate] with short timeouts, for stories that wait for a timeout. OAR leaves 5 s between
+// shortly is a section [delegate] with short timeouts, for stories that wait for a timeout. OAR pauses 5 s between
 // two passes.
 const shortly = "bring_up = \"20s\"\ngrace = \"8s\"\nanswer = \"10s\""
 
-// story is an event that happens to an application, with a name. Within two minutes both clusters must be as before.
+// A `story` is an event that happens to an application, with a name. Within two minutes after it, both clusters
+// must be as before.
 type story struct {
 	name string
 	run  func(t *testing.T, labs *lab.TwoLabs, name string)
 }
 
-// tell runs stories one after the other, on a pair of labs of their own.
+// tell runs stories one after the other, in two labs of their own.
 func tell(t *testing.T, stories ...story) {
 	t.Helper()
 	t.Parallel()
@@ -32,13 +33,13 @@ func tell(t *testing.T, stories ...story) {
 			settled(t, labs)
 		})
 		if t.Failed() {
-			labs.Do(t, "status") // otherwise one fault causes many failures
+			labs.Do(t, "status") // if a lab is broken, stop here; otherwise one fault would cause many failures
 		}
 	}
 }
 
-// onBoth launches an application that needs two hosts of each cluster for at most a minute, and sleeps behind the
-// barrier.
+// onBoth launches an application that needs two hosts of each cluster for at most a minute. After the barrier its
+// parts sleep for `sleeps` seconds.
 func onBoth(t *testing.T, labs *lab.TwoLabs, name, sleeps string) *application {
 	t.Helper()
 	return launch(t, labs, name, "exec:./two", "", "sleep "+sleeps)
@@ -74,7 +75,7 @@ func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
 			a.said(t, "all parts run", 1)
 			killed(t, labs)
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // 5 s apart at most, because one part may receive the message only from the next sidecar
+			a.ran(t, 5) // at most 5 s apart, because one part may receive the message only from the next sidecar
 		}},
 		story{"while slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			free := fill(t, labs)
@@ -111,8 +112,8 @@ func TestAnApplicationThatLosesAPartEnds(t *testing.T) {
 	)
 }
 
-// cancelledBefore returns a story in which one part of an application is canceled before the other one, whose job has
-// that variable, is ready. The application is submitted again and succeeds.
+// cancelledBefore returns a story in which one part of an application is canceled before the other part is ready.
+// `other` is an environment variable of the other part's job. The application is submitted again and succeeds.
 func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLabs, string) {
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := launch(t, labs, name, "exec:./two", fmt.Sprintf(`[ -z "$%s" ] || until [ -e %s.cancelled ]; do sleep .1; done`, other, name), "sleep 1")
@@ -122,7 +123,7 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
 			if cluster == "slurm" {
 				state, _, err := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
-				return err == nil && strings.TrimSpace(state) == "" // the job is COMPLETING before its processes receive the signal
+				return err == nil && strings.TrimSpace(state) == "" // the job becomes COMPLETING before its processes receive the signal
 			}
 			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
 		})
@@ -133,7 +134,7 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 }
 
 // cancelled returns a story in which one part of an application is canceled while all parts run. The application
-// ends and reports why.
+// ends and reports the reason.
 func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLabs, string) {
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := onBoth(t, labs, name, "300")
@@ -171,7 +172,7 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			a.said(t, "started on", 1)
 			a.kill(t)
 			labs.Await(t, 70*time.Second, "its jobs are gone", func() bool { return labs.Run(t, "root", "squeue", "-h", "-u", "alice") == "" })
-			if a.read(".lines") != "" { // the user's code ran if both clusters were up within the grace period
+			if a.read(".lines") != "" { // the user's code has run if both clusters were up within the grace period
 				a.ran(t, .2)
 			}
 		}},
@@ -197,9 +198,9 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 	)
 }
 
-// If slurmctld is stopped while it waits for a job's database index, it never learns it, and refuses every change of
-// that job. It waits for the index some seconds after the submission. OAR is full until then, so that the application
-// does not start earlier.
+// If slurmctld is stopped while it waits for a job's database index, it never receives the index, and refuses every
+// change of that job. It waits for the index some seconds after the submission. OAR is full until then, so that the
+// application does not start earlier.
 func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
 	tell(t, story{"a number that slurmctld never learns", func(t *testing.T, labs *lab.TwoLabs, name string) {
 		slurmdbd := func(signal string) {
@@ -212,7 +213,7 @@ func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
 			_, said, err := labs.Exec("root", "", "scontrol", "update", "JobId="+lost, "JobName=x")
 			return err != nil && strings.Contains(said, "DB index is being set")
 		})
-		labs.AwaitSaved(t) // otherwise slurmctld would forget that it has requested the index, and request it again
+		labs.AwaitSaved(t) // otherwise slurmctld would not know after its restart that it has requested the index, and would request it again
 		labs.Do(t, "slurm", "ctl-stop", "--kill")
 		slurmdbd("CONT")
 		labs.Do(t, "slurm", "ctl-start")

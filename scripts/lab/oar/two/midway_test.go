@@ -12,7 +12,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// Faults between the decision to start an application and the message that lets its parts through.
+// The faults in this file happen between the decision to start an application and the message that lets its parts
+// pass the barrier.
 
 func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 	tell(t,
@@ -70,7 +71,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Do(t, "serve")
 			a.write(t, "come", "")
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // 5 s apart at most, because one part may receive the message only from the next sidecar
+			a.ran(t, 5) // at most 5 s apart, because one part may receive the message only from the next sidecar
 		}},
 		story{"a node of Slurm is lost", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e once ] || { touch once; sleep 60; }`, "sleep 1")
@@ -127,7 +128,7 @@ func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, 
 	return a, free
 }
 
-// behindOAR starts an application that waits for OAR nodes until the returned function is called. Nodes of OAR are
+// behindOAR starts an application that waits for OAR nodes until the returned function is called. OAR's nodes are
 // free as soon as their job is deleted.
 func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
 	t.Helper()
@@ -141,9 +142,9 @@ func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, fr
 	}
 }
 
-// locked prevents writes of the sizes and limits of OAR's jobs until the returned function is called, so that no part
-// can be prepared there. The sidecar waits for a lock only for some seconds. OAR itself writes no sizes or limits, so
-// it continues to end jobs, and their nodes become free.
+// locked prevents writes of the sizes and limits of OAR's jobs until the returned function is called. So no part
+// can be prepared on OAR. The sidecar waits only some seconds for a lock. OAR itself writes neither sizes nor
+// limits. It can still end jobs, and their nodes become free.
 func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	t.Helper()
 	labs.SQL(t, `create or replace function story() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
@@ -164,7 +165,7 @@ func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	}
 }
 
-// logged waits for a line of the sidecar's log since the launch that contains all of these texts.
+// logged waits until the sidecar's log has a line with all of these texts since the launch.
 func (a *application) logged(t *testing.T, texts ...string) {
 	t.Helper()
 	said := ""

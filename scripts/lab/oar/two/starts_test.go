@@ -31,7 +31,7 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	for n := range times {
 		came = append(came, time.Since(began))
 		w.come(t, fmt.Sprint("beside", n), n%2 == 0)
-		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // with a model the application might use only one cluster while jobs run there
+		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // with a model as selector the application might use only one cluster while jobs run
 		a.ends(t, 4*time.Minute, "0")
 		a.ran(t, 0.2)
 		took = append(took, a.said(t, "all parts run", 1)-a.said(t, "started on", 1))
@@ -48,7 +48,7 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 		settled(t, labs)
 		for system, waits := range beside {
 			t.Logf("ordinary jobs of %s waited %.1f s, without applications %.1f s", system, waits, alone[system])
-			// Waiting jobs go before an application that is launched later. OAR makes a pass at most every 5 s.
+			// Waiting jobs start before an application that is launched later. OAR makes a pass at most every 5 s.
 			if later := median(waits) - median(alone[system]); later > 5 {
 				t.Errorf("ordinary jobs of %s begin %.1f s later beside applications", system, later)
 			}
@@ -56,14 +56,14 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	}
 	described(t, labs)
 
-	cem := launch(t, labs, "cem", "cem:work=120,iterations=10", "", "sleep 2") // on idle clusters all hosts of both are best
+	cem := launch(t, labs, "cem", "cem:work=120,iterations=10", "", "sleep 2") // on idle clusters it is best to use all hosts of both
 	cem.ends(t, 2*time.Minute, "0")
 	cem.ran(t, 0.2)
 	settled(t, labs)
 }
 
-// described checks what launchers receive about the hosts: Slurm reports everything, and the lab's OAR has properties
-// for cores alone.
+// described checks which properties of the hosts launchers receive. Slurm reports all properties, and the lab's OAR
+// reports properties only for cores.
 func described(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	type cluster struct {
@@ -89,17 +89,17 @@ func described(t *testing.T, labs *lab.TwoLabs) {
 
 func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
-// others are ordinary jobs of one host, one on each system at a time, which record their start, and evolving jobs
-// that run at the same time.
+// others holds ordinary jobs and evolving jobs that run at the same time. The ordinary jobs have one host each and
+// record their start. At any time there is at most one on each system.
 type others struct {
 	*lab.TwoLabs
 	names []string
-	at    []float64 // when each was submitted
+	at    []float64 // when each job was submitted
 }
 
 func (o *others) come(t *testing.T, name string, evolving bool) {
 	t.Helper()
-	if evolving { // each lasts about two rounds
+	if evolving { // each evolving job lasts about two rounds
 		o.Sbatch(t, "bob", eachOnce, "--comment=ep=1x10s,2x20s")
 		o.Oarsub(t, "bob", strings.ReplaceAll(eachOnce, "\n", ";"), "-q", "evolve", "-t", "ep=1x10s,2x20s")
 	}
@@ -115,8 +115,8 @@ func (o *others) come(t *testing.T, name string, evolving bool) {
 	}
 }
 
-// again submits the same load once more, at the same times after the first job, and returns how long the ordinary
-// jobs waited.
+// again submits the same jobs again, at the same times after the first job. It returns how long the ordinary jobs
+// waited.
 func (o *others) again(t *testing.T, came []time.Duration) map[string][]float64 {
 	t.Helper()
 	first := time.Now()
@@ -127,8 +127,7 @@ func (o *others) again(t *testing.T, came []time.Duration) map[string][]float64 
 	return o.waited(t, len(came))
 }
 
-// waited waits until the latest jobs have started, the given number on each system, and returns the wait of each, by
-// system.
+// waited waits until the last `times` jobs on each system have started. It returns their waits, by system.
 func (o *others) waited(t *testing.T, times int) map[string][]float64 {
 	t.Helper()
 	all := map[string][]float64{}

@@ -61,10 +61,10 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
-// forever is the argument of a sleeping process that its lab has to end. No other process sleeps as long.
+// forever is the argument of a sleeping process that the lab must end. No other process sleeps for the same time.
 var forever = fmt.Sprint(1_000_000_000 + os.Getpid())
 
-// eachOnce is a job that prints its nodes once, when its next step has begun.
+// eachOnce is the script of a job that waits for its next step and then prints its nodes once.
 const eachOnce = "sleep 8\neval \"$(accordion step)\" || exit\n"
 
 func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
@@ -87,7 +87,7 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		}
 		submitted := time.Now()
 		labs.Sbatch(t, "bob", "exec sleep "+forever)
-		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // otherwise slurmctld after a kill assumes that these jobs still run
+		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // otherwise a killed slurmctld would assume after its restart that these jobs still run
 			state, err := os.Stat(filepath.Join(dir, "slurm", "state", "job_state"))
 			return err == nil && state.ModTime().After(submitted)
 		})
@@ -146,7 +146,7 @@ func groupsOf(t *testing.T, dir string) []string {
 	return groups
 }
 
-// ordinary runs one job on each, of one user, in one directory.
+// ordinary runs one job of the same user on each system, in the same directory.
 func ordinary(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	slurm := labs.Sbatch(t, "alice", "srun sh -c 'whoami; pwd'", "-N2")
@@ -168,7 +168,7 @@ func ordinary(t *testing.T, labs *lab.TwoLabs) {
 	})
 }
 
-// evolving makes a job on each grow at the same time.
+// evolving makes a job on each system grow at the same time.
 func evolving(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	slurm := labs.Sbatch(t, "alice", eachOnce+"srun sh -c 'echo on $SLURMD_NODENAME'", "--comment=ep=1x10s,3x20s")

@@ -4,8 +4,8 @@
 # oar_lab COMMAND...
 oar_lab() { OAR_LAB_DIR=$lab/oar OAR_LAB_SLOT=$slot "$here/oar-lab" "$@" 6<&-; }
 
-# slurm_lab COMMAND... runs slurm-lab's command in OAR's world while that exists. Otherwise it runs on the
-# machine, to remove what is left. No other lab has the same ports.
+# slurm_lab COMMAND... runs slurm-lab's command in OAR's world while that world exists. Otherwise it runs the
+# command on the machine, to remove what is left. No other lab has the same ports.
 slurm_lab() {
 	local place=()
 	lives && place=(inside)
@@ -23,5 +23,5 @@ lives() {
 inside() { exec nsenter --target "$(<"$lab/oar/init")" --mount --net --pid --uts --ipc -- "$@"; }
 
 # second_address adds an address other than 127.0.0.1, because Slurm's programs resolve names only if an interface
-# has one.
+# has such an address.
 second_address() { (inside ip address add 192.0.2.1/32 dev lo) || die "the loopback device gets no second address"; }
