@@ -63,7 +63,7 @@ func TestStepsFromTheJournal(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		entries []journal.Entry
-		want    string // durations of its steps, and whether it ended; "" for no job
+		want    string // durations of its steps, and whether it ended; "" if no job is returned
 	}{
 		{"a job that asks for its steps", life(7), "[100 300 51] true"},
 		{"a silent one", without("grew", "usable", 1102.0, "step", 2.0), "[] false"},

@@ -80,7 +80,7 @@ Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 	return c
 }
 
-// instant parses a duration before now, or a local time.
+// instant parses a time: either a duration before `now`, such as 1h, or a local time.
 func instant(text string, now time.Time) (core.Time, error) {
 	if d, ok := core.ParseDuration(text); ok && d > 0 {
 		return now.Unix() - d, nil

@@ -100,7 +100,7 @@ func near(cmd *cobra.Command, word string) string {
 	}
 	for _, name := range subcommands(cmd) {
 		if letters(name) == letters(word) {
-			return name // two letters have changed places
+			return name // two letters are swapped
 		}
 		if len(word) > 1 && strings.HasPrefix(name, word) || len(name) > 2 && strings.HasPrefix(word, name) {
 			return name

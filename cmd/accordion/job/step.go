@@ -15,8 +15,8 @@ import (
 	"accordion/shim"
 )
 
-// The commands of each group in `accordion help`. launch.go and part.go add their commands. Without these two files the program builds too,
-// but has no delegated scheduling.
+// The commands of each group in `accordion help`. launch.go and part.go add their commands. The program also builds
+// without these two files, but then has no delegated scheduling.
 var (
 	forScripts = []func() *cobra.Command{Step, Nodes, Run, Agent}
 	forUsers   []func() *cobra.Command

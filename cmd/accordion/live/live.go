@@ -30,7 +30,7 @@ type Options struct {
 	Column time.Duration // the time that one column of the picture covers; 0 means 20 s
 }
 
-// Screen shows the snapshots of one batch system as they come.
+// Screen shows the snapshots of one batch system, one after the other.
 type Screen struct {
 	out     io.Writer
 	options Options

@@ -40,7 +40,7 @@ func (n nest) value() string {
 	return n.path
 }
 
-// deepest limits the depth of a path to an error. Valid problems are not as deep.
+// deepest limits the depth of the path in an error message. Valid problems are less deep.
 const deepest = 8
 
 // pathToError returns the path of the value at which a text is no longer valid JSON.

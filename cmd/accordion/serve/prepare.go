@@ -49,7 +49,7 @@ type instance struct {
 type prepared struct {
 	parts  []func(context.Context) error
 	ends   []func()
-	begins func() // logs that it starts
+	begins func() // logs that the sidecar starts
 	log    hclog.Logger
 }
 
@@ -168,7 +168,7 @@ func (s *prepared) close() {
 	}
 }
 
-// clusterName returns the cluster's name: that in the configuration, otherwise that of the batch system.
+// clusterName returns the cluster's name in the configuration, otherwise its name in the batch system.
 func (p *instance) clusterName() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf returns the application to which a job belongs, or nil if there is none.

@@ -130,8 +130,8 @@ func refusals(instances []*instance, begun []attempt) error {
 // name returns the cluster's name, as far as it is known.
 func (p *instance) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
 
-// serveUntilDone serves the cluster until ctx ends. After a failure it starts again after a pause, as systemd would do with a
-// process of its own. It returns the last error.
+// serveUntilDone serves the cluster until ctx ends. After a failure it waits and starts again, as systemd restarts a
+// failed process. It returns the last error.
 func (p *instance) serveUntilDone(ctx context.Context, a attempt) error {
 	said := ""
 	for {
