@@ -89,7 +89,7 @@ func (s driver) now() string {
 	return "floor(extract(epoch from current_timestamp))"
 }
 
-// planned returns in how many seconds OAR's plan lets a job begin, counted from the second of the plan, and on how many hosts.
+// planned returns when a job begins by OAR's plan, in seconds after the plan was made, and on how many hosts.
 func (s driver) planned(id string) (in, hosts int) {
 	s.t.Helper()
 	row := s.lab.SQL(s.t, `select p.start_time - z.start_time, count(*) from gantt_jobs_predictions_visu p

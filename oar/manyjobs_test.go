@@ -27,7 +27,7 @@ var (
 
 var crowdUsers = []string{"alice", "bob", "carol"}
 
-// mix is a number of jobs of each kind, which three users submit as fast as they can.
+// mix has the number of jobs of each kind. Three users submit these jobs as fast as they can.
 type mix struct {
 	evolving, moldable, rigid int
 	kills                     int // how often the sidecar is killed (kill -9)

@@ -15,9 +15,9 @@ import (
 	"accordion/internal/pairs"
 )
 
-// Under the policy patient, an evolving job starts when all steps of its profile fit. accordion explain shows a waiting job the time from
-// which it may get the reservation. A pass begins as soon as nodes become free, and leaves these nodes to an evolving job that comes before
-// the pass's own jobs.
+// Under the policy patient, an evolving job starts when all steps of its profile fit. For a waiting job, accordion
+// explain shows the time from which the job may get the reservation. A pass begins as soon as nodes become free, and
+// leaves these nodes to an evolving job that comes before the pass's own jobs.
 func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
@@ -135,7 +135,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// holds returns which nodes jobs and companions held since `begin`.
+// holds returns how many nodes each job or companion has held since `begin`, and when.
 func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	t.Helper()
 	said := lab.SQL(t, `select j.start_time, j.stop_time, count(distinct r.network_address) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job

@@ -16,7 +16,7 @@ import (
 // stockQueue is scheduled by OAR's own scheduler.
 const stockQueue = "default"
 
-// rounds is how many measurements are made with each scheduler, each with different jobs.
+// rounds is the number of measurements with each scheduler. Each measurement has different jobs.
 const rounds = 2
 
 // A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own scheduler, and a job on an

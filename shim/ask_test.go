@@ -59,7 +59,7 @@ func gone(conn net.Conn, wait time.Duration) bool {
 
 var resized = wire.Reply{Version: wire.Version, Status: wire.Resized, Nodes: "n[1-5]", Count: 5, Step: 2, Steps: 3}
 
-// client returns a client of the fake sidecar. seen collects the requests that the sidecar took, and when.
+// client returns a client of the fake sidecar. `seen` collects the requests that the sidecar took, with their times.
 func (s sidecar) client() (c *client, seen *[]string) {
 	seen = new([]string)
 	begin := time.Now()

@@ -37,8 +37,9 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	}
 }
 
-// insertOpen begins a transaction, inserts the row and leaves the transaction open. If another transaction has inserted the same row,
-// insertOpen waits as long as any transaction of ours waits for a lock.
+// insertOpen begins a transaction, inserts the row and leaves the transaction open. If another transaction has
+// inserted the same row, insertOpen waits for that transaction, but not longer than our transactions wait for any
+// lock.
 func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	for _, statement := range []string{"BEGIN", d.limits(0), "INSERT INTO " + row} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {

@@ -34,7 +34,7 @@ func (l *recentJobs) are(jobs map[adapter.Key]bool) {
 	}
 }
 
-// without returns the recent jobs that are not among the others.
+// without returns the recent jobs that are not in `others`.
 func (l *recentJobs) without(others map[adapter.Key]bool) (missing []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

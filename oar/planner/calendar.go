@@ -32,7 +32,7 @@ func (c *Calendar) Take(what Set, from, to core.Time) {
 	if to < core.Forever {
 		end = c.cut(to)
 	}
-	first, last := what.span() // the other words stay the same
+	first, last := what.span() // only these words of the sets change
 	for ; i < end; i++ {
 		c.slots[i].free[first:last].Drop(what[first:last])
 	}
@@ -43,7 +43,8 @@ func (c *Calendar) at(t core.Time) int {
 	return max(0, sort.Search(len(c.slots), func(i int) bool { return c.slots[i].from > t })-1)
 }
 
-// cut splits a slot so that one starts at the instant, and returns its index.
+// cut returns the index of the slot that starts at the instant. If there is none, it splits the slot that contains the
+// instant.
 func (c *Calendar) cut(t core.Time) int {
 	i := c.at(t)
 	if c.slots[i].from == t {

@@ -128,7 +128,7 @@ func TestUnusualSizesAndLostHostsGetASizeOrAReason(t *testing.T) {
 		for host := range 8 - c.lost {
 			usable.Add(host)
 		}
-		job := planner.Job{ID: 7, Submit: 500} // the clock was set back since
+		job := planner.Job{ID: 7, Submit: 500} // a later time than now, because the clock was set back
 		for i, s := range c.list {
 			counts := []int{s.Nodes}
 			if c.tree == deep {

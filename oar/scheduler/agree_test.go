@@ -72,7 +72,7 @@ func (m *mixture) take(n int) (resources []int64) {
 	return resources
 }
 
-// list draws the sizes of a moldable job. Each is larger than the size before, and mostly faster.
+// list draws the sizes of a moldable job. Each size is larger than the one before, and mostly has a shorter walltime.
 func (m *mixture) list() []size {
 	var all []size
 	hosts, walltime := m.pick("hosts", 1, 4), m.pick("walltime", 100, 900)

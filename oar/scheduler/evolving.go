@@ -83,9 +83,9 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	return all
 }
 
-// early returns the profiles with growths that are `by` seconds earlier; shrinks keep their times. For a growth, the sidecar counts on
-// another job's nodes only from `by` seconds after the end of that job's walltime. Otherwise a pass would keep nodes for a job that the
-// sidecar cannot start yet.
+// early returns the profiles with each growth moved `by` seconds earlier; shrinks keep their times. For a growth, the
+// sidecar counts on another job's nodes only from `by` seconds after the end of that job's walltime. Otherwise a pass
+// would keep nodes for a job that the sidecar cannot start yet.
 func early(choices []core.EP, by core.Time) []core.EP {
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
@@ -190,7 +190,8 @@ func (t *translator) recentlyFreed(n int) planner.Set {
 	return set
 }
 
-// queue returns, by ID, the jobs that a pass plans and the evolving jobs for which it only keeps nodes.
+// queue returns the jobs that a pass plans and the evolving jobs for which it only keeps nodes, in the order of their
+// IDs.
 func (p *problem) queue() []planner.Job {
 	all := slices.Concat(p.jobs, p.turns)
 	slices.SortStableFunc(all, func(a, b planner.Job) int { return cmp.Compare(a.ID, b.ID) })

@@ -51,7 +51,7 @@ func waitAfter(now core.Time, at time.Time) time.Duration {
 	return stay
 }
 
-// early returns those of the written starts that OAR can launch immediately, and the time by the database's clock.
+// early returns the written starts that OAR can launch immediately, and the time by the database's clock.
 func (d store) early(ctx context.Context, now core.Time, starts []start) (launches []Launch, at time.Time, err error) {
 	resources := map[int64][]int64{}
 	var choices []int64

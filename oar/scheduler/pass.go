@@ -33,7 +33,8 @@ type Report struct {
 	Waiting int // jobs without a place: refused, too large, left to the sidecar, or not planned in time
 	Took    time.Duration
 
-	// Launches are the jobs that start now, each a line for OAR. Rest is how long the scheduler must wait after it has printed these lines.
+	// Launches are the jobs that start now. The scheduler prints a line for each. Rest is how long it must wait
+	// afterwards.
 	Launches []Launch
 	Rest     time.Duration
 

@@ -47,7 +47,8 @@ type translator struct {
 	columns    map[string]columnValues // columns that conditions name
 }
 
-// translate reads the requests. A job whose request is not supported is refused; an error comes from the database.
+// translate reads the requests. It refuses jobs whose requests are not supported. It returns an error only if the
+// database fails.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
 	p := &problem{usable: planner.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime, sidecar: t.state.sidecar}

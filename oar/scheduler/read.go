@@ -32,7 +32,7 @@ type resource struct {
 	id     int64
 	alive  bool
 	kind   string
-	values []string // of the levels; "" for none
+	values []string // one value for each of state.levels; "" if the resource has none
 }
 
 // waiting is a job in the queue.
@@ -146,8 +146,8 @@ func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	return &s.running[id].types, &s.running[id].choices
 }
 
-// readRequests reads the types and configurations of all jobs that match a condition. The function `into` returns pointers to where they
-// are stored for a job, or nil to ignore the job.
+// readRequests reads the types and configurations of all jobs that match a condition. The function `into` returns
+// pointers to the variables for a job's types and configurations, or nil to ignore the job.
 func (d store) readRequests(ctx context.Context, tx database.Querier, into func(job int64) (*[]string, *[]*choice), where string, args ...any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
 	err := database.Rows(ctx, tx, "the jobs' types", query, args, func(r *sql.Rows) error {

@@ -77,7 +77,7 @@ func (p *Notifier) Notify(word string) {
 	p.awake()
 }
 
-// awake wakes the goroutine that runs run.
+// awake wakes the goroutine that executes `run`.
 func (p *Notifier) awake() {
 	select {
 	case p.kick <- struct{}{}:

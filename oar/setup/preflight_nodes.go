@@ -92,7 +92,7 @@ func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, triedWithin)
 	defer cancel()
-	// The version in the database is older than the release.
+	// The version in the database is that of the tables, which is lower than that of the release.
 	out, err := server.Program(ctx, "oarstat", "--version").Output()
 	return []check{{"OAR's release", adapter.Warning, err == nil && strings.Contains(string(out), " 2.6."),
 		"OAR 2.6 does not work with MariaDB: oarsub says that tables were not locked with LOCK TABLES, and loses what jobs ask for", "Use PostgreSQL, or OAR 2.5"}}, nil

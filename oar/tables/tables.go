@@ -95,8 +95,9 @@ func (d Tables) drop(ctx context.Context, t table) error {
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "removing the table "+t.name, statements...) })
 }
 
-// DropTables removes Accordion's tables if they exist, except the table of locks, and removes the holders of reservations. Jobs of users
-// stay unchanged: waiting evolving jobs are no longer scheduled, and running ones end at their walltime.
+// DropTables removes Accordion's tables if they exist, except the table of locks, and removes the holders of
+// reservations. Jobs of users stay unchanged. Waiting evolving jobs are no longer scheduled, and running ones end at
+// their walltime.
 func (d Tables) DropTables(ctx context.Context) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {
@@ -123,7 +124,7 @@ func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, err
 	return d.exist(ctx, from, tables...)
 }
 
-// Complete reports whether every table exists: an older Accordion made fewer.
+// Complete reports whether every table exists. An older Accordion made fewer tables.
 func (d Tables) Complete(ctx context.Context) (bool, error) { return d.exist(ctx, d.Sql, all()...) }
 
 func (d Tables) exist(ctx context.Context, from database.Querier, tables ...table) (bool, error) {

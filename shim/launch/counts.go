@@ -16,7 +16,7 @@ type counts struct {
 	least, most int              // nodes; 0 means all
 	total       int              // tasks; 0 if not given
 	perNode     int              // tasks; 0 if not given
-	ratio       allocation.Ratio // tasks to nodes, where neither is given
+	ratio       allocation.Ratio // tasks to nodes, if neither total nor perNode is given
 	names       []string         // nodes to use in any case
 	excluded    []string         // nodes not to use
 	relative    int              // number of nodes at the beginning that are not used

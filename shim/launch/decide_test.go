@@ -23,7 +23,7 @@ var stepped = map[string]string{
 	"ACCORDION_JOB": "42", "ACCORDION_TASKS": "4/2",
 }
 
-// decide parses a command line and calls Decide. It adds env to a copy of base.
+// decide parses a command line and calls Decide. The environment is a copy of `base` with the variables of `env`.
 func decide(t *testing.T, base map[string]string, line string, env ...string) (Plan, error) {
 	t.Helper()
 	all := map[string]string{}

@@ -35,7 +35,7 @@ type collected struct {
 	request  string // as accepted by the sidecar; "" for an ordinary job
 	known    bool   // Job was called for this job, not only Hold or Note
 	promised core.EP
-	moved    time.Duration // how much later than promised its steps begin, since its last change
+	moved    time.Duration // delay of the latest change after its promised time
 	planned  time.Time     // promised start
 	done     int           // number of changes in the journal, including the start
 }

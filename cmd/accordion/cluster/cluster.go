@@ -188,6 +188,6 @@ func (c *Cluster) Planner(conf config.Plan) (sched.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both clocks count from midnight UTC.
+	// No shift is needed, because the statistics and the sidecar's clock both count from midnight UTC.
 	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }

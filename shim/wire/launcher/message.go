@@ -9,8 +9,9 @@ const (
 	MostToClient = 4 << 20
 )
 
-// Message is a message of a session. It is a pointer to a type of this package. The tag of a field has the field's key in a frame.
-// omitempty means that a zero value is not sent. lists means that each element is sent as the list of its fields' values.
+// Message is a message of a session. It is a pointer to a type of this package. The tag of a field has the field's key
+// in a frame. With `omitempty`, a zero value is not sent. With `lists`, each element is sent as the list of its
+// fields' values.
 type Message interface {
 	// Type returns the value of "t".
 	Type() string
