@@ -239,7 +239,7 @@ func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
 	return all
 }
 
-// margin is a number of seconds before and after a change. Within this time, OAR's times, in whole seconds, do not
+// `margin` is a number of seconds before and after a change. Within this time, OAR's times, in whole seconds, do not
 // show whether an event came before or after the change. When passes follow each other quickly, the time that OAR
 // records for a job's start may be up to `ahead` seconds ahead of the clock.
 const (

@@ -78,8 +78,8 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	}
 }
 
-// If only two evolving jobs run, the nodes of a growth are usable within the documented bounds: go test ./oar -run Calm -v -args
-// -accordion.long
+// If only two evolving jobs run, the nodes of a growth are usable within the documented bounds. To run this test: go
+// test ./oar -run Calm -v -args -accordion.long
 func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")

@@ -94,7 +94,7 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 
 // The test measures how long jobs wait under different policies. It submits the same jobs at the same seconds to OAR's own scheduler, and
 // to Accordion's scheduler with two policies. For OAR's scheduler, evolving jobs become rigid jobs with their maximum size. The test checks
-// only that all jobs ran, and prints the figures: go test ./oar -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
+// only that all jobs ran, and prints the figures. To run it: go test ./oar -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*everything {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")

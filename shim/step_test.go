@@ -487,7 +487,7 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare  func(t *testing.T, tmp string) error
 		usual    bool   // the file is in accordion-UID
-		messages string // if there is no file
+		messages string // messages that are expected if there is no file
 	}{
 		"a link":            {func(t *testing.T, tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
 		"a file":            {func(t *testing.T, tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},

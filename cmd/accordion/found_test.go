@@ -71,7 +71,7 @@ var found = []row{
 	imported("xdmod-1525.txt", job701, job702),
 	// https://github.com/troycomi/reportseff/issues/63: a SubmitLine of two lines, in the middle of its row.
 	imported("reportseff-63.txt", "  702        0     10     60    4     50 ", "warning: 2 lines cannot be read, left out: reportseff-63.txt:2: 15 fields for 16 columns\n"),
-	// https://github.com/eth-cscs/firecrest-v2/issues/148: a separator in a name, and in a folder before it.
+	// https://github.com/eth-cscs/firecrest-v2/issues/148: a separator in a job's name, and one in the name of a folder in an earlier column.
 	imported("firecrest-148.txt", job701, "  703        0     10     60    4     50 ", job702),
 	// https://github.com/tgen/jetstream/issues/72: an error message of sacct among the rows.
 	imported("jetstream-72.txt", job701, job702, "warning: 1 line cannot be read, left out: jetstream-72.txt:3: "),

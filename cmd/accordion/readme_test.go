@@ -73,7 +73,7 @@ func commandsToType(text string) (blocks, inline []string) {
 	return blocks, inline
 }
 
-// coveredBy returns the index in covered of a command or of a block, or -1.
+// coveredBy returns the index of a command or a block in the list `covered`, or -1.
 func coveredBy(command string, block bool) int {
 	for i, c := range covered {
 		words, is := strings.CutPrefix(c.command, "block ")

@@ -23,7 +23,7 @@ const DefaultFile = "/etc/oar/oar.conf"
 
 // Conf is what Accordion needs from oar.conf.
 type Conf struct {
-	Type     string // of the database: Pg or mysql
+	Type     string // type of the database, Pg or mysql
 	Host     string
 	Port     int
 	Database string

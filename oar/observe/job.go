@@ -30,7 +30,7 @@ type Job struct {
 	With       string   // of a companion that is not merged: a mark that all companions of the same expansion have
 	MadeIn     string   // of a companion: the reservation in which it was made
 	Companions []*Job   // the companions of an evolving job whose nodes count for it
-	Away       []string // of a companion that counts for its base: its hosts that are lost to the job
+	Away       []string // hosts that are lost to the job, for a companion that counts for its base
 }
 
 // Marks of companions whose nodes belong to the job.

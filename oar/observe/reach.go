@@ -36,8 +36,8 @@ type meaning struct {
 	asked time.Time
 }
 
-// meansFor is how long a result is used. patience limits the time for evaluating one condition, as in a pass. asking
-// limits the time for evaluating all conditions of one reading.
+// `meansFor` is how long a result is used. `patience` limits the time for evaluating one condition, as in a pass.
+// `asking` limits the time for evaluating all conditions of one reading.
 const (
 	meansFor = time.Minute
 	patience = time.Second

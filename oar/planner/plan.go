@@ -52,7 +52,7 @@ type Placed struct {
 	Resources Set
 	Why       string // why no place was found, in one line; then the other fields are zero
 
-	parts []Claim // of an evolving job: its resources in each step of the profile
+	parts []Claim // resources of an evolving job in each step of its profile
 }
 
 // End returns the instant at which the job's resources are free again.

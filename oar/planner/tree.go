@@ -34,7 +34,7 @@ type stretch struct {
 	words Set
 }
 
-// of returns the words of another set that this stretch covers.
+// of returns the part of another set that this stretch covers.
 func (p *stretch) of(s Set) Set { return s[p.first : p.first+len(p.words)] }
 
 // all iterates over the resources, in order.

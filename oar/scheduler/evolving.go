@@ -25,7 +25,7 @@ import (
 // jobs that the sidecar does not start yet: the sidecar expects ordinary jobs to end later than a pass does.
 const sidecarLead core.Time = 3
 
-// sidecar is what a pass knows about the sidecar and its evolving jobs.
+// sidecar has what a pass has read about the sidecar and about nodes that have become free.
 type sidecar struct {
 	lives         bool
 	second        core.Time // the time of reading by the database's clock; the second of a pass may be up to two seconds later

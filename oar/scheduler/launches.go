@@ -42,7 +42,7 @@ const (
 // waitAfter returns how long a scheduler must wait so that OAR does not sleep in its next pass. `now` is the second of the pass, and `at`
 // is the time at which the scheduler has finished. OAR never plans two passes for the same second, so if passes come faster than one a
 // second, their seconds run ahead of the clock. If a pass begins two or more seconds before the second of the previous pass, OAR sleeps for
-// that time, while it holds locks on tables without which no job is launched or ends.
+// that time. Meanwhile it holds locks that every launch and every end of a job needs.
 func waitAfter(now core.Time, at time.Time) time.Duration {
 	stay := time.Unix(now-1, 0).Sub(at) - nextLook
 	if stay < 0 || stay > longestRest {

@@ -319,8 +319,8 @@ type Kinds struct {
 // would otherwise run them in a way that the user did not intend.
 var Unsupported = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 
-// profile matches the type of an evolving job; a number selects the configuration. launch matches the type of a part of
-// a delegated application.
+// `profile` matches the type of an evolving job. A number in the type selects the configuration. `launch` matches the
+// type of a part of a delegated application.
 var (
 	profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
 	launch  = regexp.MustCompile(`^\s*launch\s*(=|$)`)

@@ -56,7 +56,7 @@ func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool,
 	return true, without, err
 }
 
-// tried is how many nodes preflight tries to reach, one after another. triedWithin is the timeout for each node.
+// `tried` is how many nodes preflight tries to reach, one after another. `triedWithin` is the timeout for each node.
 const (
 	tried       = 3
 	triedWithin = 10 * time.Second

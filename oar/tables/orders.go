@@ -19,7 +19,7 @@ type Orders struct {
 
 // Order is a decision about an evolving job or a companion.
 type Order struct {
-	Base        int64 // of a companion: its base job
+	Base        int64 // base job of a companion; 0 for other jobs
 	Released    bool  // the job is to start now, on its places
 	Reservation string
 	State       string // in OAR's words

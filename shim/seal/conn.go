@@ -48,7 +48,7 @@ type Conn struct {
 	ctx       context.Context
 	authority Authority
 	nonce     []byte
-	mine      string // prefix for what we write
+	mine      string // prefix of the payloads that this end writes
 	peer      uint32 // the user who was proved; at a client, set by the first Read
 	trust     func(uid uint32) bool
 	// await returns the digest that the next frame must have. It is nil if no proved frame follows.

@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// event returns an event of the journal. fields are pairs of name and value.
+// event returns an event of the journal. `fields` has pairs of name and value.
 func event(job int64, at int64, verb, text string, fields ...any) journal.Entry {
 	e := journal.Entry{Kind: journal.KindEvent, At: time.Unix(at, 0), Job: job, Submitted: 5, Verb: verb, Text: text, Args: map[string]any{}}
 	for i := 0; i < len(fields); i += 2 {

@@ -32,7 +32,7 @@ type Builder struct {
 
 type collected struct {
 	gantt.Job
-	request  string // as accepted by the sidecar; "" for an ordinary job
+	request  string // the request that the sidecar accepted; "" for an ordinary job
 	known    bool   // Job was called for this job, not only Hold or Note
 	promised core.EP
 	moved    time.Duration // delay of the latest change after its promised time

@@ -135,8 +135,8 @@ func nameOf(m config.Member) string {
 	return m.File
 }
 
-// Each calls do for each cluster in turn. If do fails for one of several, it prints the error and continues. The exit
-// status is the highest of all.
+// Each calls `do` for each cluster, one after another. If there are several clusters and `do` fails for one, Each
+// prints the error and continues. The exit status is the highest of all.
 func Each(cmd *cobra.Command, all []Cluster, do func(Cluster) error) error {
 	if len(all) == 1 {
 		return do(all[0])

@@ -42,7 +42,7 @@ func Guide(root *cobra.Command) {
 	}
 }
 
-// each calls do for a command and all below it.
+// each calls `do` for a command and all below it.
 func each(c *cobra.Command, do func(*cobra.Command)) {
 	do(c)
 	for _, sub := range c.Commands() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tick is the interval of the demo's clock. mostAtOnce limits the wall time that one tick adds. mostHeld is the
+// `tick` is the interval of the demo's clock. `mostAtOnce` limits the wall time that one tick adds. `mostHeld` is the
 // maximum time for which the clock stops because this process is busy.
 const (
 	tick       = time.Millisecond

@@ -19,8 +19,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// TestMain runs the tests, or, in a process that the function `run` has started, a command line. Some commands replace their process with
-// another program and so need a process of their own.
+// TestMain runs the tests. In a process that the function `run` has started, it runs a command line instead. Some
+// commands replace their process with another program and so need a process of their own.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACCORDION_TEST_COMMAND") == "" {
 		os.Exit(m.Run())

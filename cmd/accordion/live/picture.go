@@ -33,12 +33,12 @@ type hold struct {
 	down    bool
 }
 
-// vivid lists colors for managed jobs, as numbers of the terminal's 256 colors; colors next to each other in the list differ clearly. greys
-// lists shades for ordinary jobs.
+// `vivid` lists colors for managed jobs, as numbers of the terminal's 256 colors. Neighbors in the list differ
+// clearly. `greys` lists shades for ordinary jobs.
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
-	white  = 231 // for nodes that several jobs share
+	white  = 231 // color of nodes that several jobs share
 	letter = []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 )
 

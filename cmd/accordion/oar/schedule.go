@@ -19,8 +19,8 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// patience is the time limit of a pass, and hardPatience the time after which it is killed. offPatience is the
-// longest time that OAR needs to switch a queue off.
+// `patience` is the time limit of a pass. `hardPatience` is the time after which a pass is killed. `offPatience` is
+// the longest time that OAR needs to switch a queue off.
 const (
 	patience     = 10 * time.Second
 	hardPatience = patience + 5*time.Second
@@ -196,7 +196,7 @@ func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 
 var errLate = errors.New("not completed in time")
 
-// within calls do and returns errLate if it has not returned when ctx ends.
+// within calls `do` and returns errLate if it has not returned when ctx ends.
 func within[T any](ctx context.Context, do func() (T, error)) (result T, err error) {
 	type outcome struct {
 		result T

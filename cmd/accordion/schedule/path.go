@@ -22,10 +22,10 @@ func pathTo(object, key string) string {
 
 // nest is a list or an object that contains the current value.
 type nest struct {
-	path  string // of the list or the object
+	path  string // path of the list or the object
 	list  bool
-	index int    // of the value in a list
-	key   string // of the value in an object
+	index int    // index of the value in a list
+	key   string // field name of the value in an object
 	named bool   // key was read, but its value was not read yet
 }
 

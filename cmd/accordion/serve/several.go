@@ -100,7 +100,7 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.Run)
 }
 
-// atOnce runs do n times in parallel and waits for all.
+// atOnce runs `do` n times in parallel and waits for all.
 func atOnce(n int, do func(i int)) {
 	var doing sync.WaitGroup
 	for i := range n {

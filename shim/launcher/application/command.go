@@ -17,7 +17,7 @@ type Command struct {
 	at    int // index of the word that is sbatch or oarsub
 }
 
-// ReadCommand finds sbatch or oarsub among the words. ok is false if there is neither.
+// ReadCommand finds sbatch or oarsub among the words. `ok` is false if there is neither.
 func ReadCommand(words []string) (c Command, ok bool) {
 	at := slices.IndexFunc(words, func(w string) bool {
 		base := filepath.Base(w)

@@ -48,7 +48,7 @@ type Welcome struct {
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
-	Cluster string  `codec:"cluster,omitempty"` // for a part: the name of its cluster
+	Cluster string  `codec:"cluster,omitempty"` // name of the cluster, if the sender of Hello is a part
 	Key     []byte  `codec:"key,omitempty"`
 	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0 if they are not packed
 }

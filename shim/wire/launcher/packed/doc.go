@@ -10,7 +10,7 @@
 //	frame, err = in.Unpack(frame, launcher.MostToClient)
 //
 // A packed frame is the byte 0xc1, with which no msgpack begins, and the message as raw DEFLATE (RFC 1951) with a
-// preset dictionary. The dictionary is the end of Dictionary followed by all earlier messages in the same direction.
+// preset dictionary. The dictionary is the end (Window) of the data before this message: Dictionary, and then the earlier messages in the same direction.
 // So frames must be packed, and unpacked, in their order. A frame that would not become smaller is sent unchanged.
 //
 // A Packer and an Unpacker keep a KiB each and no compressor, because there are thousands of sessions.
