@@ -203,7 +203,8 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	s.end(orphan, early, second, first, job)
 }
 
-// A released job does not start if its places are in use, not Alive or too few, or if a companion has no places.
+// A released job does not start if one of its places is in use or not Alive, if it has too few places, or if a
+// companion has no places.
 func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")

@@ -252,8 +252,8 @@ func within(hosts, others []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(others, h) })
 }
 
-// checkNodeFile compares each content of the node file that the job saw with the hosts that the job and its companions held at that time by
-// OAR's tables. The function `same` decides whether the two agree.
+// checkNodeFile checks each version of the node file that the job saw. It compares the file with the hosts that, by
+// OAR's tables, the job and its companions held at that time. The function `same` decides whether the two agree.
 func checkNodeFile(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
@@ -352,8 +352,8 @@ func awaitNothingLeft(t *testing.T, lab *lab.OARLab) {
 	checkAudit(t, lab)
 }
 
-// checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node in two jobs, and no
-// sums that differ.
+// checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node
+// in two jobs, and no differences between sums in the journal and in OAR's tables.
 func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")

@@ -258,9 +258,9 @@ type entry struct {
 	Args map[string]any `json:"args"`
 }
 
-// latencies returns the latencies of all growths. A latency begins as soon as the planned second has come, the application has reached the
-// end of its step, and the last of the nodes is free. It ends when the job can use the nodes. OAR stores whole seconds, so some latencies
-// seem longer than they were.
+// latencies returns the latencies of all growths. A latency begins when the planned second has come, the application
+// has reached the end of its step, and all of the new nodes are free. It ends when the job can use the nodes. OAR
+// stores whole seconds, so some latencies seem longer than they were.
 func latencies(t *testing.T, lab *lab.OARLab) []float64 {
 	t.Helper()
 	type stay struct {

@@ -129,8 +129,9 @@ type plannedStart struct {
 	base []string
 }
 
-// startsTiedTo returns the planned starts on the nodes that a reservation has before it changes. A sidecar that was killed during a start
-// has not removed the file that it left for the prologue, and only the reservation shows on which node that file is.
+// startsTiedTo returns the planned starts on the nodes that a reservation has before it changes. If a sidecar was
+// killed during a start, the file that it left for the prologue still exists. Only the reservation shows on which node
+// that file is.
 func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]plannedStart, error) {
 	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
 	var all []plannedStart

@@ -99,9 +99,9 @@ func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation,
 	return s.db.AddReservation(ctx, tx, *row)
 }
 
-// checkConflicts returns an error if a node of reservation `r` has a conflict. That is a reservation of another
-// program on the node, or a job on the node whose walltime ends after the start of `r`. It does not check again the
-// nodes and times that the reservation already had.
+// checkConflicts returns an error if a node of reservation `r` has a conflict. Conflicts are reservations of other
+// programs, and jobs whose walltimes end after the start of `r`. It does not check again the nodes and times that the
+// reservation already had.
 func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
 	added := r.Nodes
 	if !old.OverManaged && r.Start >= old.Start {

@@ -86,8 +86,8 @@ func TestAPartFindsItsClusterByItsHosts(t *testing.T) {
 	}
 }
 
-// In every shell that is installed on this machine, the trap is set if the shell has none, and gets the script's exit status. No program
-// runs before the script continues. Only the file with the parts is left.
+// The test runs every shell that is installed on this machine. If the shell has no EXIT trap, the trap is set, and
+// gets the script's exit status. No program runs before the script continues. Only the file with the parts is left.
 func TestShellReportsTheEndOfThePart(t *testing.T) {
 	env := inSlurm(t)
 	env["TMPDIR"] = t.TempDir()

@@ -252,9 +252,9 @@ var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 // such jobs every ten seconds.
 const LateKill core.Time = 12
 
-// Round returns the number of seconds by which a free interval of nodes must exceed a job's walltime so that a pass
-// starts the job there. These seconds cover the wait for the pass, and the pause that a pass keeps free after a job.
-// OAR delays a pass that is requested just after another pass by up to twice the minimum pause between passes. OAR and
+// Round returns a number of seconds. A pass starts a job on nodes only if they are free for the job's walltime plus
+// these seconds. These seconds cover the wait for the pass, and the pause that a pass keeps free after a job. OAR
+// delays a pass that is requested just after another pass by up to twice the minimum pause between passes. OAR and
 // Accordion each round up by one second.
 func (c Conf) Round() core.Time { return 2*c.Pause + 2 + c.SecurityTime }
 

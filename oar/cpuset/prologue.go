@@ -58,8 +58,8 @@ func rename(folder, from, to string) error {
 	return root.Rename(from, to)
 }
 
-// isTrusted reports whether a file belongs to this process's user, to root, or to OAR's account, for sites that run the
-// prologue as root.
+// isTrusted reports whether a file belongs to this process's user, to root, or to OAR's account. OAR's account counts
+// because some sites run the prologue as root.
 func isTrusted(info fs.FileInfo) bool {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if owner == 0 || int(owner) == os.Geteuid() {

@@ -360,8 +360,8 @@ func TestNoJobDelaysAnEarlierOne(t *testing.T) {
 	})
 }
 
-// The test compares the plan with a search that tries every second. It leaves out requests with several parts, because for them more free
-// resources may be worse: the first part may then take resources that the second part needs.
+// The test compares the plan with a search that tries every second. It leaves out requests with several parts, because
+// for them more free resources may be worse. The first part may then take resources that the second part needs.
 func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)

@@ -15,14 +15,16 @@ import (
 	"accordion/oar/tables"
 )
 
-// Under a policy that gives few jobs a reservation, most waiting evolving jobs have no place in OAR's tables. The sidecar starts such a job
-// some seconds after enough nodes have become free. By then a pass could have given these nodes to jobs further behind. So, while a sidecar
-// is alive, a pass keeps nodes for these jobs in their turn. If the sidecar does not use the nodes in time, a pass gives them to other
-// jobs: the sidecar has more information, and may have had a reason not to start the job.
+// Under a policy that gives few jobs a reservation, most waiting evolving jobs have no place in OAR's tables. The
+// sidecar starts such a job some seconds after enough nodes have become free. By then a pass could have given these
+// nodes to jobs further behind. So, while a sidecar is alive, a pass keeps nodes for these jobs in their turn. If the
+// sidecar does not use the nodes in time, a pass gives them to other jobs. The sidecar has more information, and may
+// have had a reason not to start the job.
 
-// sidecarLead is how many seconds a pass keeps newly free nodes for the sidecar. The sidecar is notified of a job's end immediately, reads
-// OAR at most a second later ([plan] interval), and launches without a pass. A longer lead would leave nodes idle after each job's end for
-// jobs that the sidecar does not start yet: the sidecar expects ordinary jobs to end later than a pass does.
+// sidecarLead is how many seconds a pass keeps newly free nodes for the sidecar. The sidecar is notified of a job's
+// end immediately, reads OAR at most a second later ([plan] interval), and launches without a pass. A longer lead
+// would leave nodes idle after each job's end, for jobs that the sidecar does not start yet. The reason is that the
+// sidecar expects ordinary jobs to end later than a pass does.
 const sidecarLead core.Time = 3
 
 // sidecar has what a pass has read about the sidecar and about nodes that have become free.

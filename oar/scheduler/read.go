@@ -88,8 +88,8 @@ type claim struct {
 	resources []int64
 }
 
-// read reads everything in a few flat queries as of one instant, so that it sees either all or none of the changes in a transaction of the
-// sidecar.
+// read reads everything in a few flat queries, which see the database as of one instant. So it sees either all changes
+// of a transaction of the sidecar or none.
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {

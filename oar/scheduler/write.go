@@ -110,9 +110,9 @@ func message(now, why string) string {
 	return string(whole)
 }
 
-// write writes a plan in one transaction: first everything that the sidecar has decided, then the other jobs in the order of their starts.
-// After the time `stop` it leaves out the remaining jobs, because a part of a plan is still a valid plan. It returns how many of the other
-// jobs it has written.
+// write writes a plan in one transaction. It first writes everything that the sidecar has decided, and then the other
+// jobs in the order of their starts. After the time `stop` it leaves out the remaining jobs, because a part of a plan
+// is still a valid plan. It returns how many of the other jobs it has written.
 func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Time) (int, error) {
 	tx, err := d.Sql.BeginTx(ctx, nil)
 	if err != nil {

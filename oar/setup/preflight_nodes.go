@@ -84,8 +84,8 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 		"Do the nodes run, with their oar-node service? Does OAR's account get there from here?"}}, nil
 }
 
-// checkRelease reports a known fault of OAR 2.6 with MariaDB: while OAR holds locks on some tables, it writes to tables that it has not
-// locked.
+// checkRelease reports a known fault of OAR 2.6 with MariaDB. While OAR holds locks on some tables, it writes to
+// tables that it has not locked, which MariaDB refuses.
 func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) {
 	if !d.OARLocksTables() {
 		return nil, nil

@@ -21,9 +21,9 @@ func ordered(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inside is a program that prints a task's numbers, over all parts and in its allocation, its cores, and the GPUs that
-// it can open. The devices are fake. If a task may open a device, opening it fails with the error that the device has
-// no driver.
+// inside is a program that prints a task's number over all parts and its number in its allocation. It also prints the
+// task's cores, and the GPUs that it can open. The devices are fake. If a task may open a device, opening it fails
+// with the error that the device has no driver.
 const inside = `#!/bin/bash
 for i in 0 1 2 3; do
 	case $( (exec 3<$ACCORDION_LAB/dev/gpu$i) 2>&1 ) in *"No such device"*) gpus=$gpus$i ;; esac

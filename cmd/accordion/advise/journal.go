@@ -22,8 +22,8 @@ type journaledRun struct {
 	broken  bool // some of the job's steps are unknown, because it did not call accordion step or was changed
 }
 
-// runsFromJournal returns, from the entries of a cluster's journal, the evolving and moldable jobs that began at second `from` or later and
-// have ended.
+// runsFromJournal reads the entries of a cluster's journal. It returns the evolving and moldable jobs that began at
+// second `from` or later and have ended.
 func runsFromJournal(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
 	jobs := map[key]*journaledRun{}

@@ -1,5 +1,6 @@
-// Package chart implements "accordion gantt". Its Builder collects the data for a Gantt chart of a sidecar's work: the nodes that each job
-// held, from the batch system, and its promises, from the journal. Package gantt draws the chart.
+// Package chart implements "accordion gantt". Its Builder collects the data for a Gantt chart of a sidecar's work. The
+// nodes that each job held come from the batch system, and the job's promises come from the journal. Package gantt
+// draws the chart.
 //
 //	b := chart.New()
 //	b.Job(key, gantt.Job{Name: "mesh"})

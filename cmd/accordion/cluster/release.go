@@ -193,8 +193,9 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	return did, errors.Join(err1, err2, err3)
 }
 
-// leaseIsOurs reports whether the lease belongs to a sidecar on this host with this journal. If no sidecar holds this host's lock
-// (OnlyOne), that sidecar has ended even if its lease is still valid: it was killed, or could not release the lease when it stopped.
+// leaseIsOurs reports whether the lease belongs to a sidecar on this host with this journal. If no sidecar holds this
+// host's lock (OnlyOne), that sidecar has ended, even if its lease is still valid. It was killed, or could not release
+// the lease when it stopped.
 func (c *Cluster) leaseIsOurs(holder *adapter.Holder, journal string) bool {
 	ours, err := c.LeaseFor(journal, time.Second)
 	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID

@@ -12,8 +12,9 @@ import (
 	"accordion/core"
 )
 
-// Guide sets up every command below `root`. A command then answers a wrong word with the nearest right one and exit status 2, and checks
-// its output files before it starts to work. Guide is called once, when the tree of commands is complete.
+// Guide sets up every command below `root`. For a wrong word, each command then suggests the nearest correct one and
+// exits with status 2. Each command also checks its output files before it starts to work. Guide is called once, when
+// the tree of commands is complete.
 func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.InitDefaultHelpCmd()

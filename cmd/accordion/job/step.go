@@ -1,5 +1,5 @@
-// Package job has the subcommands that run in a job or start one: step, nodes and run for job scripts, agent for MPI launchers, launch and
-// part for applications of delegated scheduling.
+// Package job has the subcommands that run in a job or start one. Job scripts call step, nodes and run. MPI launchers
+// call agent. launch and part are for applications of delegated scheduling.
 package job
 
 import (

@@ -1,6 +1,6 @@
-// Package traces has the commands on workload logs: trace reads and changes logs, replay and compare run them through
-// the planner, and paper runs the experiments of papers. This package only parses flags. The packages below traces
-// compute the results.
+// Package traces has the commands on workload logs. trace reads and changes logs. replay and compare run logs through
+// the planner. paper runs the experiments of papers. This package only parses flags. The packages below traces compute
+// the results.
 package traces
 
 import (

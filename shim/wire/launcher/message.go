@@ -29,8 +29,9 @@ type Hello struct {
 	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0 if there is none
 }
 
-// Part is a batch job of an application on a cluster, with the names and numbers that users know. In lists it is [cluster, job]. In Hello
-// the cluster may be "", which means the cluster of the sidecar, because a job does not know the name of its cluster.
+// Part is a batch job of an application on a cluster, with the names and numbers that users know. In lists it is
+// [cluster, job]. In Hello the cluster may be "", because a job does not know the name of its cluster. Then it is the
+// cluster of the sidecar.
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
