@@ -328,7 +328,7 @@ func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("two jobs were on a resource at once:\n%s", twice)
 	}
 	// Check for overlaps again, now with the log of states. There a job holds its resources from the time when OAR's
-	// server gets it to launch, until OAR has cleaned up after it.
+	// server receives the job to launch it, until OAR has cleaned up after the job.
 	if twice := lab.SQL(t, `with h as (select j.job_id, a.resource_id,
 			min(case when l.job_state in ('toLaunch', 'Launching', 'Running') then l.date_start end) as begun,
 			max(case when l.job_state in ('Terminated', 'Error') then l.date_start end) as ended
@@ -353,7 +353,7 @@ func awaitNothingLeft(t *testing.T, lab *lab.OARLab) {
 }
 
 // checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node
-// in two jobs, and no differences between sums in the journal and in OAR's tables.
+// in two jobs, and no sums that differ between the sources.
 func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")

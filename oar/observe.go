@@ -101,8 +101,8 @@ func (s *System) notifyIfLate(shown ...*observe.Job) {
 	}
 }
 
-// passDue reports whether to ask OAR for a pass. `began` is the time since a job last started without a pass, `told` the time since the
-// last notification.
+// passDue reports whether to ask OAR for a pass. `began` is the time since a job last started without a pass, and
+// `told` is the time since the last notification.
 func passDue(began, told time.Duration) bool { return began < repeatFor && told >= notifyEvery }
 
 // lateNotification returns the command to send to OAR's server about a job, or "" if none is needed. `since` is the time since the last

@@ -32,9 +32,10 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	checkNoOverlap(t, lab)
 }
 
-// inItsTurn makes an evolving job, and two jobs behind it, wait until all nodes become free, which happens when a file exists. It reports
-// whether the evolving job got the nodes first. On a busy machine the sidecar may be later than the time for which a pass leaves nodes to
-// it. In that case inItsTurn checks that the other jobs did not get the nodes during that time.
+// inItsTurn makes an evolving job, and two jobs behind it, wait until all nodes become free, which happens when the
+// file `gone` exists. It reports whether the evolving job got the nodes first. On a busy machine, the time for which a
+// pass keeps nodes for the sidecar may be too short. In that case inItsTurn checks that the other jobs did not get the
+// nodes during that time.
 func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	t.Helper()
 	const leaves = 3 // seconds, as in package scheduler

@@ -18,9 +18,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose context ends first may
-// call again, and then waits for the same run of the manager. As OAR itself does, Keeper makes a node that cannot be prepared or cleaned
-// Suspected, so that no other job gets the node.
+// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose
+// context ends first may call again, and then waits for the same run of the manager. If a node cannot be prepared or
+// cleaned, Keeper makes it Suspected, as OAR itself does, so that no other job gets the node.
 type Keeper struct {
 	Sets
 	server *server.Notifier

@@ -31,9 +31,10 @@ type Job struct {
 	// Uncounted marks a besteffort job. It has no claim on a share of the machine, because it is ended when other jobs need its resources.
 	Uncounted bool
 
-	// Profiles are the profiles of an evolving job, which has no Choices. The sizes in them are numbers of parts of the first level of
-	// Hosts. The sidecar, not the pass, starts evolving jobs. PlanFew places evolving jobs too, so that no job behind one gets the
-	// resources that it is about to get. Plan ignores evolving jobs.
+	// Profiles are the profiles of an evolving job, which has no Choices. The sizes in them are numbers of parts of
+	// the first level of Hosts. The sidecar, not the pass, starts evolving jobs. PlanFew places evolving jobs, too, so
+	// that jobs behind an evolving job do not get the resources that the evolving job is about to get. Plan ignores
+	// evolving jobs.
 	Profiles []core.EP
 	Hosts    *Tree
 

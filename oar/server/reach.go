@@ -18,7 +18,7 @@ const OARAccount = "oar"
 // Remote reaches nodes as OAR's account.
 type Remote struct{ Command string } // OPENSSH_CMD
 
-// Run executes a command line on a node, with input, and returns what it printed. options are additional options for
+// Run executes a command line on a node, with input, and returns what it printed. `options` are additional options for
 // ssh.
 func (r Remote) Run(ctx context.Context, host, line, input string, options ...string) (string, error) {
 	command := strings.Fields(r.Command)

@@ -147,7 +147,8 @@ func (s Setup) removeEpilogue(ctx context.Context, _ setupStore) (string, error)
 	return "removed: server epilogue " + path + edited, nil
 }
 
-// awaitReaders waits until all programs of OAR have ended that run now and may still call the epilogue.
+// awaitReaders waits for the end of the programs of OAR that may still call the epilogue. It ignores programs that
+// start later.
 func awaitReaders(ctx context.Context, oarDir string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

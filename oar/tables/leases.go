@@ -10,8 +10,8 @@ import (
 	"accordion/oar/database"
 )
 
-// leases is the table that says which sidecar may act on a queue's jobs, and until when by the database's clock. Sidecars write the table.
-// A pass reads it to know whether a sidecar is alive.
+// leases is the table of leases. A lease says which sidecar may act on a queue's jobs, and until which time of the
+// database's clock. Sidecars write the table. A pass reads it to know whether a sidecar is alive.
 var leases = table{"accordion_leases", `
 	queue VARCHAR(120) NOT NULL PRIMARY KEY,
 	holder VARCHAR(255) NOT NULL,

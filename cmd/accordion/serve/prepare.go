@@ -56,8 +56,8 @@ type prepared struct {
 // begin opens everything that is needed to serve. Its error is an *adapter.NoAnswerError if the batch system does not
 // answer.
 func (p *instance) begin(ctx context.Context) (*prepared, error) {
-	// The journal comes first: its lock excludes a second sidecar with the same journal before anything else is
-	// changed.
+	// The journal comes first, because its lock excludes a second sidecar with the same journal before anything else
+	// is changed.
 	if p.journal == nil {
 		j, err := journal.Open(p.conf.Journal.Path)
 		if err != nil {

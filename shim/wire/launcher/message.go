@@ -3,7 +3,8 @@ package launcher
 // Version is the value of "v" in a session's first frame.
 const Version = 2
 
-// The largest frames in bytes, without their length: to the server, and to a launcher or a part.
+// The largest sizes of frames in bytes, without the length field. MostToServer is for frames to the server,
+// MostToClient for frames to a launcher or a part.
 const (
 	MostToServer = 64 << 10
 	MostToClient = 4 << 20
