@@ -61,8 +61,8 @@ type search struct {
 	eligible    Set
 }
 
-// earliest returns the first instant, not before `from`, at which the choice's resources become free for its whole
-// duration. It leaves the resources in s.taken. `ok` is false if there is no such instant.
+// earliest returns the first instant, not before `from`, at which the choice can start. Its resources are then free
+// for its whole duration. It leaves the resources in s.taken. `ok` is false if there is no such instant.
 func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
 	s.reset(c)
 	least := 0
