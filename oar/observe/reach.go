@@ -18,7 +18,7 @@ import (
 // reach has the conditions on resources (properties) that waiting jobs request. A host belongs to the machine that a
 // pass divides among moldable jobs if it meets at least one of these conditions.
 type reach struct {
-	budget scheduler.Budget // evaluation time that each user has used since the sidecar started
+	budget scheduler.Budget   // evaluation time that each user has used since the sidecar started
 	wanted []want             // conditions of the last snapshot, ordered by the number of jobs with that condition; nil if not needed
 	meant  map[string]meaning // results of evaluation, by condition
 }

@@ -19,7 +19,7 @@ type journaledRun struct {
 	advise.ManagedRun
 	choices []core.EP
 	at      float64 // second at which the nodes of the current step became usable; 0 if the step has not begun
-	broken  bool // some of the job's steps are unknown, because it did not call accordion step or was changed
+	broken  bool    // some of the job's steps are unknown, because it did not call accordion step or was changed
 }
 
 // runsFromJournal reads the entries of a cluster's journal. It returns the evolving and moldable jobs that began at

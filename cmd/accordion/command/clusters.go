@@ -44,7 +44,7 @@ func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cob
 // Cluster is one of the clusters on which a command works.
 type Cluster struct {
 	Name          string // name in the list of clusters; "" if the configuration is that of a single cluster
-	config.Config // its section [delegate] comes from the file that lists the clusters
+	config.Config        // its section [delegate] comes from the file that lists the clusters
 }
 
 // BatchName returns the cluster's name in the configuration, otherwise its name in the batch system, or "" if no sidecar has run yet.
