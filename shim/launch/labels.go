@@ -35,8 +35,8 @@ type labels struct {
 // such as "srun: error: n3: tasks 0-1: Killed".
 var (
 	labeled = regexp.MustCompile(`^ *([0-9]+): `)
-	ended    = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
-	digits   = regexp.MustCompile(`[0-9]+`)
+	ended   = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
+	digits  = regexp.MustCompile(`[0-9]+`)
 )
 
 // relabel converts the label of a line that a task has printed.
