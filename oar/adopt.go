@@ -38,7 +38,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// checkRequest returns what is wrong with a job's request.
+// checkRequest returns an error if the job's request is wrong.
 func checkRequest(r *observe.Job) error {
 	var err error
 	if adapter.Delegated(&r.Job) {
@@ -49,8 +49,8 @@ func checkRequest(r *observe.Job) error {
 	return err
 }
 
-// Refuse ends a waiting job. The reason becomes the job's message, which oarstat prints: a job that never ran has no
-// output file.
+// Refuse ends a waiting job. The reason becomes the job's message, which oarstat prints, because a job that never ran
+// has no output file.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	refused := false
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
@@ -76,8 +76,8 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	return nil
 }
 
-// Shape sets a waiting job's walltime and the size of its base. The base has as many nodes as the smallest step of the
-// profiles whose first step has shape.Nodes nodes.
+// Shape sets a waiting job's walltime and the size of its base. It considers the profiles whose first step has
+// shape.Nodes nodes. The base gets as many nodes as the smallest step of these profiles.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
 		if err := pending(r); err != nil {

@@ -8,7 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// oarsub writes a job in several transactions. A reader between two of them sees a job with a part of its profile.
+// oarsub writes a job in several transactions. A reader between two of these transactions sees only a part of the
+// job's profile.
 func TestJobIsAdoptedOnlyWhenItIsComplete(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Database(lab.PostgreSQL), lab.Users("alice"))

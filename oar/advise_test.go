@@ -33,9 +33,9 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// For a job that ran on several sizes, the advice is to submit it as a moldable job. The advice comes from OAR's own tables, read with the
-// read-only account. When the advised requests are used, jobs behave as the advice says: go test ./oar -run SizesAreAdvised -v -args
-// -accordion.long
+// For a job that ran on several sizes, the advice is to submit it as a moldable job. The advice comes from OAR's own
+// tables, read with the read-only account. Jobs that are then submitted with the advised requests behave as the advice
+// says. To run this test: go test ./oar -run SizesAreAdvised -v -args -accordion.long
 func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	if !*everything {
 		t.Skip("runs 21 jobs on several sizes, and some of them again as they are advised: -args -accordion.long")
@@ -93,7 +93,8 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	again(t, lab, commandLasting(t1, p), one.Line, told)
 }
 
-// again submits the job with the advised requests: four of five jobs end within the time of the size that they got.
+// again submits the job several times with the advised requests. At least four of five jobs must end within the time
+// that the advice gives for the size that they got.
 func again(t *testing.T, lab *lab.OARLab, command, line string, told map[int]int) {
 	t.Helper()
 	const runs = 5

@@ -13,7 +13,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// applications are those of examples/ that run under OAR. They are started as their pages describe.
+// applications lists the applications of examples/ that run under OAR. The test starts each as its page describes.
 var applications = map[string]struct {
 	program string            // it must be installed
 	name    string            // name of the job

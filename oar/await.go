@@ -65,7 +65,8 @@ func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID
 	return states, err
 }
 
-// ended returns a function for await that waits until a job has ended, after OAR was asked to end it.
+// ended returns a function for await, with which await waits until the job has ended. The caller has already asked OAR
+// to end the job.
 func (s *System) ended(job adapter.Key) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		states, err := s.states(ctx, []adapter.Key{job})
@@ -76,8 +77,8 @@ func (s *System) ended(job adapter.Key) func(context.Context) ([]string, error) 
 	}
 }
 
-// await calls `needs` repeatedly and sends the commands that it returns to OAR's server, until `needs` returns none. It returns ErrBusy
-// after s.timeout.
+// await calls `needs` repeatedly and sends the returned commands to OAR's server, until `needs` returns no commands.
+// After s.timeout it returns ErrBusy.
 func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()

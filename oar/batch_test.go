@@ -67,7 +67,7 @@ var trials = []trial{
 // longest is how long a trial may take on the slowest machine.
 const longest = 10 * time.Minute
 
-// forEveryDatabase is how many of the trials, from the first, run with each database.
+// forEveryDatabase is the number of trials, from the first one, that run with each database.
 const forEveryDatabase = 17
 
 // Every action of the sidecar on OAR is tested separately, on a real OAR.
@@ -212,7 +212,8 @@ func (in *inside) as(name, program string, args ...string) string {
 	return out
 }
 
-// attempt runs a program as the user name, in the user's home. Unlike in as, the program may fail.
+// attempt runs a program as the user `name`, in the user's home. In contrast to the method `as`, it lets the program
+// fail.
 func (in *inside) attempt(name, program string, args ...string) (said string, err error) {
 	in.Helper()
 	u, err := user.Lookup(name)

@@ -80,8 +80,8 @@ func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Tim
 		fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('%s', %d, %d, '%s', 'NO')", kind, job, now, text))
 }
 
-// askForCheckpoint records that the job was asked for its checkpoint, from which on its time counts. It has OAR send the signal in the
-// background, because sending waits until the node answers.
+// askForCheckpoint records the request for the job's checkpoint. The time that the job has for the checkpoint starts
+// then. It has OAR send the signal in the background, because sending waits until the node answers.
 func (s *System) askForCheckpoint(ctx context.Context, y observe.BesteffortJob, now core.Time) error {
 	s.log.Info("a besteffort job gets its checkpoint signal: a reservation needs its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)

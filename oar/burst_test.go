@@ -35,7 +35,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	ends(t, lab, next)
 	lab.Await(t, long, "OAR's log shows that it launched the next job early", func() bool {
 		log := said(t, lab)
-		return strings.Contains(log, "Early launch the job "+next+"\n") || strings.Contains(log, "|"+next+"|Early launch of the job\n") // of OAR 2.5 or 2.6
+		return strings.Contains(log, "Early launch the job "+next+"\n") || strings.Contains(log, "|"+next+"|Early launch of the job\n") // the log entries of OAR 2.5 and OAR 2.6
 	})
 }
 

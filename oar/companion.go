@@ -20,9 +20,9 @@ import (
 // base, and OAR must not end the companion earlier.
 const outlives core.Time = 60
 
-// layers divides the additional hosts of a job, above its first `above` nodes, into companions. One companion holds all these hosts, unless
-// a step of a profile has a size in between. In that case some of the hosts leave at that step and others stay, so each host gets its own
-// companion.
+// layers divides the additional hosts of a job, above its first `above` nodes, into companions. One companion holds
+// all these hosts, unless a step of a profile has a size between `above` and the full size. In that case some of the
+// hosts leave at that step and others stay, so each host gets its own companion.
 func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
 	if len(hosts) == 0 {
 		return nil

@@ -13,8 +13,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// listLeftovers prints what jobs have left on the nodes of a lab, seen from inside the lab. These are cpusets, keys and files of OAR and,
-// if its argument is cpusets, processes of users. Without cpusets OAR does not end all processes of a job.
+// listLeftovers prints what jobs have left on the nodes of a lab. It runs inside the lab. Leftovers are OAR's cpusets,
+// keys and files, and processes of users if the script's argument is "cpusets". Without cpusets OAR does not end all
+// processes of a job.
 const listLeftovers = `shopt -s nullglob
 for pid in /run/lab/n*.pid; do
 	root=/proc/$(cat $pid)/root node=$(basename $pid .pid)
@@ -126,7 +127,7 @@ func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 		where j.state = 'Running' and a.base = `+job+" order by 1"))
 }
 
-// The other job waits for all nodes but one, so it begins on nodes that the first job has just released.
+// The other job waits for all nodes except one, so it begins on nodes that the first job has just released.
 func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+startDaemon+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
 		eval "$(accordion step)" || exit 1; everywhere hostname; sleep 5`, "-q", "evolve", "-t", "ep=1x20s,8x10m,1x20s")
@@ -182,7 +183,7 @@ func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	job := submitScript(t, lab, "alice", strings.ReplaceAll(string(text), "./heat", "./bound"))
 	ends(t, lab, job)
 	out := lab.Run(t, "alice", "cat", "OAR.heat."+job+".stdout")
-	ranks := map[string]int{} // by the size of the program
+	ranks := map[string]int{} // number of ranks that printed a line, by the size of the program
 	for _, m := range rankLine.FindAllStringSubmatch(out, -1) {
 		ranks[m[1]]++
 		if processors := lab.SQL(t, "select cpuset from resources where network_address = '"+m[2]+"'"); m[3] != "/oar/alice_"+job || m[4] != processors {
@@ -236,8 +237,8 @@ func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "serve")
 }
 
-// fatal runs in place of ssh. It kills the sidecar before or after the sidecar next sends OAR's manager to a node. The file /run/lab/fatal
-// contains which.
+// fatal runs in place of ssh. It kills the sidecar once, before or after the sidecar sends OAR's manager to a node.
+// The file /run/lab/fatal has the operation of the manager, followed by "before" or "after".
 const fatal = `#!/bin/bash
 read -r what when 2>/dev/null </run/lab/fatal
 if [[ $what && "$*" == *"perl - $what" && $(cat /proc/$PPID/comm) == accordion ]] && mv /run/lab/fatal /run/lab/fatal.done 2>/dev/null; then
@@ -291,7 +292,8 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "node", "Alive", node)
 }
 
-// aDeadNodeIsTaken checks that a growth onto a dead node notices that: the node becomes Suspected, and another node replaces it.
+// aDeadNodeIsTaken checks that a growth onto a dead node detects the failure. The node becomes Suspected, and another
+// node replaces it.
 func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", "n2")
 	job := submitGrown(t, lab, "everywhere hostname >reached")

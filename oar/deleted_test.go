@@ -13,7 +13,7 @@ import (
 // tables marks the moment, and a trigger in the database causes the event in the same transaction (see carryOutFates). A moment in the life
 // of a companion also counts as a moment of its job.
 type fate struct {
-	what   string // what is deleted, or which node gets which state; the node is one of the job's (base) or of a companion's (part)
+	what   string // what happens, such as deleted or base-Absent; "base" stands for a node of the base, "part" for a companion or its node
 	moment string
 	daily  bool
 	sizes  string // what the job saw of itself, step by step; "" if it does not reach its end
@@ -145,9 +145,10 @@ create trigger fate after insert or update on accordion_jobs for each row execut
 create trigger fate after insert on accordion_reservations for each row execute function on_reservation();
 create trigger fate after insert on frag_jobs for each row execute function on_end();`
 
-// A user may delete a job, or one of its companions, at any time, and any of the job's nodes may be lost. Afterwards nothing is left of the
-// job, its nodes are free for other jobs, no node is ever in two jobs, and a caller that waits for the job gets the reason of its end. A
-// job that continues has all its nodes again from its next step on. With -accordion.long all fates are tested, simultaneously.
+// A user may delete a job, or one of its companions, at any time, and any of the job's nodes may be lost. Afterwards
+// nothing is left of the job, and its nodes are free for other jobs. No node is ever in two jobs. A caller that waits
+// for the job gets the reason why the job ended. A job that continues has all its nodes again from its next step on.
+// With -accordion.long all fates are tested, simultaneously.
 func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	chosen := fates

@@ -8,8 +8,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// deletePaired is the code of a trigger that deletes all jobs with the same name, like oardel with several jobs. It runs in the transaction
-// in which a companion of one of the jobs reaches the state that the name contains: it is made, is launched, runs, or is merged.
+// deletePaired is the code of a trigger that deletes all jobs with the same name, like oardel with several jobs. It
+// runs in the transaction in which a companion of one of the jobs reaches a state. The name contains that state: the
+// companion is made, is launched, runs, or is merged.
 const deletePaired = `
 create table struck (name text primary key);
 create function strikes(job bigint, moment text) returns void as $$ declare pair text; begin

@@ -89,7 +89,7 @@ func (s driver) now() string {
 	return "floor(extract(epoch from current_timestamp))"
 }
 
-// planned returns in how many seconds OAR's plan lets a job begin, counted from the second of the plan, and on how many hosts.
+// planned returns when a job begins by OAR's plan, in seconds after the plan was made, and on how many hosts.
 func (s driver) planned(id string) (in, hosts int) {
 	s.t.Helper()
 	row := s.lab.SQL(s.t, `select p.start_time - z.start_time, count(*) from gantt_jobs_predictions_visu p
@@ -203,7 +203,8 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	s.end(orphan, early, second, first, job)
 }
 
-// A released job does not start if its places are in use, not Alive or too few, or if a companion has no places.
+// A released job does not start if one of its places is in use or not Alive, if it has too few places, or if a
+// companion has no places.
 func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")

@@ -47,7 +47,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	const n = 20 // seconds of each step; with 10 s on a busy machine, too few samples would be clearly before or after a change
 	for _, world := range []struct {
 		database string
-		cores    int // of a node
+		cores    int // cores of a node
 	}{{lab.PostgreSQL, 1}, {lab.MariaDB, 2}} {
 		t.Run(world.database, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,8 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			promisesAreSoft(t, lab)
 			checkNodeFile(t, lab, "alice", grows, slices.Equal)
 			checkNodeFile(t, lab, "bob", wide, slices.Equal)
-			// The job sees its new nodes soon after it gets them, and the loss cores of a node some seconds before.
+			// The job sees its new nodes soon after it gets them. It sees the loss of a node some seconds before the
+			// loss.
 			checkNodeFile(t, lab, "alice", mute, within)
 			if got := sizesSeen(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
@@ -207,7 +208,7 @@ func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	return sizes
 }
 
-// sizesSeen returns the numbers of hosts that a job saw, in their order in time.
+// sizesSeen returns the numbers of hosts that a job saw, in order of time.
 func sizesSeen(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
@@ -238,20 +239,21 @@ func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
 	return all
 }
 
-// margin is the number of seconds around a change within which OAR's times, in whole seconds, do not show what came before the change and
-// what after. When passes follow each other quickly, the time that OAR records for a job's start may be ahead of the clock.
+// `margin` is a number of seconds before and after a change. Within this time, OAR's times, in whole seconds, do not
+// show whether an event came before or after the change. When passes follow each other quickly, the time that OAR
+// records for a job's start may be up to `ahead` seconds ahead of the clock.
 const (
 	margin = 2.0
 	ahead  = 2.0
 )
 
-// within reports whether all of some hosts are among others.
+// within reports whether all of `hosts` are among `others`.
 func within(hosts, others []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(others, h) })
 }
 
-// checkNodeFile compares each content of the node file that the job saw with the hosts that the job and its companions held at that time by
-// OAR's tables. The function `same` decides whether the two agree.
+// checkNodeFile checks each version of the node file that the job saw. It compares the file with the hosts that, by
+// OAR's tables, the job and its companions held at that time. The function `same` decides whether the two agree.
 func checkNodeFile(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
@@ -325,8 +327,8 @@ func checkNoOverlap(t *testing.T, lab *lab.OARLab) {
 		where a.job_id < b.job_id and a.start_time > 0 and b.start_time > 0 and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
 		t.Errorf("two jobs were on a resource at once:\n%s", twice)
 	}
-	// The same check with the log of states. There a job holds its resources from the time when OAR's server gets it to launch, until OAR
-	// has cleaned up after it.
+	// Check for overlaps again, now with the log of states. There a job holds its resources from the time when OAR's
+	// server receives the job to launch it, until OAR has cleaned up after the job.
 	if twice := lab.SQL(t, `with h as (select j.job_id, a.resource_id,
 			min(case when l.job_state in ('toLaunch', 'Launching', 'Running') then l.date_start end) as begun,
 			max(case when l.job_state in ('Terminated', 'Error') then l.date_start end) as ended
@@ -350,8 +352,8 @@ func awaitNothingLeft(t *testing.T, lab *lab.OARLab) {
 	checkAudit(t, lab)
 }
 
-// checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node in two jobs, and no
-// sums that differ.
+// checkAudit checks that `accordion audit` finds no leftovers, no promise that was broken without a message, no node
+// in two jobs, and no sums that differ between the sources.
 func checkAudit(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")

@@ -117,8 +117,8 @@ func (s *System) checkFree(ctx context.Context, from database.Querier, nodes []s
 	return nil
 }
 
-// awaitJoined waits until all companions run and their hosts are prepared for the base. `whole` are all nodes that the base then has. If
-// that takes too long, awaitJoined ends the companions.
+// awaitJoined waits until all companions run and their hosts are prepared for the base. `whole` lists all nodes that
+// the base then has. If that takes too long, awaitJoined ends the companions.
 func (s *System) awaitJoined(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
 	err := s.awaitStates(ctx, companions, placed)
 	if err == nil { // the companions own the hosts from now on, so prepare the hosts while OAR starts the companions

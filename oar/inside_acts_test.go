@@ -140,8 +140,8 @@ func aHold(in *inside) {
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 	left("n1", 0)
 
-	// A sidecar leaves a file with the nodes for the prologue, and is killed before it releases the job, so it does not remove the file.
-	// The next sidecar starts the job on other nodes, or not at all.
+	// A sidecar writes a file with the nodes for the prologue. It is killed before it releases the job, so it does not
+	// remove the file. The next sidecar starts the job on other nodes, or not at all.
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
 	in.leaveForPrologue(in.ctx, job)
@@ -163,7 +163,8 @@ func aHold(in *inside) {
 
 // The trial tests which jobs conflict with a reservation, how a reservation is changed, and that nothing is left of a deleted reservation.
 func reservations(in *inside) {
-	// From the log of states it counts only the entries that belong to no job, because OAR may record a moment later that a job runs.
+	// tables counts the rows of OAR's and Accordion's tables. In the log of states it counts only entries that belong
+	// to no job, because OAR may record a moment later that a job runs.
 	tables := func() string {
 		return in.answer(`SELECT (SELECT COUNT(*) FROM jobs), (SELECT COUNT(*) FROM job_types), (SELECT COUNT(*) FROM moldable_job_descriptions),
 			(SELECT COUNT(*) FROM job_resource_groups), (SELECT COUNT(*) FROM job_resource_descriptions), (SELECT COUNT(*) FROM challenges),

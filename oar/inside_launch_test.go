@@ -181,8 +181,9 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	}
 }
 
-// A sidecar is killed in the middle of a start, and leaves cpusets on the nodes. The second sidecar starts the job again, and may be killed
-// before it has made anything. The third sidecar must still know of the first one's cpusets.
+// A sidecar is killed in the middle of a start, and leaves cpusets on the nodes. The second sidecar starts the job
+// again, and may be killed before it has made anything. The third sidecar must still find the cpusets of the first
+// one.
 func aStartIsTriedOnceMore(in *inside) {
 	if !in.keeper.Used() {
 		in.Skip("OAR makes no cpusets here")

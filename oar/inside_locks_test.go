@@ -10,9 +10,10 @@ import (
 	"accordion/oar/database"
 )
 
-// SQL that users write (-p) may call every function that is open to all accounts. In this trial it takes advisory locks with the numbers of
-// all jobs, in a session of the sidecar and in a session that stays open. Neither blocks a job that grows and shrinks, and no lock in the
-// sidecar's session outlives its query.
+// SQL that users write (-p) may call every function that is open to all accounts. In this trial it takes advisory
+// locks with the numbers of all jobs, in a session of the sidecar and in a session that stays open. The locks of
+// neither session block a job that grows and shrinks. In the sidecar's session, no lock outlives the query that took
+// it.
 func textsOfUsersTakeLocks(in *inside) {
 	mariaDB := in.db.OARLocksTables()
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")

@@ -31,8 +31,9 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 	}
 }
 
-// OAR's programs lock several of MariaDB's tables in one statement. A program that has locked the first table may wait for another table
-// that our transaction has read already, while our transaction waits for the first. So the database ends our transaction.
+// OAR's programs lock several of MariaDB's tables in one statement. Such a program may have locked one table, and wait
+// for a second table that our transaction has read already. If our transaction then waits for the first table, there
+// is a deadlock. So the database ends our transaction.
 func aReadingThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")

@@ -320,7 +320,8 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		return lab.SQL(t, "select count(*) from jobs where state = '"+state+"' and job_id in ("+strings.Join(ids, ", ")+")")
 	}
 	lab.Await(t, long, "all five run", func() bool { return count("Running", all...) == "5" })
-	// bob's own noop job is not a companion. His other job is recorded as a companion, but is not a noop job. Neither is ended.
+	// bob's own noop job is not a companion. His other job is recorded as a companion, but is not a noop job. Neither
+	// job is ended.
 	for _, id := range []string{companions[0], companions[1], another} {
 		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
 	}
@@ -392,7 +393,7 @@ func preflightFindsProblems(t *testing.T, lab *lab.OARLab) {
 	}
 	const link = "/usr/lib/oar/schedulers/accordion_oar"
 	const epilogue = `SERVER_EPILOGUE_EXEC_FILE="/etc/oar/accordion_epilogue"`
-	type change struct{ says, spoil, mend string } // says is the finding, which begins with fail, warn or note
+	type change struct{ says, spoil, mend string } // `says` is the finding, which begins with fail, warn or note
 	changes := []change{
 		{says: "warn  OAR plans the queue evolve (priority 2) not before all others: the jobs of admin (10), default (2) may take nodes",
 			spoil: "accordion oar install --priority 2", mend: "accordion oar install --priority 20"},

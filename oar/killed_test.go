@@ -128,10 +128,11 @@ func TestSidecarInsideTheLab(t *testing.T) {
 	parts.Wait()
 }
 
-// While jobs grow and shrink, sidecars are killed (kill -9) one after another. The first sidecar is killed after its first action, before
-// the outcome is written. The second one is killed between the intent of its second action and the action. This continues up to eight
-// actions, and then from the beginning. (A start of a job takes four actions of one sidecar, or begins again.) With -accordion.long, each
-// action gets a run of its own, in which the sidecar is killed only there.
+// While jobs grow and shrink, sidecars are killed (kill -9) one after another. The first sidecar is killed after its
+// first action, before the outcome is written. The second one is killed between the intent of its second action and
+// the action. This continues up to eight actions, and then from the beginning. (The start of a job takes four actions.
+// If the sidecar is killed meanwhile, the next sidecar begins the start again.) With -accordion.long, each action gets
+// a run of its own, in which the sidecar is killed only at that action.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12)

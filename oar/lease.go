@@ -58,7 +58,7 @@ func (s *System) KeptUntil(ctx context.Context) (core.Time, error) {
 	return l.Ends, nil
 }
 
-// Now implements adapter.LeaseReader. It returns the database's time, as in the leases.
+// Now implements adapter.LeaseReader. It returns the time of the database's clock, which the leases use.
 func (s *System) Now(ctx context.Context) (core.Time, error) { return s.db.Second(ctx, s.db.Sql) }
 
 func holderOf(l tables.Lease) adapter.Holder {

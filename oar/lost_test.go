@@ -9,8 +9,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// suspectAPlace is a trigger that makes one node of an evolving job's places Suspected, in the transaction that releases the job. It acts
-// only once.
+// suspectAPlace is a trigger. In the transaction that releases an evolving job, it sets one node of the job's places
+// to Suspected. It acts only once.
 const suspectAPlace = `
 create table loss (node text);
 create function loses() returns trigger as $$ begin

@@ -27,7 +27,7 @@ var (
 
 var crowdUsers = []string{"alice", "bob", "carol"}
 
-// mix is a number of jobs of each kind, which three users submit as fast as they can.
+// mix has the number of jobs of each kind. Three users submit these jobs as fast as they can.
 type mix struct {
 	evolving, moldable, rigid int
 	kills                     int // how often the sidecar is killed (kill -9)
@@ -78,8 +78,8 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	}
 }
 
-// If only two evolving jobs run, the nodes of a growth are usable within the documented bounds: go test ./oar -run Calm -v -args
-// -accordion.long
+// If only two evolving jobs run, the nodes of a growth are usable within the documented bounds. To run this test: go
+// test ./oar -run Calm -v -args -accordion.long
 func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
@@ -258,9 +258,9 @@ type entry struct {
 	Args map[string]any `json:"args"`
 }
 
-// latencies returns the latencies of all growths. A latency begins as soon as the planned second has come, the application has reached the
-// end of its step, and the last of the nodes is free. It ends when the job can use the nodes. OAR stores whole seconds, so some latencies
-// seem longer than they were.
+// latencies returns the latencies of all growths. A latency begins when the planned second has come, the application
+// has reached the end of its step, and all of the new nodes are free. It ends when the job can use the nodes. OAR
+// stores whole seconds, so some latencies seem longer than they were.
 func latencies(t *testing.T, lab *lab.OARLab) []float64 {
 	t.Helper()
 	type stay struct {

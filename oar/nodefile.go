@@ -15,10 +15,10 @@ import (
 	"accordion/oar/server"
 )
 
-// inRuntimeFolder is the beginning of a shell script that works in OAR's runtime folder on a node, the script's second argument. By default
-// the folder is /tmp/oar_runtime, so another user may have created the folder first, or a link with its name. The script ends unless OAR's
-// account or root owns the folder and no other user may write to it. It then changes into the folder, so that a link that is made later has
-// no effect.
+// inRuntimeFolder is the beginning of a shell script that works in OAR's runtime folder on a node. The folder is the
+// script's second argument. By default it is /tmp/oar_runtime, so another user may have created the folder first, or a
+// link with its name. The script ends unless OAR's account or root owns the folder and no other user may write to it.
+// It then changes into the folder, so that a link that is made later has no effect.
 const inRuntimeFolder = `umask 022; safe() { [ ! -L "$2" ] && cd -P -- "$2" && ` +
 	`[ -n "$(find . -prune \( -user "$(id -u)" -o -user 0 \) ! -perm -002 \( ! -perm -020 -o -group "$(id -g)" \))" ]; }; ` +
 	`safe "$@" || { echo "$2 is no folder of the user $(id -un) alone: remove it, or set OAR_RUNTIME_DIRECTORY to one in which users cannot write" >&2; exit 77; }; ` +
@@ -129,8 +129,9 @@ type plannedStart struct {
 	base []string
 }
 
-// startsTiedTo returns the planned starts on the nodes that a reservation has before it changes. A sidecar that was killed during a start
-// has not removed the file that it left for the prologue, and only the reservation shows on which node that file is.
+// startsTiedTo returns the planned starts on the nodes that a reservation has before it changes. If a sidecar was
+// killed during a start, the file that it left for the prologue still exists. Only the reservation shows on which node
+// that file is.
 func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]plannedStart, error) {
 	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
 	var all []plannedStart
@@ -145,9 +146,10 @@ func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, host
 	return all, err
 }
 
-// leaveForPrologue leaves a file with the nodes of a job's first step on the node where the job's script will run. It does so only if the
-// first step has more nodes than the job's base, because OAR knows the base. It returns that node, or "" if it left no file. If the node
-// cannot be reached, the job starts without the file, and Detach writes the node file later.
+// leaveForPrologue leaves a file with the nodes of a job's first step on the node where the job's script will run. It
+// does so only if the first step has more nodes than the job's base, because OAR itself lists the nodes of the base.
+// It returns that node, or "" if it left no file. If the node cannot be reached, the job starts without the file, and
+// Detach writes the node file later.
 func (s *System) leaveForPrologue(ctx context.Context, job adapter.Key) (first string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

@@ -39,8 +39,7 @@ func TestNotificationIsRepeatedUntilTheJobStarts(t *testing.T) {
 	}
 }
 
-// A job that was submitted just after a pass does not wait long, even if another job's start without a pass makes the next pass
-// unnecessary.
+// A job that was submitted just after a pass does not wait long, even if another job has just started without a pass.
 func TestSkippedPassIsRequestedLater(t *testing.T) {
 	for _, c := range []struct {
 		began, told time.Duration

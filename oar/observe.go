@@ -76,10 +76,11 @@ const notifyEvery = 2500 * time.Millisecond
 // previous pass would wait up to ten seconds, because the start caused no pass.
 const repeatFor = 3 * notifyEvery
 
-// notifyIfLate asks OAR for a pass if the companions of a running job's first step still wait and could not be launched directly. OAR 2.5
-// does not start them before their base runs, and does not notice by itself that the base has started. notifyIfLate also repeats the
-// request for jobs that were released a while ago and still wait. If a request comes within SCHEDULER_MIN_TIME_BETWEEN_2_CALLS of a pass,
-// OAR acts on it only at the next request, or after up to ten seconds.
+// notifyIfLate asks OAR for a pass if the companions of a running job's first step still wait and could not be
+// launched directly. OAR 2.5 does not start these companions before their base runs, and starts no pass of its own
+// when the base has started. notifyIfLate also repeats the request for jobs that were released a while ago and still
+// wait. If a request comes within SCHEDULER_MIN_TIME_BETWEEN_2_CALLS of a pass, OAR acts on it only at the next
+// request, or after up to ten seconds.
 func (s *System) notifyIfLate(shown ...*observe.Job) {
 	now := time.Now()
 	last := time.Unix(0, s.lastNotified.Load())
@@ -100,8 +101,8 @@ func (s *System) notifyIfLate(shown ...*observe.Job) {
 	}
 }
 
-// passDue reports whether to ask OAR for a pass. `began` is the time since a job last started without a pass, `told` the time since the
-// last notification.
+// passDue reports whether to ask OAR for a pass. `began` is the time since a job last started without a pass, and
+// `told` is the time since the last notification.
 func passDue(began, told time.Duration) bool { return began < repeatFor && told >= notifyEvery }
 
 // lateNotification returns the command to send to OAR's server about a job, or "" if none is needed. `since` is the time since the last

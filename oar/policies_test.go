@@ -15,9 +15,9 @@ import (
 	"accordion/internal/pairs"
 )
 
-// Under the policy patient, an evolving job starts when all steps of its profile fit. accordion explain shows a waiting job the time from
-// which it may get the reservation. A pass begins as soon as nodes become free, and leaves these nodes to an evolving job that comes before
-// the pass's own jobs.
+// Under the policy patient, an evolving job starts when all steps of its profile fit. For a waiting job, accordion
+// explain shows the time from which the job may get the reservation. A pass begins as soon as nodes become free, and
+// leaves these nodes to an evolving job that comes before the pass's own jobs.
 func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
@@ -32,9 +32,10 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	checkNoOverlap(t, lab)
 }
 
-// inItsTurn makes an evolving job, and two jobs behind it, wait until all nodes become free, which happens when a file exists. It reports
-// whether the evolving job got the nodes first. On a busy machine the sidecar may be later than the time for which a pass leaves nodes to
-// it. In that case inItsTurn checks that the other jobs did not get the nodes during that time.
+// inItsTurn makes an evolving job, and two jobs behind it, wait until all nodes become free, which happens when the
+// file `gone` exists. It reports whether the evolving job got the nodes first. On a busy machine, the time for which a
+// pass keeps nodes for the sidecar may be too short. In that case inItsTurn checks that the other jobs did not get the
+// nodes during that time.
 func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	t.Helper()
 	const leaves = 3 // seconds, as in package scheduler
@@ -94,7 +95,7 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 
 // The test measures how long jobs wait under different policies. It submits the same jobs at the same seconds to OAR's own scheduler, and
 // to Accordion's scheduler with two policies. For OAR's scheduler, evolving jobs become rigid jobs with their maximum size. The test checks
-// only that all jobs ran, and prints the figures: go test ./oar -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
+// only that all jobs ran, and prints the figures. To run it: go test ./oar -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*everything {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
@@ -135,7 +136,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// holds returns which nodes jobs and companions held since `begin`.
+// holds returns how many nodes each job or companion has held since `begin`, and when.
 func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	t.Helper()
 	said := lab.SQL(t, `select j.start_time, j.stop_time, count(distinct r.network_address) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job

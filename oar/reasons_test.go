@@ -8,8 +8,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// An Absent host, or an advance reservation in the future, can be the reason why a job waits. Such a job is not planned for the present
-// time, and is not started and refused repeatedly. (See found/19, and found/17; under OAR reservations do not repeat.)
+// An Absent host, or an advance reservation in the future, can be the reason why a job waits. Such a job is not
+// planned for the present time, so it is not started and refused again and again. (See found/19 and found/17. Under
+// OAR, reservations do not repeat.)
 func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))

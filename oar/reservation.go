@@ -83,7 +83,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	return moved, s.db.Place(ctx, tx, row.Holder, places)
 }
 
-// write writes a reservation's row and its holder. It makes the holder where row.Holder is 0.
+// write writes a reservation's row and its holder. It makes the holder if row.Holder is 0.
 func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation, hosts int, now core.Time) (err error) {
 	lasts := row.To - row.From
 	if row.Holder != 0 {
@@ -99,8 +99,8 @@ func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation,
 	return s.db.AddReservation(ctx, tx, *row)
 }
 
-// checkConflicts returns an error if something conflicts with reservation `r`. That is a reservation of another program on one of its
-// nodes, or a job on one of its nodes whose walltime ends after the start of `r`. It does not check again the nodes and times that the
+// checkConflicts returns an error if a node of reservation `r` has a conflict. Conflicts are reservations of other
+// programs, and jobs whose walltimes end after the start of `r`. It does not check again the nodes and times that the
 // reservation already had.
 func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
 	added := r.Nodes

@@ -337,8 +337,8 @@ var refusals = []struct {
 	{submission{Types: []string{"ep=2x20s"}, Name: strings.Repeat("n", 200)}, "characters longer than OAR has room for"},
 }
 
-// OAR does not read #EP requests in scripts. A script that contains one, which Slurm's plug-in would accept, is refused under OAR, with a
-// message that shows the line for OAR (found/21).
+// OAR does not read #EP requests in scripts. Under OAR, a script with such a request is refused, although Slurm's
+// plug-in would accept it. The message shows the line for OAR (found/21).
 func TestLinesForSlurmAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "oardodo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o700); err != nil {

@@ -80,8 +80,9 @@ func keeps(r *observe.Job, keep []string) error {
 	return nil
 }
 
-// divide asks OAR to end the companions of a running job that have nodes which are not in `keep`. For the nodes of these companions that
-// are in `keep`, it makes a successor. It returns the companions that must end, and the companions that must run.
+// divide asks OAR to end those companions of a running job that have nodes outside `keep`. If such companions also
+// have nodes in `keep`, divide makes a successor for these nodes. It returns the companions that must end, and the
+// companions that must run.
 func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leaving, stay []adapter.Key, err error) {
 	if err := keeps(r, keep); err != nil {
 		return nil, nil, err

@@ -16,12 +16,12 @@ import (
 // stockQueue is scheduled by OAR's own scheduler.
 const stockQueue = "default"
 
-// rounds is how many measurements are made with each scheduler, each with different jobs.
+// rounds is the number of measurements with each scheduler. Each measurement has different jobs.
 const rounds = 2
 
-// A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own scheduler, and a job on an
-// idle cluster starts as early. The two schedulers are measured alternately on the same machine: go test ./oar -run Stock -timeout 60m -v
-// -args -accordion.long
+// A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own
+// scheduler, and a job on an idle cluster starts as early. The two schedulers are measured alternately on the same
+// machine. To run this test: go test ./oar -run Stock -timeout 60m -v -args -accordion.long
 func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
@@ -42,7 +42,7 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	t.Run("an idle cluster", func(t *testing.T) {
 		lab := lab.OAR(t, 4)
 		took := map[string][]float64{}
-		for range 15 { // in turns
+		for range 15 { // the two queues alternate
 			for _, queue := range []string{stockQueue, "evolve"} {
 				took[queue] = append(took[queue], untilItRuns(t, lab, queue))
 			}

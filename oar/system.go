@@ -113,7 +113,7 @@ func (s *System) Close() {
 	}
 }
 
-// Name returns the host of OAR's server: OAR has no other name for a cluster.
+// Name returns the host of OAR's server, because OAR has no other name for a cluster.
 func (s *System) Name(context.Context) (string, error) { return s.db.Conf.Server, nil }
 
 // Guard returns how many seconds an ordinary job may hold its nodes past its walltime. It does not include SCHEDULER_JOB_SECURITY_TIME, the
@@ -129,7 +129,7 @@ var _ adapter.ChangeNotifier = (*System)(nil)
 // without delay.
 func (s *System) Changes() <-chan struct{} { return s.watcher.Changes }
 
-// Identity returns a name of the managed queue that is the same for every sidecar that can reach it.
+// Identity returns a name of the managed queue. The name is the same for every sidecar that can reach the queue.
 func (s *System) Identity(context.Context) (string, error) {
 	c := s.db.Conf
 	return fmt.Sprintf("oar-%s-%d-%s-%s", c.Host, c.Port, c.Database, s.queue), nil

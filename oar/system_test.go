@@ -67,8 +67,8 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
 		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
 	}
-	// The job completes earlier on four hosts than on two, although it gets four hosts only in six minutes, if the first job uses all its
-	// time.
+	// The job completes earlier on four hosts than on two, although four hosts may not be free for six minutes. (That
+	// is when the walltime of the first job ends.)
 	later := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=1:0:0")
 	lab.Await(t, long, "the later job is planned on four nodes", func() bool {
 		return lab.SQL(t, "select count(*) from gantt_jobs_resources g join moldable_job_descriptions m on m.moldable_id = g.moldable_job_id where m.moldable_job_id = "+later) == "4"

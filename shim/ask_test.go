@@ -17,7 +17,7 @@ import (
 
 // These tests run in virtual time (testing/synctest), so their seconds take no real time and are exact.
 
-// sidecar is a fake sidecar, described by what happens in each session. The last session repeats.
+// sidecar is a fake sidecar. Its elements say what happens in each session. The last session repeats.
 type sidecar []session
 
 // session is one session of a fake sidecar. The connection fails, or the sidecar receives the request and calls a function with it. Then
@@ -34,7 +34,8 @@ func replies(r wire.Reply) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { wire.WriteReply(conn, r) }}
 }
 
-// breaks returns the session of a sidecar that is killed `after` the given time from receiving the request.
+// breaks returns the session of a sidecar that is killed when the time `after` has passed since it received the
+// request.
 func breaks(after time.Duration) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { gone(conn, after) }}
 }
@@ -59,7 +60,7 @@ func gone(conn net.Conn, wait time.Duration) bool {
 
 var resized = wire.Reply{Version: wire.Version, Status: wire.Resized, Nodes: "n[1-5]", Count: 5, Step: 2, Steps: 3}
 
-// client returns a client of the fake sidecar. seen collects the requests that the sidecar took, and when.
+// client returns a client of the fake sidecar. `seen` collects the requests that the sidecar took, with their times.
 func (s sidecar) client() (c *client, seen *[]string) {
 	seen = new([]string)
 	begin := time.Now()

@@ -100,7 +100,7 @@ func checkAddress(address, munge, source string) (endpoint, error) {
 	return endpoint{address: address, munge: munge}, nil
 }
 
-// maxAddressFile limits how many bytes of the file are read: it may contain anything.
+// maxAddressFile limits how many bytes of the file are read, because the file may contain anything.
 const maxAddressFile = 4096
 
 // firstLine returns the first line of a file that is neither empty nor a comment.

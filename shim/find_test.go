@@ -109,7 +109,7 @@ func far(t *testing.T, does ...func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// answers returns the function for a connection that does what a real sidecar of a user does.
+// answers returns a function that handles a connection as a real sidecar of the user does.
 func answers(a seal.Authority) func(net.Conn) {
 	return func(conn net.Conn) {
 		c, err := seal.Accept(context.Background(), conn, a)

@@ -95,7 +95,8 @@ func (j job) remaining(ctx context.Context, companions allocation.List) allocati
 	return list
 }
 
-// describe exports what the job has. If that is unknown, it exports nothing, and the environment stays unchanged.
+// describe exports the job's nodes and allocations. If they are unknown, it exports nothing, and the environment stays
+// unchanged.
 func (j job) describe(text *script, h holding) (messages []string) {
 	if len(h.nodes) == 0 {
 		return nil

@@ -102,7 +102,7 @@ func linkStatus(err error) int {
 	return StatusNoSidecar
 }
 
-// started returns the outcome with what the application has.
+// started returns the outcome that describes the hosts of all parts of the application.
 func (j job) started(o PartOptions, app int64, cluster string, g *launcher.Go) Outcome {
 	var text script
 	var all []string

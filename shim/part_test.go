@@ -19,7 +19,7 @@ func together() *launcher.Go {
 	return &launcher.Go{At: 100, Hosts: []launcher.Names{{C: 0, Hosts: []string{"n2", "n1"}}, {C: 1, Hosts: []string{"n1"}}}, Names: []string{"oar", "slurm"}}
 }
 
-// barrier returns the outcome of a part, and lets its sidecar use the connection after the part sent ready.
+// barrier returns the outcome of a part. `then` acts as the sidecar after the part has sent Ready.
 func barrier(t *testing.T, env environment, welcome *launcher.Welcome, then func(*linktest.Sidecar, *linktest.Peer)) Outcome {
 	t.Helper()
 	s := linktest.New()
@@ -86,8 +86,8 @@ func TestAPartFindsItsClusterByItsHosts(t *testing.T) {
 	}
 }
 
-// In every shell that is installed on this machine, the trap is set if the shell has none, and gets the script's exit status. No program
-// runs before the script continues. Only the file with the parts is left.
+// The test runs every shell that is installed on this machine. If the shell has no EXIT trap, the trap is set, and
+// gets the script's exit status. No program runs before the script continues. Only the file with the parts is left.
 func TestShellReportsTheEndOfThePart(t *testing.T) {
 	env := inSlurm(t)
 	env["TMPDIR"] = t.TempDir()

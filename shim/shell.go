@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// quote quotes any text as one word of a POSIX shell. Between single quotes, only a single quote has a meaning. quote leaves out zero
-// bytes, which neither an environment nor a command line can contain. It uses no library: go-shellquote quotes neither "#" nor ":~", which
-// a shell may read as a comment or a home folder, and mvdan.cc/sh refuses line ends and invalid UTF-8.
+// quote quotes any text as one word of a POSIX shell. Between single quotes, only a single quote has a meaning. quote
+// leaves out zero bytes, which neither an environment nor a command line can contain. It uses no library.
+// go-shellquote quotes neither "#" nor ":~", which a shell may read as a comment or a home folder. mvdan.cc/sh refuses
+// line ends and invalid UTF-8.
 func quote(text string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "\x00", "").Replace(text) + "'"
 }

@@ -63,7 +63,7 @@ func (s slurm) export(text *script, j job, has holding) (messages []string) {
 	return append(messages, exportCompanions(text, j, has.allocations, firstTasks(j, len(before)))...)
 }
 
-// sameSet reports whether two lists have the same nodes. after is sorted.
+// sameSet reports whether two lists have the same nodes. `after` is sorted.
 func sameSet(before, after []string) bool {
 	sorted := slices.Clone(before)
 	hostlist.Sort(sorted)

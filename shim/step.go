@@ -42,8 +42,8 @@ func Usage(err error) Outcome {
 	return Outcome{Status: StatusUsage, Text: new(script).end(StatusUsage), Message: oneLine(err.Error())}
 }
 
-// Step ends the job's present step, waits until the job has the nodes of the next step, and describes them. It returns no error: the
-// outcome says what went wrong, and a job can continue with the nodes that the text describes.
+// Step ends the job's present step, waits until the job has the nodes of the next step, and describes them. It returns
+// no error. The outcome says what went wrong, and a job can continue with the nodes that the outcome's text describes.
 func Step(ctx context.Context, o Options) Outcome {
 	return step(ctx, o, &client{dial: Dialer(o.Getenv), timeouts: defaultTimeouts})
 }

@@ -38,8 +38,8 @@ func (e environment) with(pairs ...string) environment {
 	return all
 }
 
-// after returns the environment of a shell that has evaluated the text. It is a simple parser for the output of type script, for values
-// without quotes; shell_test.go uses real shells.
+// after returns the environment of a shell that has evaluated the text. It is a simple parser for the output of the
+// type `script`, and only for values without quotes. shell_test.go uses real shells.
 func (e environment) after(t *testing.T, text string) environment {
 	t.Helper()
 	all := e.with()
@@ -383,7 +383,7 @@ func inOAR(t *testing.T) environment {
 		"OAR_RESOURCE_FILE": file, "OAR_RESOURCE_PROPERTIES_FILE": file + "_resources", "TMPDIR": dir}
 }
 
-// listed returns the text of the file that each of the variables names. It must be the same file.
+// listed returns the text of the file that the variables name. All of them must name the same file.
 func (e environment) listed(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -487,7 +487,7 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare  func(t *testing.T, tmp string) error
 		usual    bool   // the file is in accordion-UID
-		messages string // if there is no file
+		messages string // messages that are expected if there is no file
 	}{
 		"a link":            {func(t *testing.T, tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
 		"a file":            {func(t *testing.T, tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},

@@ -53,8 +53,8 @@ func pastQueue(path string) error {
 	return errors.Join(err1, err2, err3, err4, j.PutQueue(queue), j.PutView(view))
 }
 
-// pastApplications writes the journal of launchers' applications: one that waits on two clusters and has job 7 of the
-// first as a part, and one that has ended.
+// pastApplications writes the journal of launchers' applications. One application waits on two clusters, and has job 7
+// of the first cluster as a part. Another application has ended.
 func pastApplications(path string) error {
 	j, err := journal.Open(path)
 	if err != nil {

@@ -85,8 +85,8 @@ func (l *launching) status() int {
 	return l.ProcessState.ExitCode()
 }
 
-// On another host a launcher finds the sidecar like accordion step does, munge authenticates its user, and it
-// reconnects after the sidecar was killed.
+// A launcher on another host finds the sidecar as accordion step does, and munge authenticates its user. After the
+// sidecar was killed, the launcher reconnects.
 func TestALaunchOnAnotherHost(t *testing.T) {
 	const daemon, nameless = 1, 4711 // Debian has a name for the first user and none for the second
 	a := goAbroad(t)

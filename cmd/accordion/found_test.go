@@ -15,7 +15,7 @@ import (
 // error, in any order.
 var found = []row{
 	{
-		// TotalCPU is the sum over all processors: 4,000 days of it are 22 hours of 4,096 processors.
+		// TotalCPU is summed over all processors. A TotalCPU of 4,000 days is about 23 hours on 4,096 processors.
 		name: "01-totalcpu-10y", command: "trace from-sacct --machine 9216 --zone UTC sacct.txt",
 		pieces: []string{"accordion: 2 jobs, 0 of them evolving\n", "; MaxProcs: 9216\n",
 			"  501        0     10  86400 4096 84377.84350585938 ", "  502      100     10     60    4     50 "},
@@ -53,30 +53,33 @@ var found = []row{
 
 	// Inputs that other programs failed on, from public reports.
 
-	// 01: statistics that are not numbers.
+	// Like 01: statistics that are not numbers.
+	//
 	// https://github.com/neilmunday/slurm-mail/issues/58: TimelimitRaw is Partition_Limit and Start is None.
 	imported("slurm-mail-58.txt", "  701        0     -1      0   -1     -1    -1    4     -1 ", job702),
-	// https://github.com/NordicHPC/slurm2sql/issues/5: a limit UNLIMITED.
+	// https://github.com/NordicHPC/slurm2sql/issues/5: the time limit UNLIMITED.
 	imported("slurm2sql-5.txt", "  701        0     10     60    4     50    -1    4     -1 ", job702),
 	// https://github.com/apel/apel/issues/160, /pull/153: each form of TotalCPU, and a negative one.
 	imported("apel-160.txt", "  701        0     10  86400    4  44474 ", "  703        0     10     60    4    900 ", "  704        0     10     60    4 9.21425 ",
 		"  705        0     10     60    4     -1 ", job702, `warning: 1 value cannot be read, taken as unknown: apel-160.txt:5: TotalCPU: "-0:00:16"`),
 
-	// 02: lines that are not complete accounting rows. https://github.com/ubccr/xdmod/pull/1088: output of sacct -p with a job name that
-	// ends in a line end.
+	// Lines that are not complete accounting rows.
+	//
+	// https://github.com/ubccr/xdmod/pull/1088: output of sacct -p with a job name that ends in a line end.
 	imported("xdmod-1088.txt", job701, job702, "warning: 1 line cannot be read, left out: xdmod-1088.txt:3: "),
 	// https://github.com/ubccr/xdmod/pull/1525: empty lines.
 	imported("xdmod-1525.txt", job701, job702),
 	// https://github.com/troycomi/reportseff/issues/63: a SubmitLine of two lines, in the middle of its row.
 	imported("reportseff-63.txt", "  702        0     10     60    4     50 ", "warning: 2 lines cannot be read, left out: reportseff-63.txt:2: 15 fields for 16 columns\n"),
-	// https://github.com/eth-cscs/firecrest-v2/issues/148: a separator in a name, and in a folder before it.
+	// https://github.com/eth-cscs/firecrest-v2/issues/148: a separator in a job's name, and one in the name of a folder in an earlier column.
 	imported("firecrest-148.txt", job701, "  703        0     10     60    4     50 ", job702),
 	// https://github.com/tgen/jetstream/issues/72: an error message of sacct among the rows.
 	imported("jetstream-72.txt", job701, job702, "warning: 1 line cannot be read, left out: jetstream-72.txt:3: "),
 	// https://github.com/ALU-Schumacher/AUDITOR/issues/1976: steps without a user, and 4294967294 for a missing time.
 	imported("auditor-1976.txt", job701, job702),
 
-	// 09: encodings of editors and other systems, and compression.
+	// Like 09: encodings of editors and other systems, and compression.
+	//
 	// https://github.com/pandas-dev/pandas/issues/4793: a byte order mark, and CR LF.
 	imported("pandas-4793.txt", job701, job702),
 	// https://github.com/biolab/orange3/issues/7000: one file with two outputs of sacct, each with a byte order mark.
@@ -105,21 +108,25 @@ var found = []row{
 	// numbers start at 1 again.
 	imported("parallelcluster-6362.txt", "    1        0     10     60    4 ", "    2   100000     10     60    4 "),
 
-	// 05: lines that are parts of a job, and lines that look like parts.
+	// Like 05: lines that are parts of a job, and lines that look like parts.
+	//
 	// https://www.cs.huji.ac.il/labs/parallel/workload/swf.html: a summary, then each partial execution.
 	replayed("definition.swf", "definition: 3 jobs on 64 nodes; left out 4: 4 that are parts of the job above them\n"),
-	// https://www.cs.huji.ac.il/labs/parallel/workload/l_sandia_ross: exit codes in the field of the status.
+	// https://www.cs.huji.ac.il/labs/parallel/workload/l_sandia_ross: exit codes in the status field.
 	replayed("sandia-ross.swf", "sandia-ross: 4 jobs on 64 nodes\n"),
-	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a job that completed twice. The log does
-	// not show that it is one job.
+	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a completed job twice. The log does not
+	// show that both lines describe one job.
 	replayed("oar3-1.swf", "oar3-1: 3 jobs on 8 nodes\n"),
 	{name: "reports", command: "trace check oar3-1.swf", status: 1, pieces: []string{"jobs whose number another job has: 1, first job 21, the 2nd of the log\n"}},
 	replayed("no-summary.swf", "no-summary: 2 jobs on 64 nodes; left out 1: 1 that are parts of the job above them\n"),
 
-	// 06: headers. https://github.com/aleasimulator/alea, Alea/data-set/FIT/jaros2.swf: a header line of field names, 20 fields, and jobs
-	// that depend on several other jobs.
+	// Like 06: headers.
+	//
+	// https://github.com/aleasimulator/alea, Alea/data-set/FIT/jaros2.swf: a header line of field names, 20 fields,
+	// and jobs that depend on several other jobs.
 	replayed("alea-jaros.swf", "alea-jaros: 2 jobs on 16 nodes\n", "lines that are no jobs, left out: 1"),
-	// The same repository, Alea/data-set/wagap-2013.swf: 21 fields, and submission times in Unix time.
+	// https://github.com/aleasimulator/alea, Alea/data-set/wagap-2013.swf: 21 fields, and submission times in Unix
+	// time.
 	replayed("alea-wagap.swf", "alea-wagap: 2 jobs on 64 nodes\n"),
 	// https://github.com/oar-team/evalys, tests/easy_mediumWL_smallPF.swf: fractions of seconds, -0.0.
 	replayed("evalys-easy.swf", "evalys-easy: 2 jobs on 8 nodes\n"),
@@ -134,7 +141,7 @@ var found = []row{
 	replayed("indented-reader.swf", "indented-reader: 1 job on 338 nodes\n"),
 }
 
-// job701 and job702 are the imported forms of the two jobs in most reports.
+// job701 and job702 are the lines that the import must print for the two jobs of most reports.
 const (
 	job701 = "  701        0     10     60    4     50 "
 	job702 = "  702      100     10     60    4     50 "
@@ -151,17 +158,17 @@ type row struct {
 	widest  int      // most characters of a line of standard output; 0 means any
 }
 
-// imported returns a row for a file of Slurm's accounting in reports.
+// imported returns a row for a file of Slurm's accounting in testdata/found/reports.
 func imported(file string, pieces ...string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 --zone UTC " + file, pieces: pieces}
 }
 
-// refused returns a row for a file of Slurm's accounting in reports that cannot be read.
+// refused returns a row for an unreadable file of Slurm's accounting in testdata/found/reports.
 func refused(file, why string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 " + file, status: 2, pieces: []string{"accordion: " + why + "\n"}}
 }
 
-// replayed returns a row for a workload log in reports.
+// replayed returns a row for a workload log in testdata/found/reports.
 func replayed(file string, pieces ...string) row {
 	return row{name: "reports", command: "replay " + file, pieces: pieces}
 }

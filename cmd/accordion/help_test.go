@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// everyCommand calls do for each command that has its own help.
+// everyCommand calls `do` for each command that has its own help.
 func everyCommand(do func(c *cobra.Command, path []string)) {
 	var visit func(c *cobra.Command, path []string)
 	visit = func(c *cobra.Command, path []string) {

@@ -31,7 +31,7 @@ type killedSidecar struct {
 	*serving
 	dice      *rand.Rand
 	jobs      string
-	launchers map[string]*killedLauncher // by name
+	launchers map[string]*killedLauncher // the launchers, by name
 	known     map[int64]apps.Application
 }
 

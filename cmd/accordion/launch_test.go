@@ -61,8 +61,8 @@ type fakeApplication struct {
 	names    []string
 	abort    bool
 	launcher server.Session
-	jobs     map[int64]string // by job: its cluster
-	parts    map[uint64]int64 // by session: its job
+	jobs     map[int64]string // cluster of each job
+	parts    map[uint64]int64 // job of each session
 	granted  []launcher.Names
 	ready    map[int64]server.Session
 	open     map[server.Session]bool

@@ -28,7 +28,7 @@ func TestOldJournalsStayReadable(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			path := unpack(t, file)
-			j, err := journal.Open(path) // opened like by the sidecar, which updates the schema
+			j, err := journal.Open(path) // the sidecar opens a journal in the same way, which updates the schema
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -161,7 +161,7 @@ func variableMetrics(t *testing.T) []string {
 // prometheus is the address of a running Prometheus.
 type prometheus string
 
-// watching starts a Prometheus with the site's configuration, except for the sidecar's address and the scrape
+// watching starts a Prometheus with the example configuration, except for the sidecar's address and the scrape
 // interval.
 func watching(t *testing.T, sidecar string) prometheus {
 	t.Helper()

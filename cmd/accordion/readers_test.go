@@ -10,8 +10,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// TestOrdinaryUsersAreAnsweredByTheSidecar runs each command that reads journals as an unprivileged user, output while the sidecar runs and
-// output while no sidecar runs. The journals are those of two clusters and of applications.
+// TestOrdinaryUsersAreAnsweredByTheSidecar runs each command that reads journals as an unprivileged user, once while
+// the sidecar runs and once while no sidecar runs. The journals are those of two clusters and of applications.
 func TestOrdinaryUsersAreAnsweredByTheSidecar(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	s := newServing(t, 2, 100, "")

@@ -73,7 +73,7 @@ func commandsToType(text string) (blocks, inline []string) {
 	return blocks, inline
 }
 
-// coveredBy returns the index in covered of a command or of a block, or -1.
+// coveredBy returns the index of a command or a block in the list `covered`, or -1.
 func coveredBy(command string, block bool) int {
 	for i, c := range covered {
 		words, is := strings.CutPrefix(c.command, "block ")
@@ -84,9 +84,9 @@ func coveredBy(command string, block bool) int {
 	return -1
 }
 
-// TestEveryCommandOfTheReadmeRunsAsPrinted runs the commands of README.md, and those within sentences of docs/start.md, in a folder
-// that has LOG and the examples, except for those that another test covers. The blocks of docs/start.md are typed by
-// TestTheFirstTenMinutes.
+// TestEveryCommandOfTheReadmeRunsAsPrinted runs the commands of README.md, and the commands within sentences of
+// docs/start.md. They run in a folder that has LOG and the examples. The test leaves out commands that another test
+// covers. The blocks of docs/start.md are typed by TestTheFirstTenMinutes.
 func TestEveryCommandOfTheReadmeRunsAsPrinted(t *testing.T) {
 	folder, used, lines := t.TempDir(), make([]bool, len(covered)), map[string]bool{}
 	take := func(command string, block bool) {

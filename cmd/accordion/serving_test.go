@@ -130,7 +130,7 @@ func (s *serving) log() string {
 	return string(b[max(0, len(b)-most):])
 }
 
-// await waits until a condition holds. what describes it.
+// await waits until a condition holds. `what` describes the condition.
 func (s *serving) await(what string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); !holds(); {

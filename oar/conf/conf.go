@@ -23,7 +23,7 @@ const DefaultFile = "/etc/oar/oar.conf"
 
 // Conf is what Accordion needs from oar.conf.
 type Conf struct {
-	Type     string // of the database: Pg or mysql
+	Type     string // type of the database, Pg or mysql
 	Host     string
 	Port     int
 	Database string
@@ -201,7 +201,7 @@ const DefaultOARDir = "/usr/lib/oar"
 // DefaultRuntime is the value of OAR_RUNTIME_DIRECTORY if oar.conf does not set it. Debian's oar.conf sets /var/lib/oar.
 const DefaultRuntime = "/tmp/oar_runtime"
 
-// confReader looks up settings and remembers the first error.
+// confReader looks up settings and keeps the first error.
 type confReader struct {
 	file   string
 	lines  map[string]int
@@ -248,12 +248,14 @@ func (r *confReader) fail(name, format string, values ...any) {
 // Column matches names that are safe to use in a query.
 var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// LateKill is the longest time, in seconds, that OAR lets a job run past its walltime: OAR's server looks for such jobs every ten seconds.
+// LateKill is the longest time, in seconds, for which OAR lets a job run past its walltime. OAR's server looks for
+// such jobs every ten seconds.
 const LateKill core.Time = 12
 
-// Round returns how many seconds longer than a job's walltime nodes must be free so that a pass starts the job there. This covers the wait
-// for the pass, and the seconds that a pass keeps free after a job. OAR delays a pass that is requested just after another pass by up to
-// twice the minimum pause between passes. OAR and Accordion each round up by one second.
+// Round returns a number of seconds. A pass starts a job on nodes only if they are free for the job's walltime plus
+// these seconds. These seconds cover the wait for the pass, and the pause that a pass keeps free after a job. OAR
+// delays a pass that is requested just after another pass by up to twice the minimum pause between passes. OAR and
+// Accordion each round up by one second.
 func (c Conf) Round() core.Time { return 2*c.Pause + 2 + c.SecurityTime }
 
 // EpiloguePatience returns how long the server's epilogue may take. OAR's server waits for the epilogue, and switches all queues off if the

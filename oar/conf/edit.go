@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// setAside is the prefix that turns a line of oar.conf which Accordion has replaced into a comment.
+// setAside is the prefix of a line that Accordion has replaced in oar.conf. It turns the old line into a comment.
 const setAside = "#accordion# "
 
-// assignment matches a line of oar.conf as OAR parses it: it ignores what follows a #.
+// assignment matches a line of oar.conf. Like OAR, it ignores the text after a #.
 var assignment = regexp.MustCompile(`^\s*([^#=\s]+)\s*=\s*([^#]*)`)
 
-// assigned splits a line of oar.conf into name and value. name is empty for a line that sets nothing.
+// assigned splits a line of oar.conf into name and value. The name is "" for a line that sets nothing.
 func assigned(line string) (name, value string) {
 	m := assignment.FindStringSubmatch(line)
 	if m == nil {

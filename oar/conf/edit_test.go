@@ -38,7 +38,7 @@ func TestRemovedSettingsLeaveTheFileUnchanged(t *testing.T) {
 		if value, _ := SettingIn(with, epilogue); value != "/ours" {
 			t.Fatalf("with the setting it is %q:\n%s", value, with)
 		}
-		// WithSetting may have ended the last line
+		// WithSetting may have added a line end to the last line.
 		if got := WithoutSetting(with, epilogue, "/ours"); got != text && got != text+"\n" {
 			t.Fatalf("%q becomes %q and then %q", text, with, got)
 		}

@@ -1,5 +1,6 @@
-// Package cpuset runs OAR's own job resource manager to make and clean cpusets and job keys on the nodes of companions.
-// OAR does not know that these nodes belong to the evolving job. The callers say which job holds which node.
+// Package cpuset runs OAR's own job resource manager to make and clean cpusets and job keys on the nodes of
+// companions. OAR does not know that these nodes belong to the evolving job, so the callers name the job and its
+// nodes.
 //
 //	sets := cpuset.New(tables, conf.Manager, reach, log)
 //	err := sets.Expect(ctx, job, hosts)

@@ -18,9 +18,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose context ends first may
-// call again, and then waits for the same run of the manager. As OAR itself does, Keeper makes a node that cannot be prepared or cleaned
-// Suspected, so that no other job gets the node.
+// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose
+// context ends first may call again, and then waits for the same run of the manager. If a node cannot be prepared or
+// cleaned, Keeper makes it Suspected, as OAR itself does, so that no other job gets the node.
 type Keeper struct {
 	Sets
 	server *server.Notifier
@@ -104,7 +104,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 		k.log.Warn("OAR could not be told to suspect nodes", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
 	}
 	for _, b := range bad {
-		if slices.Contains(alive, b.host) { // the other nodes are not Alive, so OAR already knows
+		if slices.Contains(alive, b.host) { // a node that is not Alive needs no change of its state
 			k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.Err)
 		}
 	}
@@ -123,8 +123,8 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	}
 }
 
-// Look reads which jobs have left cpusets on nodes that they no longer have, and has these cpusets cleaned in the background, on nodes that
-// are up. Cpusets are left, for example, when a companion is deleted while no sidecar runs.
+// Look finds cpusets that jobs have left on nodes which they no longer hold. It has these cpusets cleaned in the
+// background, on nodes that are up. Cpusets are left, for example, when a companion is deleted while no sidecar runs.
 func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if !k.Used() {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"accordion/oar/server"
 )
 
-// manager sends OAR's job resource manager to nodes as OAR's own programs do: the Perl program, followed by the
-// description of the job.
+// manager runs OAR's job resource manager on nodes. Like OAR's own programs, it sends the Perl program to each node,
+// followed by the description of the job.
 type manager struct {
 	conf  conf.Manager
 	nodes server.Remote
@@ -58,7 +58,7 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 			return nil
 		})
 	}
-	_ = all.Wait() // none of them returns an error
+	_ = all.Wait() // no goroutine returns an error
 	slices.SortFunc(bad, func(a, b BadNode) int { return strings.Compare(a.host, b.host) })
 	return bad, nil
 }

@@ -13,14 +13,15 @@ import (
 	"accordion/oar/server"
 )
 
-// NextNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. The file is in the folder of the node
-// file that OAR makes for the job.
+// NextNodes is the suffix of a file in which the sidecar writes the nodes on which a job starts. The file is in the
+// folder of the node file that OAR makes for the job.
 const NextNodes = ".accordion"
 
-// Prologue runs on a node before a job's command starts. `nodefile` is the node file that OAR made for the job on that node. OAR knows only
-// the base of an evolving job, which may be smaller than the job's first step. The sidecar has left the nodes of the first step in a second
-// file (NextNodes), and Prologue replaces the contents of the node file with them. If there is no second file, Prologue does nothing. It
-// returns an error if another user may have written the file: OAR's folder is in /tmp by default, where any user can create it first.
+// Prologue runs on a node before a job's command starts. `nodefile` is the node file that OAR made for the job on that
+// node. OAR knows only the base of an evolving job, which may be smaller than the job's first step. The sidecar has
+// written the nodes of the first step into a second file (NextNodes), and Prologue replaces the contents of the node
+// file with them. If there is no second file, Prologue does nothing. It returns an error if another user may have
+// written the file. This is possible because OAR's folder is in /tmp by default, where any user can create it first.
 func Prologue(nodefile string) error {
 	folder, name := filepath.Split(nodefile)
 	if err := rename(filepath.Clean(folder), name+NextNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -57,8 +58,8 @@ func rename(folder, from, to string) error {
 	return root.Rename(from, to)
 }
 
-// isTrusted reports whether a file belongs to this process's user, to root, or to OAR's account, for sites that run the
-// prologue as root.
+// isTrusted reports whether a file belongs to this process's user, to root, or to OAR's account. OAR's account counts
+// because some sites run the prologue as root.
 func isTrusted(info fs.FileInfo) bool {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if owner == 0 || int(owner) == os.Geteuid() {

@@ -5,14 +5,14 @@
 //	err = db.Change(ctx, func(tx *sql.Tx) error { return db.Frag(ctx, tx, now, job) })
 //
 //	database.go     connections
-//	rows.go         queries, and what their rows hold
-//	dialect.go      what the databases do each in its own way: postgresql.go, mariadb.go
-//	transaction.go  transactions, made again where one gave way
-//	exclusive.go    what one process does at a time
-//	changes.go      word of changes
-//	noop.go         jobs that only occupy nodes; jobs asked to end
+//	rows.go         queries and their results
+//	dialect.go      differences between the databases; postgresql.go, mariadb.go
+//	transaction.go  transactions, repeated after conflicts
+//	exclusive.go    operations that one process does at a time
+//	changes.go      notifications of changes
+//	noop.go         jobs that only occupy nodes; requests to end jobs
 //	nodes.go        nodes and their resources; queues.go; states.go
-//	pairinsert.go   many rows in a statement
+//	pairinsert.go   statements that insert many rows
 package database
 
 import (

@@ -34,11 +34,12 @@ type Dialect interface {
 
 	// NotifiesChanges reports whether triggers can notify listeners of changes.
 	NotifiesChanges() bool
-	// OARLocksTables reports whether OAR's programs lock whole tables, and hold some of these locks while they wait for others.
+	// OARLocksTables reports whether OAR's programs lock whole tables, and hold some of these locks while they wait
+	// for other locks.
 	OARLocksTables() bool
-	// HoldPlan keeps OAR's plan unchanged until the transaction ends. It returns false, without waiting, if another transaction is writing
-	// the plan. A pass begins by deleting the plan. Without HoldPlan the pass would wait for our transaction, and then not delete the rows
-	// that our transaction has added.
+	// HoldPlan keeps OAR's plan unchanged until the transaction ends. It returns false, without waiting, if another
+	// transaction is writing the plan. A pass begins by deleting the plan. Without HoldPlan the pass would wait for
+	// our transaction, and would then not delete the rows that our transaction has added.
 	HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error)
 
 	connect(conf conf.Conf, who conf.Login) (*sql.DB, error)

@@ -68,7 +68,7 @@ func (o *one) Next(into []driver.Value) error {
 	return nil
 }
 
-// The statements for each database, word for word.
+// The test compares the statements for each database word for word.
 func TestTheSQLOfBothDialects(t *testing.T) {
 	ctx := context.Background()
 	inTransaction := func(do func(d *DB, tx *sql.Tx) error) func(*DB) error {
@@ -133,7 +133,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 	}
 }
 
-// The pieces of SQL, in both dialects, that other packages put into queries.
+// The test compares the pieces of SQL, in both dialects, that other packages put into queries.
 func TestTextsOfBothDialects(t *testing.T) {
 	for _, c := range []struct {
 		kind string

@@ -12,10 +12,10 @@ import (
 // ErrNoTable means that the table of a lock does not exist.
 var ErrNoTable = errors.New("the table does not exist")
 
-// Exclusive runs `do` while it holds a lock. The lock is an INSERT of `row`, such as "locks (number) VALUES (7)", whose values are a unique
-// key: no other transaction can insert the same row. The INSERT is never committed, so the lock ends with the session. Only accounts that
-// may write the table can take such a lock. Advisory locks (pg_advisory_lock, GET_LOCK), in contrast, are open to every account, and so to
-// SQL that users write.
+// Exclusive runs `do` while it holds a lock. The lock is an INSERT of `row`, such as "locks (number) VALUES (7)". The
+// values of `row` are a unique key, so no other transaction can insert the same row. The INSERT is never committed, so
+// the lock ends with the session. Only accounts that may write the table can take such a lock. Advisory locks
+// (pg_advisory_lock, GET_LOCK), in contrast, are open to every account, and so to SQL that users write.
 func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	conn, err := d.locks.Conn(ctx)
 	if err != nil {
@@ -37,8 +37,9 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	}
 }
 
-// insertOpen begins a transaction, inserts the row and leaves the transaction open. If another transaction has inserted the same row,
-// insertOpen waits as long as any transaction of ours waits for a lock.
+// insertOpen begins a transaction, inserts the row and leaves the transaction open. If another transaction has
+// inserted the same row, insertOpen waits for that transaction, but not longer than our transactions wait for any
+// lock.
 func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	for _, statement := range []string{"BEGIN", d.limits(0), "INSERT INTO " + row} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {

@@ -64,7 +64,8 @@ func (mariaDB) isConflict(err error) bool {
 	return mariaDBSays(err, 1205, 1213, 1062)
 }
 
-// HoldPlan has nothing to do: a pass locks the table of jobs, and so waits for this transaction, which has read a row of that table.
+// HoldPlan does nothing. A pass locks the table of jobs, and so waits for this transaction, which has read a row of
+// that table.
 func (mariaDB) HoldPlan(context.Context, *sql.Tx) (bool, error) { return true, nil }
 
 func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
@@ -109,7 +110,7 @@ func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error
 			return err
 		}
 		changed := now != seen
-		if changed || late { // called once more a poll later, because oarsub writes its entry shortly before the job waits
+		if changed || late { // `call` is called again one poll later, because oarsub writes its entry shortly before the job waits
 			call()
 		}
 		seen, late = now, changed

@@ -84,9 +84,9 @@ func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string,
 	return Column[string](ctx, from, "the nodes' states", query, args...)
 }
 
-// Suspect asks OAR's server to make those of the nodes that are Alive Suspected, and returns these nodes. It writes the event that OAR
-// writes for a node that fails at the end of a job. This event changes no job, and OAR's own check of nodes (finaud) may set the node to
-// Alive again.
+// Suspect finds the hosts that are Alive, asks OAR's server to make them Suspected, and returns them. It writes the
+// same event as OAR writes for a node that fails at the end of a job. This event changes no job, and OAR's own check
+// of nodes (finaud) may set the node to Alive again.
 func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) (alive []string, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) (err error) {
 		if alive, err = d.Alive(ctx, tx, hosts); err != nil || len(alive) == 0 {

@@ -25,5 +25,5 @@ func (p *PairInsert) Add(a, b int64) {
 	p.Text = append(p.Text, ')')
 }
 
-// RowsAtOnce is how many rows one statement inserts at most.
+// RowsAtOnce is the maximum number of rows that one statement inserts.
 const RowsAtOnce = 5000

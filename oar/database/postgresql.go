@@ -93,8 +93,8 @@ func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads boo
 	return misreads, err
 }
 
-// HoldPlan locks the whole table. A DELETE that waits for a table's lock, unlike one that waits for a row's lock, afterwards also deletes
-// the rows that were added meanwhile.
+// HoldPlan locks the whole table. A DELETE that has waited for the lock of a table also deletes the rows that were
+// added meanwhile. A DELETE that has waited for the lock of a row does not delete them.
 func (postgreSQL) HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error) {
 	const doing = "holding OAR's plan"
 	if err := Run(ctx, tx, doing, "SAVEPOINT before_the_plan"); err != nil {

@@ -65,7 +65,7 @@ func Grouped[K comparable, V any](ctx context.Context, from Querier, what, query
 	return groups, err
 }
 
-// In returns the condition that a column is one of the texts, which are the first arguments of its query.
+// In returns the condition that a column is one of the texts. The texts must be the first arguments of the query.
 func (d *DB) In(column string, texts []string) (condition string, args []any) {
 	if len(texts) == 0 {
 		return "1 = 0", nil

@@ -16,8 +16,8 @@ func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 // IsConflict reports whether a transaction failed because of another one.
 func (d *DB) IsConflict(err error) bool { return d.isConflict(err) }
 
-// tries is how often a transaction is tried at most, with pauses of 50, 200 and 800 ms between the tries. The conflicting transaction may
-// take long: three tries were not enough.
+// tries is the maximum number of times that a transaction is tried, with pauses of 50, 200 and 800 ms between the
+// tries. Three tries were not enough, because the conflicting transaction may take long.
 const tries = 4
 
 // retryConflicts repeats a transaction until it does not conflict with another one.

@@ -74,8 +74,8 @@ func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, 
 	return runs, left, nil
 }
 
-// kept is what OAR's tables record of jobs. hosts has the number of nodes of each job. changing has, for each job, the number of its types
-// that let this number change.
+// kept has the rows of OAR's tables for the jobs. `hosts` has the number of nodes of each job. `changing` has, for
+// each job, how many of its types let the number of nodes change.
 type kept struct {
 	jobs            []job
 	hosts, changing map[int64]int
@@ -118,7 +118,7 @@ func countsOf(ctx context.Context, from database.Querier, what, query string) (m
 	return all, err
 }
 
-// runsOf converts the usable jobs to runs and counts the others in left.
+// runsOf converts the usable jobs to runs and counts the other jobs in `left`.
 func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run {
 	var all []advise.Run
 	for i := range jobs {

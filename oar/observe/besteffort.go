@@ -23,7 +23,8 @@ type BesteffortJob struct {
 	Limit    core.Time // the second at which the job's walltime ends
 }
 
-// Ends returns the second from which on OAR ends the job for another one, if the checkpoint has been requested or is requested now.
+// Ends returns the second from which on OAR may end the job for another one. If the checkpoint has not been requested
+// yet, the request counts as made at `now`.
 func (y BesteffortJob) Ends(now core.Time) core.Time {
 	asked := now
 	if y.Asked != 0 {
@@ -42,7 +43,7 @@ func (y BesteffortJob) Keeps(now core.Time) (r adapter.Reservation, keeps bool) 
 	return adapter.Reservation{Name: fmt.Sprintf("oar-%d", y.Job), User: y.User, Nodes: y.Nodes, Start: now, End: ends + conf.LateKill}, true
 }
 
-// BesteffortJob returns those of the jobs that are besteffort jobs with a checkpoint and hold nodes.
+// BesteffortJob returns the besteffort jobs that have a checkpoint and hold nodes.
 func (o *Reader) BesteffortJob(ctx context.Context, from database.Querier, records []*Job) ([]BesteffortJob, error) {
 	held := map[int64]*Job{}
 	var ids []int64

@@ -39,9 +39,9 @@ func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	return shown
 }
 
-// counts reports whether a companion's nodes belong to its base. Permanently lost nodes do not: OAR ends other jobs when their node is
-// lost, but not noop jobs such as companions. A companion of a running job counts with its remaining nodes; if none remain, it does not
-// count.
+// counts reports whether a companion's nodes belong to its base. Permanently lost nodes do not belong to it. OAR ends
+// other jobs when their node is lost, but does not end noop jobs such as companions. A companion of a running job
+// counts with its remaining nodes. If no node remains, it does not count.
 func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
 		return false

@@ -18,7 +18,7 @@ const shownFor = 30 * time.Second
 // recentJobs are the evolving jobs of the last readings.
 type recentJobs struct {
 	mu   sync.Mutex
-	jobs map[adapter.Key]time.Time // when each was last seen
+	jobs map[adapter.Key]time.Time // time at which each job was last seen
 }
 
 func (l *recentJobs) are(jobs map[adapter.Key]bool) {
@@ -34,7 +34,7 @@ func (l *recentJobs) are(jobs map[adapter.Key]bool) {
 	}
 }
 
-// without returns the recent jobs that are not among the others.
+// without returns the recent jobs that are not in `others`.
 func (l *recentJobs) without(others map[adapter.Key]bool) (missing []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

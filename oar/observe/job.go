@@ -30,7 +30,7 @@ type Job struct {
 	With       string   // of a companion that is not merged: a mark that all companions of the same expansion have
 	MadeIn     string   // of a companion: the reservation in which it was made
 	Companions []*Job   // the companions of an evolving job whose nodes count for it
-	Away       []string // of a companion that counts for its base: its hosts that are lost to the job
+	Away       []string // hosts that are lost to the job, for a companion that counts for its base
 }
 
 // Marks of companions whose nodes belong to the job.
@@ -39,13 +39,13 @@ const (
 	Grown   = "grown"
 )
 
-// JoiningMark is the prefix of the mark of companions whose nodes do not belong to the job yet. After the prefix comes the ID of the first
-// companion of the same expansion. It distinguishes them from companions of an earlier, failed expansion, which may still exist and must
-// not be merged.
+// JoiningMark is the prefix of the mark of companions whose nodes do not belong to the job yet. After the prefix comes
+// the ID of the first companion of the same expansion. This ID excludes companions of an earlier, failed expansion,
+// which may still exist and must not be merged.
 const JoiningMark = "coming "
 
 // stateOf returns the job's state in the sidecar's words. A job that is being launched holds nodes and counts as
-// running. An evolving job counts as pending until OAR runs it, because only then it has all of its nodes.
+// running. An evolving job counts as pending until OAR runs it, because it does not have all of its nodes earlier.
 func (r *Job) stateOf() adapter.State {
 	if r.queued() {
 		return adapter.Pending

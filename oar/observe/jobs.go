@@ -14,8 +14,9 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// Jobs reads the jobs that match a condition, and returns them by ID. Strings in the condition are passed as arguments. For a job that has
-// ended, Jobs reads only the row in OAR's table of jobs: the job's rows in other tables are in OAR's archive (LOG), which may span years.
+// Jobs reads the jobs that match a condition, and returns them by ID. Strings in the condition are passed as
+// arguments. For a job that has ended, Jobs reads only the row in OAR's table of jobs, because the job's rows in other
+// tables are in OAR's archive (LOG), which may span years.
 func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, args ...any) ([]*Job, error) {
 	var all []*Job
 	byID := map[int64]*Job{}

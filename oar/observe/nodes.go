@@ -11,7 +11,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Nodes reads the hosts. A host is usable when all of its resources are. Dead hosts are left out.
+// Nodes reads the hosts. A host is usable if all of its resources are usable. Dead hosts are left out.
 func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*adapter.Node, error) {
 	nodes := map[string]*adapter.Node{}
 	query := "SELECT r.network_address, r.state, r.drain FROM resources r WHERE " + database.OnHost + " AND r.state <> 'Dead' GROUP BY r.network_address, r.state, r.drain"
@@ -33,7 +33,8 @@ func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*
 	return nodes, err
 }
 
-// Others reads what excludes managed jobs from nodes for a time: advance reservations, and the plans of queues with a higher priority.
+// Others reads the plans of others that exclude managed jobs from nodes for a time. These are advance reservations,
+// and the plans of queues with a higher priority.
 func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.Reservation, error) {
 	query := `SELECT j.job_id, j.job_user, p.start_time, m.moldable_walltime, r.network_address
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id

@@ -15,10 +15,10 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// reach has the conditions on resources (properties) that waiting jobs request. The union of the hosts that meet these conditions is the
-// machine that a pass divides among moldable jobs.
+// reach has the conditions on resources (properties) that waiting jobs request. A host belongs to the machine that a
+// pass divides among moldable jobs if it meets at least one of these conditions.
 type reach struct {
-	budget scheduler.Budget   // evaluation time that each user has used, while the sidecar runs
+	budget scheduler.Budget   // evaluation time that each user has used since the sidecar started
 	wanted []want             // conditions of the last snapshot, ordered by the number of jobs with that condition; nil if not needed
 	meant  map[string]meaning // results of evaluation, by condition
 }
@@ -36,8 +36,8 @@ type meaning struct {
 	asked time.Time
 }
 
-// These constants are how long a result is used, how long the evaluation of one condition may take (as in a pass), and how long the
-// evaluation of all conditions of one reading may take.
+// `meansFor` is how long a result is used. `patience` limits the time for evaluating one condition, as in a pass.
+// `asking` limits the time for evaluating all conditions of one reading.
 const (
 	meansFor = time.Minute
 	patience = time.Second

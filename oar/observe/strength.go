@@ -11,10 +11,11 @@ import (
 	"accordion/oar/database"
 )
 
-// In OAR, hosts are described only by properties, which each site defines as it likes. Of each list below, the first property that the site
-// has is used. core and mem come from OAR's oar_resources_init (mem in GiB, rounded up). memnode (MiB), cpuarch and cputype are
-// Grid'5000's. There is no usual property for the size of a host's disk, so scratch is Accordion's own name. (Grid'5000's disks are
-// separate resources, and no property has their sizes.)
+// In OAR, hosts are described only by properties, which each site defines as it likes. Each list below has alternative
+// properties, and the first one that the site has is used. core and mem come from OAR's oar_resources_init (mem in
+// GiB, rounded up). memnode (MiB), cpuarch and cputype are Grid'5000's. There is no usual property for the size of a
+// host's disk, so scratch is Accordion's own name. (Grid'5000's disks are separate resources, and no property has
+// their sizes.)
 var (
 	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // properties with the memory of a host
 	scratches = []amount{{"scratch", 1}}
@@ -31,7 +32,7 @@ type amount struct {
 // none is an amount that the site does not define.
 var none = amount{property: "NULL"}
 
-// first returns the first of the amounts whose property is among the properties.
+// first returns the first amount in `of` whose property is in `properties`.
 func first(of []amount, properties []string) amount {
 	for _, a := range of {
 		if slices.Contains(properties, a.property) {

@@ -11,10 +11,11 @@ import (
 	"accordion/core/sched"
 )
 
-// PlanAlike plans a queue in which every job requests only a number of hosts of the same tree, and depends on no other job. core/sched
-// first decides how many hosts each job gets and when. core/place then decides which hosts. (A plan that assigns hosts job by job leaves
-// gaps that no job fits.) ok is false for any other queue. It is also false if no hosts can be assigned because later claims interrupt the
-// time of too many hosts. In both cases the caller uses Plan.
+// PlanAlike plans a queue in which every job requests only a number of hosts of the same tree, and depends on no other
+// job. core/sched first decides how many hosts each job gets and when. core/place then decides which hosts. (A plan
+// that assigns hosts job by job leaves gaps that no job fits.) `ok` is false for any other queue. It is also false if
+// no hosts can be assigned because later claims interrupt the time of too many hosts. In both cases the caller uses
+// Plan.
 //
 // A rule may plan the jobs in an order that differs from their order in the queue.
 func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {

@@ -32,7 +32,7 @@ func (c *Calendar) Take(what Set, from, to core.Time) {
 	if to < core.Forever {
 		end = c.cut(to)
 	}
-	first, last := what.span() // the other words stay the same
+	first, last := what.span() // only these words of the sets change
 	for ; i < end; i++ {
 		c.slots[i].free[first:last].Drop(what[first:last])
 	}
@@ -43,7 +43,8 @@ func (c *Calendar) at(t core.Time) int {
 	return max(0, sort.Search(len(c.slots), func(i int) bool { return c.slots[i].from > t })-1)
 }
 
-// cut splits a slot so that one starts at the instant, and returns its index.
+// cut returns the index of the slot that starts at the instant. If there is none, it splits the slot that contains the
+// instant.
 func (c *Calendar) cut(t core.Time) int {
 	i := c.at(t)
 	if c.slots[i].from == t {
@@ -60,8 +61,8 @@ type search struct {
 	eligible    Set
 }
 
-// earliest returns the first instant at or after `from` from which on the choice's resources are free for its duration. It leaves the
-// resources in s.taken. ok is false if there is no such instant.
+// earliest returns the first instant, not before `from`, at which the choice can start. Its resources are then free
+// for its whole duration. It leaves the resources in s.taken. `ok` is false if there is no such instant.
 func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
 	s.reset(c)
 	least := 0

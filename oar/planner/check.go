@@ -104,7 +104,7 @@ func disjoint(words int, claims []Claim, plan []Placed) error {
 	return nil
 }
 
-// Exactly returns an error unless the resources are exactly those that the choice requests: the resources of its groups, in order, and no
+// Exactly returns an error unless the resources are exactly the resources of the choice's groups, in order, and no
 // others.
 func (c Choice) Exactly(has Set) error {
 	rest := slices.Clone(has)

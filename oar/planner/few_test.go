@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The test compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that completes first. Of
-// the other jobs, those that are due first get reservations where they complete earliest, as many as the policy allows. The remaining jobs
-// get no place.
+// The test compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that
+// completes first. Among the other jobs, those that are due first get reservations where they complete earliest, as
+// many as the policy allows. The remaining jobs get no place.
 func TestFittingJobsStartAndAFewOthersGetAPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)

@@ -15,7 +15,8 @@ import (
 // earliest is a rule without sizing, so a job may get any configuration that it requests.
 var earliest = planner.Rule{Policy: sched.Repeated{}}
 
-// world is a small cluster: two switches of two hosts with two cores each, except the last host, which has one.
+// world is a small cluster with two switches. Each switch has two hosts of two cores, but the last host has only one
+// core.
 type world struct {
 	n        int
 	cores    planner.Property
@@ -143,7 +144,7 @@ func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	}
 }
 
-// A pass reuses what it has found out about one request for similar requests.
+// A pass uses the lower bound that it has found for one request also for similar requests.
 func TestAShortJobStartsInAHoleThatWasTooShortForALongOne(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	claims := []planner.Claim{{Resources: all(small), From: 50, To: 60}}
@@ -359,8 +360,8 @@ func TestNoJobDelaysAnEarlierOne(t *testing.T) {
 	})
 }
 
-// The test compares the plan with a search that tries every second. It leaves out requests with several parts, because for them more free
-// resources may be worse: the first part may then take resources that the second part needs.
+// The test compares the plan with a search that tries every second. It leaves out requests with several parts, because
+// for them more free resources may be worse. The first part may then take resources that the second part needs.
 func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)

@@ -9,30 +9,32 @@ import (
 	"accordion/core/sched"
 )
 
-// Choice is one of the configurations of a job: the resources that it requests, simultaneously, and for how long. Each group in turn gets
-// the first free resources that fit. A group never releases resources that a later group needs, as in OAR's schedulers.
+// Choice is one of the configurations of a job. It has the resources that the job requests at the same time, and the
+// duration. Each group in turn gets the first free resources that fit. As in OAR's schedulers, a group never releases
+// resources that a later group needs.
 type Choice struct {
 	ID       int64     // the configuration's ID, for the caller
 	Duration core.Time // seconds, above 0
 	Groups   []Group
 }
 
-// Job is a waiting job. Of a job's choices, the planner takes the one that completes first. If several complete at the same time, it takes
-// the one with the fewest resources, then the one that comes first in the request.
+// Job is a waiting job. The planner takes the job's choice that completes first. If several choices complete at the
+// same time, it takes the one with the fewest resources, then the one that comes first in the request.
 type Job struct {
 	ID       int64
 	Submit   core.Time // when the job was submitted; some policies rank jobs by it
 	Begin    core.Time // it does not start before this instant
 	Deadline core.Time // it completes by this instant or is not planned; 0 if there is no deadline
 	Choices  []Choice
-	Pause    core.Time // seconds at the end of each choice in which the job has ended, but no other job may use its resources
+	Pause    core.Time // seconds after the job's end, within each choice's duration, in which no other job may use its resources
 
 	// Uncounted marks a besteffort job. It has no claim on a share of the machine, because it is ended when other jobs need its resources.
 	Uncounted bool
 
-	// Profiles are the profiles of an evolving job, which has no Choices. The sizes in them are numbers of parts of the first level of
-	// Hosts. The sidecar, not the pass, starts evolving jobs. PlanFew places evolving jobs too, so that no job behind one gets the
-	// resources that it is about to get. Plan ignores evolving jobs.
+	// Profiles are the profiles of an evolving job, which has no Choices. The sizes in them are numbers of parts of
+	// the first level of Hosts. The sidecar, not the pass, starts evolving jobs. PlanFew places evolving jobs, too, so
+	// that jobs behind an evolving job do not get the resources that the evolving job is about to get. Plan ignores
+	// evolving jobs.
 	Profiles []core.EP
 	Hosts    *Tree
 
@@ -51,7 +53,7 @@ type Placed struct {
 	Resources Set
 	Why       string // why no place was found, in one line; then the other fields are zero
 
-	parts []Claim // of an evolving job: its resources in each step of the profile
+	parts []Claim // resources of an evolving job in each step of its profile
 }
 
 // End returns the instant at which the job's resources are free again.
@@ -87,10 +89,11 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	return placed
 }
 
-// PlanFew plans like Plan, but by a policy that gives few jobs a reservation (core/sched). It goes through the jobs in the policy's order.
-// Each job that fits now starts now. Of the jobs that do not fit, those that are due first get the place where they complete earliest, and
-// the others get no place. `listed` contains the jobs with all configurations that they request; the policy uses them to compute when jobs
-// are due. The place of an evolving job contains all resources that the job has at any time.
+// PlanFew plans like Plan, but by a policy that gives few jobs a reservation (core/sched). It goes through the jobs in
+// the policy's order. Each job that fits now starts now. Among the jobs that do not fit, those that are due first get
+// the place where they complete earliest, and the others get no place. `listed` contains the jobs with all
+// configurations that they request; the policy uses them to compute when jobs are due. The place of an evolving job
+// contains all resources that the job has at any time.
 func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))

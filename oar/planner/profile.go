@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// evolving does what place does, for an evolving job. Of the job's profiles, it uses the one that completes first.
+// evolving does what place does, for an evolving job. It uses the job's profile that completes first.
 func (p *planner) evolving(j Job, begins bool) Placed {
 	begin := max(p.now, j.Begin)
 	best := Placed{Job: j.ID, Why: NeverFits}

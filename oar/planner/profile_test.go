@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The test compares the plan with a search that tries every second. The first job of the queue is evolving. It gets the earliest place
-// where hosts are free for each step of its profile, and no job behind it gets any of these hosts at that time.
+// The test compares the plan with a search that tries every second. The first job of the queue is evolving. It gets
+// the earliest place where hosts are free for each step of its profile. No job behind it in the queue gets these hosts
+// for the same time.
 func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 	hosts := planner.NewTree(all(small), small.hosts)
 	rapid.Check(t, func(t *rapid.T) {

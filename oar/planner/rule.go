@@ -22,10 +22,11 @@ type Running struct {
 	Job       int64
 	Resources Set
 	Until     core.Time // the latest end, according to its request
-	Listed    []core.EP // the sizes that it requests, in resources; nil if unknown, and then the resources that it has count as its reference size
+	Listed    []core.EP // the sizes that it requests, in resources; if nil, the size of Resources counts as its reference size
 }
 
-// sizes returns the sizes that the job requests, converted to the unit of `has`, which is the size that the job has.
+// sizes returns the sizes that the job requests, converted to another unit. `has` is the size of r.Resources in that
+// unit.
 func (r Running) sizes(has int) *sizing.Sizes {
 	of := r.Resources.Len()
 	listed := make([]core.EP, len(r.Listed))
@@ -168,8 +169,9 @@ type possibility struct {
 	known  map[string]bool // by kind of choice
 }
 
-// within returns the choices with sizes from `lo` to `hi`. If none of them can be placed even on an empty machine, it returns the largest
-// smaller choice that can. (A choice cannot be placed if resources are too few or are not close enough together.)
+// within returns the choices with sizes from `lo` to `hi`. If none of them can be placed even on an empty machine, it
+// returns the largest choice below `lo` that can be placed. (A choice cannot be placed if there are too few resources,
+// or if they are not close enough together.)
 func (p possibility) within(choices []Choice, s *sizing.Sizes, lo, hi int) (some []Choice) {
 	possible := false
 	for k := lo; k <= hi; k++ {

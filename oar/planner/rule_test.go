@@ -28,7 +28,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	others.Drop(mine)
 	elsewhere := planner.Running{Job: 6, Resources: others, Until: 900}
 	list := planner.Job{ID: 7, Choices: []planner.Choice{onHosts(70, 2, 1000, tree), onHosts(71, 4, 650, tree), onHosts(72, 8, 520, tree)}}
-	// taken claims the first n hosts until second 400. runs lets job 5 run on them, with the given sizes in cores.
+	// `taken` claims the first n hosts until second 400. `runs` lets job 5 run on them, with the given sizes in cores.
 	taken := func(n int) []planner.Claim {
 		set := planner.NewSet(4 * hosts)
 		for i := range 2 * n {
@@ -128,7 +128,7 @@ func TestUnusualSizesAndLostHostsGetASizeOrAReason(t *testing.T) {
 		for host := range 8 - c.lost {
 			usable.Add(host)
 		}
-		job := planner.Job{ID: 7, Submit: 500} // the clock was set back since
+		job := planner.Job{ID: 7, Submit: 500} // a later time than now, because the clock was set back
 		for i, s := range c.list {
 			counts := []int{s.Nodes}
 			if c.tree == deep {

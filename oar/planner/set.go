@@ -39,7 +39,7 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// span returns the range of words that contain resources: from first to before last.
+// span returns the range of words that contain resources. The range includes `first` and excludes `last`.
 func (s Set) span() (first, last int) {
 	last = len(s)
 	for last > 0 && s[last-1] == 0 {

@@ -17,8 +17,8 @@ const (
 // or cpu. A negative number means none.
 type Property []int32
 
-// Tree is the hierarchy of the resources that a request may have: switches, their hosts, their cores, as the request
-// names the levels. It does not change after it is made.
+// Tree is the hierarchy of the resources that a request may have, such as switches, their hosts, and the hosts' cores.
+// The request names the levels. A Tree does not change after it is made.
 type Tree struct {
 	stretch  // the resources below it
 	children []*Tree
@@ -34,7 +34,7 @@ type stretch struct {
 	words Set
 }
 
-// of returns the words of another set that this stretch covers.
+// of returns the part of another set that this stretch covers.
 func (p *stretch) of(s Set) Set { return s[p.first : p.first+len(p.words)] }
 
 // all iterates over the resources, in order.

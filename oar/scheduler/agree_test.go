@@ -72,7 +72,7 @@ func (m *mixture) take(n int) (resources []int64) {
 	return resources
 }
 
-// list draws the sizes of a moldable job. Each is larger than the size before, and mostly faster.
+// list draws the sizes of a moldable job. Each size is larger than the one before, and mostly has a shorter walltime.
 func (m *mixture) list() []size {
 	var all []size
 	hosts, walltime := m.pick("hosts", 1, 4), m.pick("walltime", 100, 900)
@@ -348,8 +348,9 @@ func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	return hosts, err
 }
 
-// For a job that OAR's pass sizes, accordion explain shows the size that the pass gives it, for every policy. That includes policies that
-// give all jobs behind the head of the queue the head's factor, and policies under which other jobs start earlier.
+// For a job that OAR's pass sizes, accordion explain shows the size that the pass gives it, for every policy. Under
+// some of these policies, all jobs behind the head of the queue get the head's factor. Under others, some jobs start
+// before the head.
 func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional", "patient:100s+share"} {
 		t.Run(name, func(t *testing.T) {

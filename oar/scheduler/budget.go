@@ -7,9 +7,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// A Budget limits how long the database evaluates the SQL of each user (-p). At first a user has BudgetBurst; used time is refilled at a
-// tenth of the time that passes. The budget is kept from pass to pass, so that a user's slow SQL does not delay other users' SQL in each
-// pass.
+// A Budget limits how long the database evaluates the SQL of each user (-p). At first a user has BudgetBurst, and then
+// regains a tenth of the time that passes. The budget is kept from pass to pass, so that a user's slow SQL does not
+// delay other users' SQL in each pass.
 type Budget map[string]tables.QueryTime
 
 // BudgetBurst is the evaluation time that a user may use before the refill limits it. The last evaluation may exceed this time.

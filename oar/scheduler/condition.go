@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A condition is SQL that compares columns of resources with words and numbers, joined by AND and set for OR, not for AND. Admission rules
-// add such conditions to each job, and most SQL of users has this form. A pass evaluates a condition itself, on the resources that it has
-// read, without a query of the database.
+// A condition is SQL that compares columns of resources with words and numbers. Comparisons are joined by AND and OR.
+// Admission rules add such conditions to each job, and most SQL of users has this form. A pass evaluates a condition
+// itself, on the resources that it has read, without a query of the database.
 type condition struct {
 	parts []condition // operands of an AND or an OR
 	any   bool        // OR
 
-	column, operator string // a comparison; where column is "", always is the result
+	column, operator string // a comparison; if column is "", the field `always` is the result of the condition
 	words            []string
 	numbers          bool // the values are numbers
 	always           bool

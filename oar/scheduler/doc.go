@@ -17,6 +17,7 @@
 //	fmt.Println(report) // queue evolve: 12 planned, 3 of them now; 1 without a place; 0.08 s
 //	time.Sleep(report.Rest)
 //
-// Schedule starts no job: OAR does, when it reads these lines. Schedule ignores running besteffort jobs, because OAR ends them if a plan
-// needs their resources. It counts them only when it plans the queue of besteffort jobs.
+// Schedule starts no job. OAR starts the jobs when it reads these lines. Schedule ignores running besteffort jobs,
+// because OAR ends them if a plan needs their resources. It counts them only when it plans the queue of besteffort
+// jobs.
 package scheduler

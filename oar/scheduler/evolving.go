@@ -15,17 +15,19 @@ import (
 	"accordion/oar/tables"
 )
 
-// Under a policy that gives few jobs a reservation, most waiting evolving jobs have no place in OAR's tables. The sidecar starts such a job
-// some seconds after enough nodes have become free. By then a pass could have given these nodes to jobs further behind. So, while a sidecar
-// is alive, a pass keeps nodes for these jobs in their turn. If the sidecar does not use the nodes in time, a pass gives them to other
-// jobs: the sidecar has more information, and may have had a reason not to start the job.
+// Under a policy that gives few jobs a reservation, most waiting evolving jobs have no place in OAR's tables. The
+// sidecar starts such a job some seconds after enough nodes have become free. By then a pass could have given these
+// nodes to jobs further behind. So, while a sidecar is alive, a pass keeps nodes for these jobs in their turn. If the
+// sidecar does not use the nodes in time, a pass gives them to other jobs. The sidecar has more information, and may
+// have had a reason not to start the job.
 
-// sidecarLead is how many seconds a pass keeps newly free nodes for the sidecar. The sidecar is notified of a job's end immediately, reads
-// OAR at most a second later ([plan] interval), and launches without a pass. A longer lead would leave nodes idle after each job's end for
-// jobs that the sidecar does not start yet: the sidecar expects ordinary jobs to end later than a pass does.
+// sidecarLead is how many seconds a pass keeps newly free nodes for the sidecar. The sidecar is notified of a job's
+// end immediately, reads OAR at most a second later ([plan] interval), and launches without a pass. A longer lead
+// would leave nodes idle after each job's end, for jobs that the sidecar does not start yet. The reason is that the
+// sidecar expects ordinary jobs to end later than a pass does.
 const sidecarLead core.Time = 3
 
-// sidecar is what a pass knows about the sidecar and its evolving jobs.
+// sidecar has what a pass has read about the sidecar and about nodes that have become free.
 type sidecar struct {
 	lives         bool
 	second        core.Time // the time of reading by the database's clock; the second of a pass may be up to two seconds later
@@ -83,9 +85,9 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	return all
 }
 
-// early returns the profiles with growths that are `by` seconds earlier; shrinks keep their times. For a growth, the sidecar counts on
-// another job's nodes only from `by` seconds after the end of that job's walltime. Otherwise a pass would keep nodes for a job that the
-// sidecar cannot start yet.
+// early returns the profiles with each growth moved `by` seconds earlier; shrinks keep their times. For a growth, the
+// sidecar counts on another job's nodes only from `by` seconds after the end of that job's walltime. Otherwise a pass
+// would keep nodes for a job that the sidecar cannot start yet.
 func early(choices []core.EP, by core.Time) []core.EP {
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
@@ -190,7 +192,8 @@ func (t *translator) recentlyFreed(n int) planner.Set {
 	return set
 }
 
-// queue returns, by ID, the jobs that a pass plans and the evolving jobs for which it only keeps nodes.
+// queue returns the jobs that a pass plans and the evolving jobs for which it only keeps nodes, in the order of their
+// IDs.
 func (p *problem) queue() []planner.Job {
 	all := slices.Concat(p.jobs, p.turns)
 	slices.SortStableFunc(all, func(a, b planner.Job) int { return cmp.Compare(a.ID, b.ID) })

@@ -135,7 +135,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 func TestAJobAsksForNothingThatIsKeptForItAlready(t *testing.T) {
 	for _, c := range []struct {
 		profile  string
-		from, to core.Time // of the reservation of n1 and n2, relative to now
+		from, to core.Time // times of the reservation of n1 and n2, relative to `now`
 		want     string
 	}{
 		{"3x8s,4x6s,1x10s", -1, 100, "1x8s,2x6s,1x10s"},

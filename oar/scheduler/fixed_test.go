@@ -249,7 +249,7 @@ func TestReservationEndsAtItsEndOrAfterItsIdleLimit(t *testing.T) {
 	}
 }
 
-// A suspended job leaves resources of some types to others until it resumes.
+// A suspended job leaves resources of some types to other jobs until it resumes.
 func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 	for _, test := range []struct {
 		state string

@@ -42,7 +42,7 @@ const (
 // waitAfter returns how long a scheduler must wait so that OAR does not sleep in its next pass. `now` is the second of the pass, and `at`
 // is the time at which the scheduler has finished. OAR never plans two passes for the same second, so if passes come faster than one a
 // second, their seconds run ahead of the clock. If a pass begins two or more seconds before the second of the previous pass, OAR sleeps for
-// that time, while it holds locks on tables without which no job is launched or ends.
+// that time. Meanwhile it holds locks that every launch and every end of a job needs.
 func waitAfter(now core.Time, at time.Time) time.Duration {
 	stay := time.Unix(now-1, 0).Sub(at) - nextLook
 	if stay < 0 || stay > longestRest {
@@ -51,7 +51,7 @@ func waitAfter(now core.Time, at time.Time) time.Duration {
 	return stay
 }
 
-// early returns those of the written starts that OAR can launch immediately, and the time by the database's clock.
+// early returns the written starts that OAR can launch immediately, and the time by the database's clock.
 func (d store) early(ctx context.Context, now core.Time, starts []start) (launches []Launch, at time.Time, err error) {
 	resources := map[int64][]int64{}
 	var choices []int64

@@ -108,7 +108,7 @@ func (t *translator) listed(c claim) (sizes []core.EP) {
 	return sizes
 }
 
-// size returns how many units of its last level a configuration requests; 0 means as many as there are.
+// size returns how many units of its last level a configuration requests; 0 means all of them.
 func (c *choice) size() int {
 	sum := 0
 	for _, g := range c.groups {

@@ -33,7 +33,8 @@ type Report struct {
 	Waiting int // jobs without a place: refused, too large, left to the sidecar, or not planned in time
 	Took    time.Duration
 
-	// Launches are the jobs that start now, each a line for OAR. Rest is how long the scheduler must wait after it has printed these lines.
+	// Launches are the jobs that start now. The scheduler prints a line for each. Rest is how long it must wait
+	// afterwards.
 	Launches []Launch
 	Rest     time.Duration
 
@@ -48,8 +49,8 @@ func (r Report) String() string {
 	return text
 }
 
-// Fractions of a pass's Patience after which no further SQL of users is evaluated, no further jobs are planned, and no further rows are
-// written. The remaining time is for the commit.
+// Fractions of a pass's Patience. After them, the pass evaluates no further SQL of users, plans no further jobs, and
+// writes no further rows, respectively. The remaining time is for the commit.
 const (
 	askingPart   = 0.25
 	planningPart = 0.5
@@ -164,8 +165,8 @@ func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
 	return planner.Plan(cal, now, jobs, over)
 }
 
-// check checks that released jobs do not conflict with OAR's plan, and that the other jobs conflict with neither OAR's plan, the released
-// jobs nor the reservations. (A released job is inside a reservation.)
+// check checks that released jobs do not conflict with OAR's plan. It checks that the other jobs do not conflict with
+// OAR's plan, with released jobs, or with reservations. (A released job is inside a reservation.)
 func (p *problem) check(now core.Time, plan []planner.Placed) error {
 	if err := planner.Check(p.usable, now, p.claims, p.fixed.jobs, p.fixed.plan); err != nil {
 		return err

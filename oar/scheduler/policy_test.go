@@ -56,7 +56,7 @@ func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 	}
 }
 
-// Schedule fails before it connects to a database: there is none here.
+// Schedule fails before it would connect to a database. This test has no database.
 func TestAPassWithoutAPolicyPlansNothing(t *testing.T) {
 	for line, want := range map[string]string{
 		"ACCORDION_POLICY=shore":                                   `queue evolve: nothing is planned, and jobs keep waiting: oar.conf:2: ACCORDION_POLICY: policy "shore" is not one of`,

@@ -47,7 +47,8 @@ type translator struct {
 	columns    map[string]columnValues // columns that conditions name
 }
 
-// translate reads the requests. A job whose request is not supported is refused; an error comes from the database.
+// translate reads the requests. It refuses jobs whose requests are not supported. It returns an error only if the
+// database fails.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
 	p := &problem{usable: planner.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime, sidecar: t.state.sidecar}
@@ -318,8 +319,8 @@ type Kinds struct {
 // would otherwise run them in a way that the user did not intend.
 var Unsupported = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 
-// profile matches the type of an evolving job; a number selects the configuration. launch matches the type of a part of
-// a delegated application.
+// `profile` matches the type of an evolving job. A number in the type selects the configuration. `launch` matches the
+// type of a part of a delegated application.
 var (
 	profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
 	launch  = regexp.MustCompile(`^\s*launch\s*(=|$)`)

@@ -194,8 +194,8 @@ func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 	})
 }
 
-// asks runs passes at the given seconds. Each pass has 2.5 s for the SQL of users. It returns, for each pass, the users whose texts were
-// all evaluated.
+// asks runs passes at the given seconds. Each pass has 2.5 s for the SQL of users. asks returns, for each pass, the
+// users whose texts were all evaluated.
 func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, seconds ...core.Time) string {
 	t.Helper()
 	budget, lines := Budget{}, []string{}
@@ -272,7 +272,7 @@ func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
 	}
 }
 
-// The SQL of a job that does not start now is not evaluated, unless another job has the same.
+// The SQL of a job that does not start now is not evaluated, unless another job has the same SQL.
 func TestKnownAndLaterRequestsAreNotQueried(t *testing.T) {
 	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
 	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"

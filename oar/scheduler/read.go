@@ -32,7 +32,7 @@ type resource struct {
 	id     int64
 	alive  bool
 	kind   string
-	values []string // of the levels; "" for none
+	values []string // one value for each of state.levels; "" if the resource has none
 }
 
 // waiting is a job in the queue.
@@ -88,8 +88,8 @@ type claim struct {
 	resources []int64
 }
 
-// read reads everything in a few flat queries as of one instant, so that it sees either all or none of the changes in a transaction of the
-// sidecar.
+// read reads everything in a few flat queries, which see the database as of one instant. So it sees either all changes
+// of a transaction of the sidecar or none.
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {
@@ -146,8 +146,8 @@ func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	return &s.running[id].types, &s.running[id].choices
 }
 
-// readRequests reads the types and configurations of all jobs that match a condition. The function `into` returns pointers to where they
-// are stored for a job, or nil to ignore the job.
+// readRequests reads the types and configurations of all jobs that match a condition. The function `into` returns
+// pointers to the variables for a job's types and configurations, or nil to ignore the job.
 func (d store) readRequests(ctx context.Context, tx database.Querier, into func(job int64) (*[]string, *[]*choice), where string, args ...any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
 	err := database.Rows(ctx, tx, "the jobs' types", query, args, func(r *sql.Rows) error {

@@ -98,8 +98,8 @@ func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	}
 }
 
-// placeNow gives a released job its places, in the first of its configurations that has this size. The pause between two jobs need not be
-// free: it is there for jobs that start a little late.
+// placeNow gives a released job its places, in the first of its configurations that has this size. The pause between
+// two jobs need not be free, because it only serves jobs that start a little late.
 func (t *translator) placeNow(p *problem, w *waiting) error {
 	places, err := t.places(p, w.id)
 	if err != nil {

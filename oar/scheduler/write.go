@@ -88,7 +88,7 @@ func (p *problem) starts(jobs []planner.Job, plan []planner.Placed, whys map[int
 	return rows
 }
 
-// names returns OAR's IDs of some resources.
+// names returns OAR's IDs of the resources in a set.
 func (p *problem) names(of planner.Set) []int64 {
 	ids := make([]int64, 0, of.Len())
 	for r := range of.All() {
@@ -110,9 +110,9 @@ func message(now, why string) string {
 	return string(whole)
 }
 
-// write writes a plan in one transaction: first everything that the sidecar has decided, then the other jobs in the order of their starts.
-// After the time `stop` it leaves out the remaining jobs, because a part of a plan is still a valid plan. It returns how many of the other
-// jobs it has written.
+// write writes a plan in one transaction. It first writes everything that the sidecar has decided, and then the other
+// jobs in the order of their starts. After the time `stop` it leaves out the remaining jobs, because a part of a plan
+// is still a valid plan. It returns how many of the other jobs it has written.
 func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Time) (int, error) {
 	tx, err := d.Sql.BeginTx(ctx, nil)
 	if err != nil {
@@ -189,8 +189,8 @@ func (d store) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
 	return err
 }
 
-// insert writes as many of the first starts as have at most RowsAtOnce resources together, but at least one start. It returns the number of
-// starts that it has written.
+// insert writes the first starts, up to RowsAtOnce resources in total, but at least one start. It returns the number
+// of starts that it has written.
 func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
 	predictions := database.PairInsert{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
 	resources := database.PairInsert{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}

@@ -77,7 +77,7 @@ func (p *Notifier) Notify(word string) {
 	p.awake()
 }
 
-// awake wakes the goroutine that runs run.
+// awake wakes the goroutine that executes `run`.
 func (p *Notifier) awake() {
 	select {
 	case p.kick <- struct{}{}:
@@ -85,9 +85,9 @@ func (p *Notifier) awake() {
 	}
 }
 
-// notifyEarlier is how long before a second OAR is asked to run a pass for that second. A pass plans for the second after the one in which
-// it begins, and on a busy machine it may begin almost a second after the request. If the job of an advance reservation starts late, its
-// walltime is shortened by the delay.
+// notifyEarlier is how long before a second OAR is asked to run a pass for that second. A pass that begins in one
+// second plans for the next second. On a busy machine it may begin almost a second after the request. If the job of an
+// advance reservation starts late, its walltime is shortened by the delay.
 const notifyEarlier = 950 * time.Millisecond
 
 // NotifyAt requests a pass for a future second in which a job starts. It replaces the previous request of NotifyAt; second 0 cancels that

@@ -18,7 +18,7 @@ const OARAccount = "oar"
 // Remote reaches nodes as OAR's account.
 type Remote struct{ Command string } // OPENSSH_CMD
 
-// Run executes a command line on a node, with input, and returns what it printed. options are additional options for
+// Run executes a command line on a node, with input, and returns what it printed. `options` are additional options for
 // ssh.
 func (r Remote) Run(ctx context.Context, host, line, input string, options ...string) (string, error) {
 	command := strings.Fields(r.Command)
@@ -52,8 +52,9 @@ func (r Remote) Script(ctx context.Context, host, text, input string, args ...st
 	return r.Run(ctx, host, strings.Join(words, " "), input)
 }
 
-// Program returns a command that is killed when ctx ends, together with all its child processes. Otherwise a child that keeps our pipe open
-// would make the caller wait, for example a child that writes to a user's pipe which no process reads.
+// Program returns a command that is killed when ctx ends, together with all its child processes. Otherwise a child
+// that keeps our pipe open would make the caller wait. An example is a child that writes to a pipe of a user which no
+// process reads.
 func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -55,7 +55,7 @@ func NewQueue(name string) error {
 	return nil
 }
 
-// part is one part of an installation. put makes it and take removes it; both return a line about what was done.
+// part is one part of an installation. `put` makes it and `take` removes it; both return a line about what was done.
 type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }

@@ -13,8 +13,9 @@ import (
 	"accordion/oar/conf"
 )
 
-// epilogueSetting is the setting with the program that OAR's server runs, with a job's ID, after the job has ended. If this program fails,
-// OAR switches all of its queues off. So the program is a script that never fails, even if accordion itself fails.
+// epilogueSetting names the program that OAR's server runs, with a job's ID, after the job has ended. If this program
+// fails, OAR switches all of its queues off. So the program is a script that never fails, even if accordion itself
+// fails.
 const epilogueSetting = "SERVER_EPILOGUE_EXEC_FILE"
 
 // epilogueFile is the file name of the script, in the folder of oar.conf.
@@ -89,7 +90,7 @@ func (s Setup) makeEpilogue(context.Context, setupStore) (string, error) {
 
 func (s Setup) backup() string { return fmt.Sprintf("%s.accordion-%d", s.File, time.Now().UnixNano()) }
 
-// replaceScript writes an executable file atomically: OAR may run it at any moment.
+// replaceScript writes an executable file atomically, because OAR may run the file at any moment.
 func replaceScript(path, text string) error {
 	fresh := path + ".new"
 	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
@@ -146,7 +147,8 @@ func (s Setup) removeEpilogue(ctx context.Context, _ setupStore) (string, error)
 	return "removed: server epilogue " + path + edited, nil
 }
 
-// awaitReaders waits until OAR's programs that run now and may still run an epilogue have ended.
+// awaitReaders waits for the end of the programs of OAR that may still call the epilogue. It ignores programs that
+// start later.
 func awaitReaders(ctx context.Context, oarDir string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -56,7 +56,7 @@ func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool,
 	return true, without, err
 }
 
-// tried is how many nodes preflight tries to reach, one after another. triedWithin is the timeout for each node.
+// `tried` is how many nodes preflight tries to reach, one after another. `triedWithin` is the timeout for each node.
 const (
 	tried       = 3
 	triedWithin = 10 * time.Second
@@ -84,15 +84,15 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 		"Do the nodes run, with their oar-node service? Does OAR's account get there from here?"}}, nil
 }
 
-// checkRelease reports a known fault of OAR 2.6 with MariaDB: while OAR holds locks on some tables, it writes to tables that it has not
-// locked.
+// checkRelease reports a known fault of OAR 2.6 with MariaDB. While OAR holds locks on some tables, it writes to
+// tables that it has not locked, which MariaDB refuses.
 func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) {
 	if !d.OARLocksTables() {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, triedWithin)
 	defer cancel()
-	// The version in the database is older than the release.
+	// The version in the database is that of the tables, which is lower than that of the release.
 	out, err := server.Program(ctx, "oarstat", "--version").Output()
 	return []check{{"OAR's release", adapter.Warning, err == nil && strings.Contains(string(out), " 2.6."),
 		"OAR 2.6 does not work with MariaDB: oarsub says that tables were not locked with LOCK TABLES, and loses what jobs ask for", "Use PostgreSQL, or OAR 2.5"}}, nil

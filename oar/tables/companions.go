@@ -13,8 +13,9 @@ func Companions(ctx context.Context, from database.Querier, base int64) ([]int64
 	return database.Numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
-// CompanionsAndBase returns a job's companions, including those that have ended, or, for a companion, its base. It reads only Accordion's
-// own table, because OAR (with MariaDB) locks its own tables while it waits for the epilogue of a companion.
+// CompanionsAndBase returns a job's companions, including those that have ended. For a companion it returns the base.
+// It reads only Accordion's own table, because OAR with MariaDB locks its own tables while it waits for the epilogue
+// of a companion.
 func (d Tables) CompanionsAndBase(ctx context.Context, job int64) (companions []int64, base int64, err error) {
 	query := fmt.Sprintf("SELECT job_id, base FROM accordion_jobs WHERE base = %d OR job_id = %d AND base <> 0", job, job)
 	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {

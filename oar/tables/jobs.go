@@ -14,7 +14,7 @@ type Row struct {
 	Job         int64
 	Submitted   core.Time
 	Mark        string
-	Base        int64 // of a companion: its base job
+	Base        int64 // base job of a companion; 0 for other jobs
 	Released    bool
 	Reservation string
 }

@@ -33,8 +33,9 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// MayLaunchWaiting does what MayLaunch does, for jobs that passes know, on nodes that are planned for them. It returns false during a pass,
-// which could launch the jobs a second time, and if the end of one of the jobs was requested.
+// MayLaunchWaiting does what MayLaunch does, for jobs that passes know, on nodes that are planned for them. It returns
+// false during a pass, because the pass could launch the jobs a second time. It also returns false if the end of one
+// of the jobs was requested.
 func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
@@ -77,8 +78,8 @@ func (d Tables) unclaimed(ctx context.Context, tx *sql.Tx, jobs, resources []int
 // Waiting for a pass would take long: OAR leaves SCHEDULER_MIN_TIME_BETWEEN_2_CALLS between two passes, and often a pass has run just when
 // the nodes became free.
 func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.Time) error {
-	// The second of OAR's plan runs ahead of the clock when passes follow each other quickly, and the previous job on these nodes may have
-	// started, and so ended, in that second. So this job starts in the second of OAR's plan too.
+	// When passes follow each other quickly, the second of OAR's plan runs ahead of the clock. The previous job on
+	// these nodes may have started, and so ended, in that second. So this job starts in the second of OAR's plan too.
 	seconds, err := database.Numbers(ctx, tx, "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id", []int64{0})
 	if err != nil {
 		return err

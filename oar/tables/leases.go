@@ -10,8 +10,8 @@ import (
 	"accordion/oar/database"
 )
 
-// leases is the table that says which sidecar may act on a queue's jobs, and until when by the database's clock. Sidecars write the table.
-// A pass reads it to know whether a sidecar is alive.
+// leases is the table of leases. A lease says which sidecar may act on a queue's jobs, and until which time of the
+// database's clock. Sidecars write the table. A pass reads it to know whether a sidecar is alive.
 var leases = table{"accordion_leases", `
 	queue VARCHAR(120) NOT NULL PRIMARY KEY,
 	holder VARCHAR(255) NOT NULL,
@@ -25,15 +25,16 @@ var leases = table{"accordion_leases", `
 // Lease is a row of the table.
 type Lease struct {
 	Queue       string
-	Holder      string // ID of a sidecar, which it keeps when it restarts; "" if the last one gave up the lease, and its reservations stay until Ends
+	Holder      string // ID of a sidecar, the same after a restart; "" if the last sidecar released the lease and its reservations stay until Ends
 	Host        string
 	PID         int
 	Journal     string
 	Began, Ends core.Time
 }
 
-// TakeLease gives the queue's lease to the holder in `l`, for `length` from now on, unless another sidecar has an unexpired lease. It
-// returns the lease as it then is, which may be another sidecar's. If an older Accordion was installed, it creates the table.
+// TakeLease gives the queue's lease to the holder in `l`, for `length` from now on, unless another sidecar has an
+// unexpired lease. It returns the resulting lease, which may belong to another sidecar. If an older Accordion was
+// installed, it creates the table.
 func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
@@ -49,7 +50,7 @@ func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (
 	return d.lease(ctx, l, length, "holder = %[1]s OR ends > 0")
 }
 
-// lease executes one conditional statement and returns the lease after it. In the condition, %[1]s is the holder and
+// lease executes one conditional statement and returns the resulting lease. In the condition, %[1]s is the holder and
 // %[2]d the database's second.
 func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may string) (now Lease, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) error {
@@ -63,7 +64,7 @@ func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may st
 		if _, err := tx.ExecContext(ctx, d.InsertOnce(row), l.Queue, l.Holder, l.Host, l.Journal); err != nil {
 			return fmt.Errorf("taking the lease: %w", err)
 		}
-		// MariaDB evaluates assignments from left to right: began comes first, because it needs the old holder.
+		// MariaDB evaluates assignments from left to right. So `began` comes first, because it needs the old holder.
 		update := fmt.Sprintf(`UPDATE accordion_leases SET began = CASE WHEN holder = %s THEN began ELSE %d END, holder = %s, host = %s, pid = %d, journal = %s, ends = %d
 			WHERE queue = %s AND (%s)`, d.Arg(1), second, d.Arg(2), d.Arg(3), l.PID, d.Arg(4), ends, d.Arg(5), fmt.Sprintf(may, d.Arg(6), second))
 		if _, err := tx.ExecContext(ctx, update, l.Holder, l.Holder, l.Host, l.Journal, l.Queue, l.Holder); err != nil {

@@ -10,7 +10,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Orders is what the sidecar has decided, read from Accordion's tables.
+// Orders has the decisions of the sidecar, read from Accordion's tables.
 type Orders struct {
 	Jobs         map[int64]Order // evolving jobs and companions that have not ended
 	Reservations []Reservation   // by name
@@ -19,7 +19,7 @@ type Orders struct {
 
 // Order is a decision about an evolving job or a companion.
 type Order struct {
-	Base        int64 // of a companion: its base job
+	Base        int64 // base job of a companion; 0 for other jobs
 	Released    bool  // the job is to start now, on its places
 	Reservation string
 	State       string // in OAR's words
@@ -30,7 +30,7 @@ func (o Order) Begun() bool {
 	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
 }
 
-// BaseOf returns the base of a companion, and any other job itself.
+// BaseOf returns the base of a companion. For any other job it returns the job itself.
 func (o *Orders) BaseOf(job int64) int64 {
 	if base := o.Jobs[job].Base; base != 0 {
 		return base

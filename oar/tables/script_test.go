@@ -156,7 +156,7 @@ func answers(b *bench) string {
 			inside++
 			most = max(most, inside)
 			mu.Unlock()
-			time.Sleep(20 * time.Millisecond) // so that the two overlap
+			time.Sleep(20 * time.Millisecond) // wait, so that the two operations overlap
 			mu.Lock()
 			inside--
 			mu.Unlock()

@@ -26,10 +26,11 @@ type table struct{ name, columns string }
 // tables are the tables through which the sidecar and the scheduler communicate. The sidecar decides when evolving jobs
 // start, grow and shrink. Only the scheduler may write OAR's plan.
 var tables = []table{
-	// Adopted evolving jobs, and their companions. submitted and job_id together identify a job, because OAR may use a job_id again. mark
-	// is adapter.MarkPrefix and the request; for a companion it says whether the companion's nodes belong to the job. base is the base of a
-	// companion, and 0 for a base. released is 0 while the job is held, and 1 if it is to start now on its places. reservation is the
-	// reservation in which the job is to start.
+	// Adopted evolving jobs, and their companions. The columns `submitted` and `job_id` together identify a job,
+	// because OAR may use a job ID again. `mark` is adapter.MarkPrefix and the request; for a companion it says
+	// whether the companion's nodes belong to the job. `base` is the base of a companion, and 0 for a base. `released`
+	// is 0 while the job is held, and 1 if it is to start now on its places. `reservation` is the reservation in which
+	// the job is to start.
 	{"accordion_jobs", `
 		job_id BIGINT NOT NULL PRIMARY KEY,
 		submitted BIGINT NOT NULL,
@@ -38,7 +39,7 @@ var tables = []table{
 		released INTEGER NOT NULL,
 		reservation VARCHAR(120) NOT NULL DEFAULT ''
 	`},
-	// The nodes that the sidecar keeps free. holder is the noop job that represents the reservation in OAR's plan.
+	// The nodes that the sidecar keeps free. The column `holder` is the noop job that represents the reservation in OAR's plan.
 	{"accordion_reservations", `
 		name VARCHAR(120) NOT NULL PRIMARY KEY,
 		owner VARCHAR(255) NOT NULL,
@@ -48,8 +49,9 @@ var tables = []table{
 		idle BIGINT NOT NULL,
 		holder BIGINT NOT NULL
 	`},
-	// The hosts on which the sidecar has made, or is about to make, a job's cpuset and key, which must be cleaned later. companion is the
-	// job that holds the host, or 0 until there is one. made is Noted, Begun or Made.
+	// The hosts on which the sidecar has made, or is about to make, a job's cpuset and key, which must be cleaned
+	// later. The column `companion` is the job that holds the host, or 0 until there is one. `made` is Noted, Begun or
+	// Made.
 	{"accordion_cpusets", `
 		base BIGINT NOT NULL,
 		host VARCHAR(255) NOT NULL,
@@ -95,8 +97,9 @@ func (d Tables) drop(ctx context.Context, t table) error {
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "removing the table "+t.name, statements...) })
 }
 
-// DropTables removes Accordion's tables if they exist, except the table of locks, and removes the holders of reservations. Jobs of users
-// stay unchanged: waiting evolving jobs are no longer scheduled, and running ones end at their walltime.
+// DropTables removes Accordion's tables if they exist, except the table of locks, and removes the holders of
+// reservations. Jobs of users stay unchanged. Waiting evolving jobs are no longer scheduled, and running ones end at
+// their walltime.
 func (d Tables) DropTables(ctx context.Context) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {
@@ -123,7 +126,7 @@ func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, err
 	return d.exist(ctx, from, tables...)
 }
 
-// Complete reports whether every table exists: an older Accordion made fewer.
+// Complete reports whether every table exists. An older Accordion made fewer tables.
 func (d Tables) Complete(ctx context.Context) (bool, error) { return d.exist(ctx, d.Sql, all()...) }
 
 func (d Tables) exist(ctx context.Context, from database.Querier, tables ...table) (bool, error) {

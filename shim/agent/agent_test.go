@@ -17,13 +17,13 @@ func TestACommandLineOfSshIsRead(t *testing.T) {
 		want  Call
 		err   string
 	}{
-		// as MPICH 4 and 5 and Open MPI 4, 5 and 6 write them
+		// command lines as MPICH 4 and 5 and Open MPI 4, 5 and 6 write them
 		{words: []string{"-x", "n3", `"/usr/bin/hydra_pmi_proxy"`, "--control-port", "n1:34041", "--proxy-id", "2"},
 			want: Call{Host: "n3", Command: `"/usr/bin/hydra_pmi_proxy" --control-port n1:34041 --proxy-id 2`}},
 		{words: []string{"-x", "--external-launcher", "n3", "proxy", "--rmk", "user"}, want: Call{Host: "n3", Command: "proxy --rmk user"}},
 		{words: []string{"n2", " orted", "-mca", "ess", `"env"`}, want: Call{Host: "n2", Command: ` orted -mca ess "env"`}},
 		{words: []string{"n7", "( test ! -r ./.profile || . ./.profile;", "prted", ")"}, want: Call{Host: "n7", Command: "( test ! -r ./.profile || . ./.profile; prted )"}},
-		// as users and other launchers write them
+		// command lines as users and other launchers write them
 		{words: []string{"-qnTlalice", "n3", "a"}, want: Call{Host: "n3", User: "alice", Command: "a", NoInput: true}},
 		{words: []string{"-l", "alice", "-p", "22", "-oBatchMode=yes", "n3", "-n", "a", "-b"}, want: Call{Host: "n3", User: "alice", Command: "a -b", NoInput: true}},
 		{words: []string{"bob@n3.cluster.org", "--", "-a"}, want: Call{Host: "n3.cluster.org", User: "bob", Command: "-a"}},

@@ -11,7 +11,7 @@ import (
 // Counts contains a number of CPUs or tasks for each node of a host list. Slurm writes 4, 4, 2 as "4(x2),2".
 type Counts []int
 
-// ParseCounts parses Slurm's form. ok is false for any other text, and for more nodes than a host list may have.
+// ParseCounts parses Slurm's form. `ok` is false for any other text, and for more nodes than a host list may have.
 func ParseCounts(text string) (c Counts, ok bool) {
 	for piece := range strings.SplitSeq(text, ",") {
 		number, rest, repeated := strings.Cut(piece, "(x")

@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// WriteList writes lines to a file, and returns its path. The file is in the user's own directory below `temporary`, the folder for
-// temporary files (TMPDIR, or /tmp if TMPDIR is not an absolute path). Its name is made from the pattern like os.CreateTemp makes names,
-// because jobs of several clusters on one machine may have the same number. `last` is the path from the previous call. If it is in the same
-// directory, the new file replaces it by a rename, so that a reading program sees either the old lines or the new ones.
+// WriteList writes lines to a file, and returns its path. The file is in the user's own directory below `temporary`,
+// the folder for temporary files (TMPDIR, or /tmp if TMPDIR is not an absolute path). The file's name is made from the
+// pattern as os.CreateTemp makes names, because jobs of several clusters on one machine may have the same number.
+// `last` is the path from the previous call. If that file is in the same directory, the new file replaces it by a
+// rename, so that a program that reads the file sees either the old lines or the new ones.
 func WriteList(temporary, pattern, last string, all []string) (path string, err error) {
 	dir, err := Directory(temporary)
 	if err != nil {

@@ -16,7 +16,7 @@ type counts struct {
 	least, most int              // nodes; 0 means all
 	total       int              // tasks; 0 if not given
 	perNode     int              // tasks; 0 if not given
-	ratio       allocation.Ratio // tasks to nodes, where neither is given
+	ratio       allocation.Ratio // tasks to nodes, if neither total nor perNode is given
 	names       []string         // nodes to use in any case
 	excluded    []string         // nodes not to use
 	relative    int              // number of nodes at the beginning that are not used
@@ -166,8 +166,9 @@ func (c counts) tasksOn(nodes int) (int, error) {
 	return c.ratio.On(nodes), nil
 }
 
-// tasksOfJob sets the number of tasks for an srun whose options have none. It is a number that the user has set in the environment, or else
-// as many tasks per node as the job has requested, or else one task per node.
+// tasksOfJob sets the number of tasks for an srun whose options have none. If the user has set a number in the
+// environment, it is that number. Otherwise each node gets as many tasks as the job has requested per node, or one
+// task.
 func (w World) tasksOfJob(c *counts) {
 	asked, ok := allocation.Positive(w.get("SLURM_NTASKS"))
 	if !ok {

@@ -23,7 +23,7 @@ var stepped = map[string]string{
 	"ACCORDION_JOB": "42", "ACCORDION_TASKS": "4/2",
 }
 
-// decide parses a command line and calls Decide. It adds env to a copy of base.
+// decide parses a command line and calls Decide. The environment is a copy of `base` with the variables of `env`.
 func decide(t *testing.T, base map[string]string, line string, env ...string) (Plan, error) {
 	t.Helper()
 	all := map[string]string{}
@@ -203,8 +203,8 @@ func TestCommonOptionsAreRead(t *testing.T) {
 	}
 }
 
-// The test checks the plan independently. Every task is on one node, every number of a node and of a task is used once and in order, and
-// the numbers of tasks on two nodes differ by at most one.
+// The test checks the plan independently. Every task is on one node. The numbers of nodes and of tasks are
+// consecutive. No node has more than one task more than another.
 func TestNoTaskIsLostOrThereTwice(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		nodes := rapid.IntRange(1, 5).Draw(r, "nodes")

@@ -31,12 +31,12 @@ type labels struct {
 	messages srun.Messages
 }
 
-// labeled matches lines with srun's labels, such as "3: text". ended matches srun's lines about the end of tasks, such as "srun: error:
-// n3: tasks 0-1: Killed".
+// `labeled` matches lines with srun's labels, such as "3: text". `ended` matches srun's lines about the end of tasks,
+// such as "srun: error: n3: tasks 0-1: Killed".
 var (
 	labeled = regexp.MustCompile(`^ *([0-9]+): `)
-	ended    = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
-	digits   = regexp.MustCompile(`[0-9]+`)
+	ended   = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
+	digits  = regexp.MustCompile(`[0-9]+`)
 )
 
 // relabel converts the label of a line that a task has printed.
@@ -52,7 +52,7 @@ func (v *labels) relabel(line []byte) []byte {
 	return fmt.Appendf(nil, "%*d: %s", v.width, n+v.first, line[m[1]:])
 }
 
-// convert converts a line of srun's standard error. own reports whether srun itself wrote the line.
+// convert converts a line of srun's standard error. `own` reports whether srun itself wrote the line.
 func (v *labels) convert(line []byte) (converted []byte, own bool) {
 	text := string(line)
 	if !strings.HasPrefix(text, "srun: ") {

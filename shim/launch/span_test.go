@@ -21,8 +21,9 @@ func ordered(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inside is a program that prints a task's numbers, over all parts and in its allocation, its cores, and the GPUs that it can open. The
-// devices are fake: opening one that is permitted fails with the error that it has no driver.
+// inside is a program that prints a task's number over all parts and its number in its allocation. It also prints the
+// task's cores, and the GPUs that it can open. The devices are fake. If a task may open a device, opening it fails
+// with the error that the device has no driver.
 const inside = `#!/bin/bash
 for i in 0 1 2 3; do
 	case $( (exec 3<$ACCORDION_LAB/dev/gpu$i) 2>&1 ) in *"No such device"*) gpus=$gpus$i ;; esac
@@ -56,7 +57,7 @@ func places(t *testing.T, lines []string) []place {
 	return all
 }
 
-// growing starts a job on n5 and n6 with companions on n7 and n8. All nodes have GPUs, and each task has asked for one.
+// growing starts a job on n5 and n6 with companions on n7 and n8. All nodes have GPUs, and each task requests one GPU.
 func growing(t *testing.T, options ...lab.Option) (s *script, one, two allocation.Allocation) {
 	t.Helper()
 	w := newWorld(t, options...)
@@ -237,7 +238,8 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }
 
-// The srun in a companion does not request totals, or numbers per node, of the whole job that the companion does not have.
+// An srun in a companion must not request the whole job's totals, or the job's numbers per node, because the companion
+// may not have as much.
 func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 	w := newWorld(t)
 	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus=4", "--mem=1000")

@@ -274,8 +274,8 @@ func (c *execution) signal(s os.Signal) {
 	}
 }
 
-// end sends TERM to all running parts, on which srun ends its tasks. An srun that is just creating its step may pass TERM on before its
-// tasks run, so end is called repeatedly.
+// end sends TERM to the sruns of all running parts. Each srun then ends its tasks. An srun that is just creating its
+// step may pass TERM on before its tasks run, so end is called repeatedly.
 func (c *execution) end() {
 	c.stopping, c.again = true, time.After(endAgain)
 	c.signal(syscall.SIGTERM)

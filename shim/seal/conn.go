@@ -48,7 +48,7 @@ type Conn struct {
 	ctx       context.Context
 	authority Authority
 	nonce     []byte
-	mine      string // prefix for what we write
+	mine      string // prefix of the payloads that this end writes
 	peer      uint32 // the user who was proved; at a client, set by the first Read
 	trust     func(uid uint32) bool
 	// await returns the digest that the next frame must have. It is nil if no proved frame follows.
@@ -103,7 +103,8 @@ func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uin
 	return c, nil
 }
 
-// UID returns the user who was proved: the shim's user after Accept, the sidecar's user after the first Read of a shim.
+// UID returns the user who was proved. After Accept this is the shim's user. After the first Read of a shim it is the
+// sidecar's user.
 func (c *Conn) UID() uint32 { return c.peer }
 
 // prove reads a proof and returns the digest of the frame that must follow it.

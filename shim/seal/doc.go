@@ -1,16 +1,17 @@
-// Package seal proves which user wrote a message that comes over a network. On one machine the kernel knows which user is at the other end
-// of a socket. Between machines munge does that, which every Slurm cluster has: all hosts share a key, and a credential proves which user
-// made it.
+// Package seal proves which user wrote a message that comes over a network. On one machine the kernel knows which user
+// is at the other end of a socket. Between machines munge does that, and every Slurm cluster has munge. All hosts
+// share a key, and a credential proves which user made it.
 //
 //	the sidecar (Accept)                          the shim (Connect)
 //	  Challenge: 32 random bytes, the nonce  ──►
 //	                                         ◄──  Proof: credential over nonce and request; Request
 //	  Proof: credential over nonce and reply; Reply  ──►
 //
-// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. So no user can use a credential
-// in another session (another nonce), for another request (another digest), in the other direction or for another program (the prefix), a
-// second time (the nonce; munge itself remembers credentials too), or late (munge's time to live, and MaxAge). Both sides prove their
-// users, so a program that takes the sidecar's port while it is down cannot deceive jobs.
+// A credential's payload is a prefix for its direction, the nonce, and the SHA-256 of the frame after it. The nonce
+// prevents use in another session, and a second use. (munge itself remembers credentials, too.) The digest prevents
+// use for another request. The prefix prevents use in the other direction or for another program. munge's time to live
+// and MaxAge prevent late use. Both sides prove their users, so a program that takes the sidecar's port while the
+// sidecar is down cannot deceive jobs.
 //
 // Nothing is encrypted. A reader of the network learns which nodes jobs get, which squeue also shows to every user.
 //

@@ -57,8 +57,8 @@ func (m *Munge) Make(ctx context.Context, payload []byte) (string, error) {
 	return credential, nil
 }
 
-// blamed contains the exit statuses of unmunge (munge_err_t of libmunge) that mean that the credential is wrong, and not that munge does
-// not work.
+// blamed contains the exit statuses of unmunge (munge_err_t of libmunge) for a wrong credential. Other statuses mean
+// that munge does not work.
 var blamed = map[int]string{
 	8:  "munge does not know its format",
 	9:  "it is of a version that munge does not know",

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParse checks that parse returns a user only where the head of the output contains one, and that the payload is
-// what follows the head.
+// FuzzParse checks that parse returns a user only if the head of the output contains one, and that the payload is the
+// rest of the output after the head.
 func FuzzParse(f *testing.F) {
 	f.Add("STATUS: 0\nUID: 7\nENCODE_TIME: 1000\nDECODE_TIME: 1000\n\npayload")
 	f.Add("STATUS: 0\nUID: 7\nENCODE_TIME: 1000\nDECODE_TIME: 1000\nUID: 8\n\n\n\nUID: 0\n\n")

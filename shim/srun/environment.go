@@ -43,7 +43,7 @@ func For(job int64, environment []string) []string {
 	})
 }
 
-// arbitrary is a setting that uses a list of hosts of one allocation, which may be outdated.
+// arbitrary is a setting with which srun uses a list of hosts. The list is for one allocation, and may be outdated.
 const arbitrary = "SLURM_DISTRIBUTION=arbitrary"
 
 // Elsewhere returns an environment for an srun in an allocation that the given environment does not describe. It keeps options for every

@@ -38,7 +38,7 @@ var aliases = map[string]string{
 
 var (
 	longNames  = map[string]Takes{}
-	shortNames = map[byte]string{} // the long form
+	shortNames = map[byte]string{} // long names of the options, by letter
 )
 
 func init() {

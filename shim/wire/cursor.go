@@ -69,7 +69,7 @@ func Open(body []byte, deepest int) (*Cursor, error) {
 	return &Cursor{rest: body}, nil
 }
 
-// pass skips the values that belong to a head, which may have the given number of further levels.
+// pass skips the values that belong to a head. These values may nest to the given number of levels.
 func (c *Cursor) pass(head Value, levels int) (why string) {
 	if head.Kind != KindList && head.Kind != KindMap {
 		return ""

@@ -27,7 +27,7 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 			least := int64(math.MaxInt64)
 			for range 5 { // other goroutines of the process also allocate and end
 				took := make(chan int64)
-				go func() { // with a stack of its own
+				go func() { // a new goroutine has a stack of its own
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					read(bytes.NewReader(in), in)

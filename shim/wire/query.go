@@ -35,7 +35,7 @@ type Piece struct {
 	Data    []byte `codec:"data,omitempty"`
 	Status  Status `codec:"status,omitempty"` // Done, Busy or Refused in the last piece; "" if more pieces follow
 	Why     string `codec:"why,omitempty"`    // with Busy and Refused
-	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: when to ask again
+	Again   int64  `codec:"again,omitempty"`  // with Busy: seconds after which to ask again
 	Path    string `codec:"path,omitempty"`   // path of the journal, in the first piece
 	PID     int    `codec:"pid,omitempty"`    // process ID of the sidecar, in the first piece
 }

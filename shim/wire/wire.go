@@ -1,9 +1,9 @@
 // Package wire contains the messages between the shim in a job and the sidecar.
 //
 // A frame is a length (4 bytes, big endian, at most MaxFrame) and that many bytes of msgpack. It is a Request from the
-// shim or a Reply from the sidecar, and a connection carries one request. Version is checked before anything else: a
-// frame of another version is a *VersionError even when its other fields mean nothing to us. Within a version the reply
-// may get more fields, which a shim that does not know them ignores. The request may not.
+// shim or a Reply from the sidecar, and a connection carries one request. Version is checked before anything else. So
+// a frame of another version is a *VersionError, even if its other fields mean nothing to us. Within a version the
+// reply may get more fields, which a shim that does not know them ignores. The request may not.
 //
 //	err := wire.WriteRequest(conn, wire.Request{Job: 4711, Step: 1})
 //	…

@@ -81,13 +81,13 @@ With JOB it explains that job in plain sentences, and shows where "accordion ste
 type flags struct {
 	file, since, user, html, shortest, zone string
 	json, oar, managed                      bool
-	clusters                                command.Clusters // whose journals are read
+	clusters                                command.Clusters // the command reads the journals of these clusters
 	quantile, margin                        float64
 	runs, top                               int
 	whatIf                                  whatIfFlags
 }
 
-// options parses the flags that say how advice is computed.
+// options returns the options for computing advice, from the flags.
 func (f *flags) options() (advise.Options, error) {
 	o := advise.Options{Quantile: f.quantile, Margin: f.margin, Runs: f.runs}
 	switch {
@@ -194,7 +194,7 @@ func (f *flags) readFrom() string {
 	return "sacct"
 }
 
-// explain writes what one job held and used, and the advice for it and its group.
+// explain writes the resources that the job held and used, and the advice for the job and for its group.
 func (f *flags) explain(out io.Writer, job string, runs []advise.Run, o advise.Options) error {
 	r := advise.Latest(runs, job)
 	if r == nil {
@@ -207,8 +207,8 @@ func (f *flags) explain(out io.Writer, job string, runs []advise.Run, o advise.O
 	return err
 }
 
-// interrupted writes what was ready when the what-if was interrupted: the advice, and the number of replays that were done. It writes no
-// JSON and no page, because both would be incomplete.
+// interrupted writes the partial result of an interrupted what-if: the advice, and the number of finished replays. It
+// writes no JSON and no page, because both would be incomplete.
 func (f *flags) interrupted(out io.Writer, report *advise.Report, read *readRuns, stopped *whatif.InterruptedError) error {
 	text := render.Text(report, &read.Input, f.top)
 	if f.json {

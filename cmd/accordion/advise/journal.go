@@ -18,12 +18,12 @@ import (
 type journaledRun struct {
 	advise.ManagedRun
 	choices []core.EP
-	at      float64 // second at which the nodes of its current step became usable; 0 if it has not begun
-	broken  bool    // not all of its steps are known: it did not call accordion step, or it was changed
+	at      float64 // second at which the nodes of the current step became usable; 0 if the step has not begun
+	broken  bool    // some of the job's steps are unknown, because it did not call accordion step or was changed
 }
 
-// runsFromJournal returns, from the entries of a cluster's journal, the evolving and moldable jobs that began at second `from` or later and
-// have ended.
+// runsFromJournal reads the entries of a cluster's journal. It returns the evolving and moldable jobs that began at
+// second `from` or later and have ended.
 func runsFromJournal(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
 	jobs := map[key]*journaledRun{}
@@ -98,7 +98,7 @@ func (j *journaledRun) apply(e journal.Entry) {
 	}
 }
 
-// choose finds out in which of its choices the job began, by its number of nodes.
+// choose determines in which of its choices the job began. The job's number of nodes identifies the choice.
 func (j *journaledRun) choose(e journal.Entry) {
 	text, _ := e.Args["nodes"].(string)
 	names, err := hostlist.Expand(text)
@@ -116,7 +116,7 @@ func (j *journaledRun) endStep(until float64) {
 	j.Actual = append(j.Actual, max(core.Time(math.Ceil(until-j.at)), 1))
 }
 
-// second returns a field that is a number.
+// second returns the field `name`, and whether the field is a number.
 func second(e journal.Entry, name string) (float64, bool) {
 	n, is := e.Args[name].(json.Number)
 	if !is {

@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// event returns an event of the journal. fields are pairs of name and value.
+// event returns an event of the journal. `fields` has pairs of name and value.
 func event(job int64, at int64, verb, text string, fields ...any) journal.Entry {
 	e := journal.Entry{Kind: journal.KindEvent, At: time.Unix(at, 0), Job: job, Submitted: 5, Verb: verb, Text: text, Args: map[string]any{}}
 	for i := 0; i < len(fields); i += 2 {
@@ -63,7 +63,7 @@ func TestStepsFromTheJournal(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		entries []journal.Entry
-		want    string // durations of its steps, and whether it ended; "" for no job
+		want    string // durations of its steps, and whether it ended; "" if no job is returned
 	}{
 		{"a job that asks for its steps", life(7), "[100 300 51] true"},
 		{"a silent one", without("grew", "usable", 1102.0, "step", 2.0), "[] false"},

@@ -24,7 +24,7 @@ import (
 // readRuns is what a source returns.
 type readRuns struct {
 	render.Input
-	bySacct bool     // set if sacct was run, and not if a file was read
+	bySacct bool     // the runs come from a call of sacct, not from a file
 	log     *swf.Log // the runs come from this workload log; nil if they come from accounting
 }
 

@@ -33,7 +33,7 @@ func (f *whatIfFlags) register(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "with --what-if: random seed of the 95 % intervals, which are drawn from weeks")
 }
 
-// check returns what is wrong with the command line, before anything is read.
+// check returns an error if the command line is wrong. It is called before anything is read.
 func (f *whatIfFlags) check(c *cobra.Command, user, job string) error {
 	for _, name := range []string{"policy", "nodes", "seed"} {
 		if c.Flags().Changed(name) && !f.on {
@@ -69,7 +69,8 @@ func (f *whatIfFlags) named() ([]policy.Policy, error) {
 	return all, nil
 }
 
-// study replays the jobs without and with the requests that the report advises. The runs lose their steps unless `drawn` is set.
+// study replays the jobs without and with the requests that the report advises. Unless `drawn` is set, it removes the
+// steps of the runs.
 func (f *whatIfFlags) study(cmd *cobra.Command, r *readRuns, report *advise.Report, o advise.Options, drawn bool) (*whatif.Study, error) {
 	policies, err := f.named()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"accordion/traces/gantt"
 )
 
-// fromSlurm returns the chart of Slurm's accounting, with the promises of a journal. It leaves out expanders that were merged, because the
-// job itself holds their nodes from the merge on. Nodes of a companion belong to its job.
+// fromSlurm returns the chart of Slurm's accounting, with the promises of a journal. It leaves out merged expanders,
+// because the job itself holds their nodes from the merge on. Nodes of a companion are drawn as nodes of its job.
 func fromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (gantt.Chart, error) {
 	b := New()
 	latest := map[core.JobID]adapter.Key{}

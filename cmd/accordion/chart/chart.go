@@ -1,5 +1,6 @@
-// Package chart implements "accordion gantt". Its Builder collects the data for a Gantt chart of a sidecar's work: the nodes that each job
-// held, from the batch system, and its promises, from the journal. Package gantt draws the chart.
+// Package chart implements "accordion gantt". Its Builder collects the data for a Gantt chart of a sidecar's work. The
+// nodes that each job held come from the batch system, and the job's promises come from the journal. Package gantt
+// draws the chart.
 //
 //	b := chart.New()
 //	b.Job(key, gantt.Job{Name: "mesh"})
@@ -32,10 +33,10 @@ type Builder struct {
 
 type collected struct {
 	gantt.Job
-	request  string // as accepted by the sidecar; "" for an ordinary job
+	request  string // the request that the sidecar accepted; "" for an ordinary job
 	known    bool   // Job was called for this job, not only Hold or Note
 	promised core.EP
-	moved    time.Duration // how much later than promised its steps begin, since its last change
+	moved    time.Duration // delay of the latest change after its promised time
 	planned  time.Time     // promised start
 	done     int           // number of changes in the journal, including the start
 }

@@ -109,8 +109,9 @@ func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, err
 	return sacct.ReadHolds(in, name, time.Local, time.Now().Unix())
 }
 
-// ofCluster returns the jobs of one cluster, because nodes of two clusters may have the same name, and warns about the other clusters'
-// jobs. If the accounting has only one cluster, it returns all jobs, whatever that cluster's name is.
+// ofCluster returns the jobs of one cluster, and warns about the other clusters' jobs. Nodes of two clusters may have
+// the same name, so one chart cannot show both. If the accounting has only one cluster, it returns all jobs, whatever
+// that cluster's name is.
 func ofCluster(cmd *cobra.Command, jobs []sacct.Job, c command.Cluster) ([]sacct.Job, error) {
 	count := map[string]int{}
 	for _, j := range jobs {

@@ -80,7 +80,7 @@ Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 	return c
 }
 
-// instant parses a duration before now, or a local time.
+// instant parses a time: either a duration before `now`, such as 1h, or a local time.
 func instant(text string, now time.Time) (core.Time, error) {
 	if d, ok := core.ParseDuration(text); ok && d > 0 {
 		return now.Unix() - d, nil
@@ -132,7 +132,7 @@ type audited struct {
 	Findings    []audit.Finding `json:"findings"`
 }
 
-// writeAudit writes the findings, one on each line, or a line about what was checked if there are none.
+// writeAudit writes one line for each finding. If there is none, it writes a line about what was checked.
 func writeAudit(w io.Writer, cluster string, from core.Time, r audit.Report, why string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(audited{Cluster: cluster, Since: from, Jobs: r.Jobs, Managed: r.Managed, Actions: r.Actions, Seconds: r.Seconds,

@@ -36,12 +36,12 @@ type Cluster struct {
 	Guard     func(context.Context) (core.Time, error)
 	Round     func(context.Context) (core.Time, error) // see managed.Settings.Round
 	Name      func(context.Context) (string, error)
-	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil if no other program can reach it
+	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil if no other program can reach the batch system
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil if there is only one way to grow
-	stopped   stopped                                                            // for the time when no sidecar runs; nil if no other program can reach it
-	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil if there is no gate
-	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is
-	Leaser    adapter.Leaser                                                     // nil if no other program can reach it
+	stopped   stopped                                                            // the batch system while no sidecar runs; nil if no other program can reach the batch system
+	handBack  func(context.Context) (int, error)                                 // gives jobs that wait at the gate back to the batch system; nil if there is no gate
+	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is nil
+	Leaser    adapter.Leaser                                                     // nil if no other program can reach the batch system
 	Passes    policy.Policy                                                      // the policy by which the batch system itself plans and sizes moldable jobs; zero if there is none
 	Hides     func(context.Context) (adapter.Hidden, error)                      // returns what the batch system hides from other users; nil if it hides nothing
 	Deadline  time.Duration                                                      // deadline of each call
@@ -188,6 +188,6 @@ func (c *Cluster) Planner(conf config.Plan) (sched.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both clocks count from midnight UTC.
+	// No shift is needed, because the statistics and the sidecar's clock both count from midnight UTC.
 	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }

@@ -15,8 +15,8 @@ import (
 // machineID is a file with an ID of the Linux installation. Two hosts with the same name have different IDs.
 const machineID = "/etc/machine-id"
 
-// LeaseFor returns the lease of a sidecar with the journal, on this host. A restarted sidecar with the same journal
-// takes its own lease again, because the journal's lock shows that the earlier one has ended.
+// LeaseFor returns the lease of a sidecar that has the journal and runs on this host. A restarted sidecar with the
+// same journal takes its own lease again, because the journal's lock shows that the earlier process has ended.
 func (c *Cluster) LeaseFor(journal string, length time.Duration) (sidecar.Lease, error) {
 	if c.Leaser == nil {
 		return sidecar.Lease{}, nil
@@ -46,7 +46,7 @@ func (c *Cluster) holdLease(ctx context.Context, purpose string) (leave func(), 
 		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder, 0) // if this fails, the lease expires
 	}
 	if err := lease.Leaser.TakeLease(ctx, lease.Claim); err != nil {
-		if ctx.Err() != nil { // the batch system may have granted it nevertheless
+		if ctx.Err() != nil { // the batch system may have granted the lease although the call was canceled
 			leave()
 		}
 		return nil, err

@@ -41,7 +41,7 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		return found
 	}
 	return &Cluster{System: s, Pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), Preflight: preflight, Guard: s.Guard, Round: s.Round, Name: s.Name, Identity: s.Identity, stopped: s, Leaser: s, Passes: passes,
-		Deadline: 2 * settings.OAR.Timeout, // longer than the timeout of package oar, which must first report that OAR did not act, and undo its own request
+		Deadline: 2 * settings.OAR.Timeout, // longer than the timeout of package oar, so that package oar reports the timeout first and undoes its own request
 		Close:    s.Close}, nil
 }
 

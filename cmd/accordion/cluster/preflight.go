@@ -55,7 +55,7 @@ type preflightRun struct {
 	asJSON bool
 }
 
-// cluster checks one cluster and prints the findings. If try is not nil and nothing failed, it calls try.
+// cluster checks one cluster and prints the findings. If `try` is not nil and nothing failed, it calls `try`.
 func (l preflightRun) cluster(one command.Cluster, try func(*Cluster) error) error {
 	conf, out := one.Config, l.cmd.OutOrStdout()
 	if one.Name != "" && !l.asJSON {

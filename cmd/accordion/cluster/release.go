@@ -154,8 +154,8 @@ func deletedWords(deleted []string) string {
 	return words
 }
 
-// Forsake deletes all reservations in a Slurm cluster from which the sidecar is removed. It returns what it did, one
-// line each. It returns an error if a sidecar runs.
+// Forsake deletes all reservations in a Slurm cluster from which the sidecar is removed. It returns one line of text
+// for each action. It returns an error if a sidecar runs.
 func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()
@@ -178,7 +178,7 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
-	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // done whether or not the call before failed
+	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // called even if the previous call failed
 	more, used, err3 := c.dismantle(ctx)
 	var did []string
 	if n > 0 {
@@ -193,8 +193,9 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	return did, errors.Join(err1, err2, err3)
 }
 
-// leaseIsOurs reports whether the lease belongs to a sidecar on this host with this journal. If no sidecar holds this host's lock
-// (OnlyOne), that sidecar has ended even if its lease is still valid: it was killed, or could not release the lease when it stopped.
+// leaseIsOurs reports whether the lease belongs to a sidecar on this host with this journal. If no sidecar holds this
+// host's lock (OnlyOne), that sidecar has ended, even if its lease is still valid. It was killed, or could not release
+// the lease when it stopped.
 func (c *Cluster) leaseIsOurs(holder *adapter.Holder, journal string) bool {
 	ours, err := c.LeaseFor(journal, time.Second)
 	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID

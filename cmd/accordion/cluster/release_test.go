@@ -19,7 +19,7 @@ import (
 
 // abandoned is a batch system with a reservation for a waiting job and one for a later step of a running job.
 type abandoned struct {
-	now     core.Time // by the batch system's clock
+	now     core.Time // the time of the batch system's clock
 	holder  *adapter.Holder
 	kept    core.Time
 	step    core.Time // end of the reservation for the later step

@@ -41,22 +41,23 @@ func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Cluster is a cluster that a command is about.
+// Cluster is one of the clusters on which a command works.
 type Cluster struct {
-	Name          string // in the list; "" if the configuration is that of a single cluster
-	config.Config        // its section [delegate] is that of the file which lists the clusters
+	Name          string // name in the list of clusters; "" if the configuration is that of a single cluster
+	config.Config        // its section [delegate] comes from the file that lists the clusters
 }
 
 // BatchName returns the cluster's name in the configuration, otherwise its name in the batch system, or "" if no sidecar has run yet.
 func (c Cluster) BatchName() string { return nameOf(config.Member{Config: c.Config}) }
 
-// Journal opens the cluster's journal for reading. If the user may not open its file, the sidecar answers.
+// Journal opens the cluster's journal for reading. If the user may not open the file, the sidecar returns its
+// contents.
 func (c Cluster) Journal() (journal.Reader, error) {
 	return openJournal(c.Config.Journal.Path, c.Session.Socket, readers.Remote)
 }
 
-// OpenApplications opens the journal of applications for reading. If the user may not open its file, the sidecar
-// answers at the socket.
+// OpenApplications opens the journal of applications for reading. If the user may not open the file, the sidecar at
+// the socket returns its contents.
 func OpenApplications(path, socket string) (journal.Reader, error) {
 	return openJournal(path, socket, readers.RemoteApplications)
 }
@@ -73,7 +74,7 @@ func openJournal(path, socket string, remote func(socket, path string) journal.R
 	return nil, err
 }
 
-// Chosen returns the clusters that --cluster selects, or all.
+// Chosen returns the clusters that --cluster selects. Without --cluster it returns all clusters.
 func (c Clusters) Chosen() ([]Cluster, error) {
 	conf, err := c.file.Shown()
 	if err != nil {
@@ -134,8 +135,8 @@ func nameOf(m config.Member) string {
 	return m.File
 }
 
-// Each calls do for each cluster in turn. If do fails for one of several, it prints the error and continues. The exit
-// status is the highest of all.
+// Each calls `do` for each cluster, one after another. If there are several clusters and `do` fails for one, Each
+// prints the error and continues. The exit status is the highest of all.
 func Each(cmd *cobra.Command, all []Cluster, do func(Cluster) error) error {
 	if len(all) == 1 {
 		return do(all[0])

@@ -96,7 +96,8 @@ func fill(text string, indent int) (lines []string) {
 	return append(lines, line)
 }
 
-// hang breaks a line of a table below its last column, or a command with a backslash.
+// hang breaks a line that is too long. A line of a table continues below the table's last column. A line of a command
+// ends with a backslash and continues in the next line.
 func hang(line string) []string {
 	body := strings.TrimLeft(line, " ")
 	begin := len(line) - len(body)

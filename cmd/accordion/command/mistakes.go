@@ -12,8 +12,9 @@ import (
 	"accordion/core"
 )
 
-// Guide sets up every command below `root`. A command then answers a wrong word with the nearest right one and exit status 2, and checks
-// its output files before it starts to work. Guide is called once, when the tree of commands is complete.
+// Guide sets up every command below `root`. For a wrong word, each command then suggests the nearest correct one and
+// exits with status 2. Each command also checks its output files before it starts to work. Guide is called once, when
+// the tree of commands is complete.
 func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.InitDefaultHelpCmd()
@@ -42,7 +43,7 @@ func Guide(root *cobra.Command) {
 	}
 }
 
-// each calls do for a command and all below it.
+// each calls `do` for a command and all below it.
 func each(c *cobra.Command, do func(*cobra.Command)) {
 	do(c)
 	for _, sub := range c.Commands() {
@@ -100,7 +101,7 @@ func near(cmd *cobra.Command, word string) string {
 	}
 	for _, name := range subcommands(cmd) {
 		if letters(name) == letters(word) {
-			return name // two letters have changed places
+			return name // two letters are swapped
 		}
 		if len(word) > 1 && strings.HasPrefix(name, word) || len(name) > 2 && strings.HasPrefix(word, name) {
 			return name

@@ -31,15 +31,15 @@ func Progress(what string, options ...progressbar.Option) (told func(done, of in
 		_ = b.Set(done) // a bar that cannot be drawn must not end the command
 	}
 	return told, func() {
-		first.Do(func() {}) // a replay that was abandoned may still call told
+		first.Do(func() {}) // an abandoned replay may still call `told`
 		if b != nil {
 			_ = b.Close()
 		}
 	}
 }
 
-// ProgressTo starts the progress bar of a known amount of work. The result `done` adds to the work that is done; it is nil if standard
-// error is not a terminal.
+// ProgressTo starts the progress bar of a known amount of work. The result `done` is a function that adds to the
+// finished work; it is nil if standard error is not a terminal. The result `over` is a function that removes the bar.
 func ProgressTo(total int, what string, options ...progressbar.Option) (done func(int), over func()) {
 	told, over := Progress(what, options...)
 	if told == nil {

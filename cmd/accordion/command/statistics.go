@@ -10,7 +10,8 @@ import (
 	"accordion/traces/input"
 )
 
-// mostStatistics limits what is read of a file. The files that Accordion writes have some kilobytes.
+// mostStatistics is the maximum number of bytes that are read of a file. The files that Accordion writes have some
+// kilobytes.
 const mostStatistics = 1 << 20
 
 // ReadStatistics reads a file of arrival statistics. Its errors are usage errors.

@@ -43,8 +43,8 @@ func (b *build) add(info *debug.BuildInfo) {
 	b.commit += changed
 }
 
-// Version returns the version of this program, from its package or its Go module. Without one it returns the commit, with "+" if the tree
-// had uncommitted changes.
+// Version returns the version of this program, from its package or its Go module. If neither has a version, it returns
+// the commit, with "+" if the tree had uncommitted changes.
 func Version() string { return read().name() }
 
 func (b build) name() string {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// tick is the interval of the demo's clock. mostAtOnce is the maximum wall time that one tick counts. mostHeld is how long the clock waits
-// while this process is busy.
+// `tick` is the interval of the demo's clock. `mostAtOnce` limits the wall time that one tick adds. `mostHeld` is the
+// maximum time for which the clock stops because this process is busy.
 const (
 	tick       = time.Millisecond
 	mostAtOnce = 2 * tick

@@ -216,7 +216,7 @@ func (st *running) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Re
 		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {
 			select {
 			case answer <- p:
-			default: // it is already answered
+			default: // the request is already answered
 			}
 		}}
 		select {
@@ -282,7 +282,7 @@ func (st *running) chart() (gantt.Chart, error) {
 	b := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {
-			continue // a merged expander: from the merge on its nodes are the parent job's
+			continue // a merged expander, whose nodes belong to the parent job since the merge
 		}
 		b.Job(r.Key, gantt.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
 		for _, s := range r.Spans {

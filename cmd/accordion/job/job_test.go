@@ -19,8 +19,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// TestMain runs the tests, or, in a process that the function `run` has started, a command line. Some commands replace their process with
-// another program and so need a process of their own.
+// TestMain runs the tests. In a process that the function `run` has started, it runs a command line instead. Some
+// commands replace their process with another program and so need a process of their own.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACCORDION_TEST_COMMAND") == "" {
 		os.Exit(m.Run())
@@ -150,7 +150,7 @@ func TestAStepAsksTheSidecarWhatItsFlagsSay(t *testing.T) {
 	} {
 		call(t.Context(), append([]string{"step"}, c.words...)...).is(t, 0, "export ACCORDION_STEP='2'\n", "accordion: job 7")
 		got := <-asked
-		if got.Waits += 1; c.want.Waits == 0 { // the time that has passed is not known
+		if got.Waits += 1; c.want.Waits == 0 { // up to a second of the timeout has passed; without --timeout, Waits is 0
 			got.Waits = 0
 		}
 		if got.Job != 7 || got.Keep != c.want.Keep || got.Release != c.want.Release || got.Waits < c.want.Waits || got.Waits > c.want.Waits+1 {

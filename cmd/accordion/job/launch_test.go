@@ -168,7 +168,7 @@ func TestAnApplicationOfAnExperimentChoosesOfTheClustersThatItSees(t *testing.T)
 	if err != nil || !again.Same(answer) || c.launcher != before || c.clusters != 2 {
 		t.Errorf("%+v, %v, for %d clusters", again, err, c.clusters)
 	}
-	answer.Hosts[0].Hosts = 99 // the answer's memory belongs to the caller
+	answer.Hosts[0].Hosts = 99 // the caller may change the answer
 	if _, err := c.Choose(selector.Sight{Now: 102, Clusters: []selector.Seen{seen(0, 6), seen(1, 8), seen(2, 8)}}, 0); err != nil || c.launcher == before || c.clusters != 3 {
 		t.Errorf("another cluster came: %v, for %d clusters", err, c.clusters)
 	}

@@ -18,9 +18,9 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// lineOptions returns the options of an application of an experiment, which is the job in line LINE of a jobs file, FILE:LINE. Such
-// applications run on clusters where the sidecar itself makes the jobs of parts. The result `used` writes the processor time, in seconds,
-// that the launcher took since its welcome.
+// lineOptions returns the options for one application of an experiment. `at` is FILE:LINE, which names a jobs file and
+// the line of the application's job. In such an experiment, the sidecar itself makes the jobs of parts. The result
+// `used` is a function that writes the processor time, in seconds, that the launcher has used since its welcome.
 func lineOptions(at, name string) (o application.Options, used func(io.Writer), err error) {
 	i := strings.LastIndexByte(at, ':')
 	line, err := strconv.Atoi(at[i+1:])

@@ -1,5 +1,5 @@
-// Package job has the subcommands that run in a job or start one: step, nodes and run for job scripts, agent for MPI launchers, launch and
-// part for applications of delegated scheduling.
+// Package job has the subcommands that run in a job or start one. Job scripts call step, nodes and run. MPI launchers
+// call agent. launch and part are for applications of delegated scheduling.
 package job
 
 import (
@@ -15,8 +15,8 @@ import (
 	"accordion/shim"
 )
 
-// The commands of each group in `accordion help`. launch.go and part.go add their commands. Without these two files the program builds too,
-// but has no delegated scheduling.
+// The commands of each group in `accordion help`. launch.go and part.go add their commands. The program also builds
+// without these two files, but then has no delegated scheduling.
 var (
 	forScripts = []func() *cobra.Command{Step, Nodes, Run, Agent}
 	forUsers   []func() *cobra.Command

@@ -30,7 +30,7 @@ type Options struct {
 	Column time.Duration // the time that one column of the picture covers; 0 means 20 s
 }
 
-// Screen shows the snapshots of one batch system as they come.
+// Screen shows the snapshots of one batch system, one after the other.
 type Screen struct {
 	out     io.Writer
 	options Options
@@ -43,7 +43,7 @@ type Screen struct {
 	names   map[adapter.Key]string
 }
 
-// New returns a screen. It draws in place if out is a terminal that supports it (TERM is not dumb).
+// New returns a screen. It draws in place if `out` is a terminal that supports it (TERM is not dumb).
 func New(out io.Writer, o Options) *Screen {
 	if o.Column <= 0 {
 		o.Column = 20 * time.Second
@@ -115,7 +115,7 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// terminal reports whether out is a terminal that supports drawing, and returns its size.
+// terminal reports whether `out` is a terminal that supports drawing, and returns its size.
 func terminal(out io.Writer) (width, height int, ok bool) {
 	f, isFile := out.(*os.File)
 	if !isFile || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {

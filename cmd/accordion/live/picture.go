@@ -20,7 +20,7 @@ type picture struct {
 	colour        bool
 }
 
-// newPicture returns a terminal of the size. It has colors unless NO_COLOR is set.
+// newPicture returns a picture of the given size. It has colors unless NO_COLOR is set.
 func newPicture(width, height int) *picture {
 	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
@@ -29,16 +29,16 @@ func newPicture(width, height int) *picture {
 type hold struct {
 	job     core.JobID
 	managed bool
-	shared  bool // other jobs have it too
+	shared  bool // other jobs hold the node, too
 	down    bool
 }
 
-// vivid lists colors for managed jobs, as numbers of the terminal's 256 colors; colors next to each other in the list differ clearly. greys
-// lists shades for ordinary jobs.
+// `vivid` lists colors for managed jobs, as numbers of the terminal's 256 colors. Neighbors in the list differ
+// clearly. `greys` lists shades for ordinary jobs.
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
-	white  = 231 // for nodes that several jobs share
+	white  = 231 // color of nodes that several jobs share
 	letter = []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 )
 
@@ -56,7 +56,7 @@ func (h hold) colour() int {
 	return greys[int(h.job)%len(greys)]
 }
 
-// record adds what each node does to the columns.
+// record adds the present state of each node to the columns.
 func (s *Screen) record(now *adapter.Snapshot) {
 	index := make(map[string]int, len(now.Nodes))
 	column := make([]hold, len(now.Nodes))
@@ -176,7 +176,7 @@ func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	return lines
 }
 
-// nodeOf returns what the i-th node did, or nothing if it did not exist.
+// nodeOf returns the state of the i-th node in a column, or an empty hold if the node did not exist.
 func nodeOf(column []hold, i int) hold {
 	if i < len(column) {
 		return column[i]

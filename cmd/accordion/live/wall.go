@@ -21,7 +21,7 @@ type Wall struct {
 	mu     sync.Mutex
 	out    io.Writer
 	panes  []*Pane
-	height int // of the terminal
+	height int // height of the terminal
 	shown  int // number of lines on the terminal
 }
 
@@ -29,7 +29,7 @@ type Wall struct {
 type Pane struct {
 	wall   *Wall
 	screen *Screen
-	lines  []string // as last drawn
+	lines  []string // the lines that were drawn last
 	said   string   // text in place of the picture
 }
 

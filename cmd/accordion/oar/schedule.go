@@ -19,18 +19,19 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// patience is the time limit of a pass, and hardPatience the time after which it is killed. offPatience is the
-// longest time that OAR needs to switch a queue off.
+// `patience` is the time limit of a pass. `hardPatience` is the time after which a pass is killed. `offPatience` is
+// the longest time that OAR needs to switch a queue off.
 const (
 	patience     = 10 * time.Second
 	hardPatience = patience + 5*time.Second
 	offPatience  = 30 * time.Second
 )
 
-// RunScheduler runs when OAR calls the program by its scheduler name. OAR logs only standard output, and switches the queue off after any
-// exit status but 0 and 1, and after a signal. So the pass runs in a child process, and this process does little that can fail. If this
-// process, or the shell between it and OAR, is killed nevertheless, OAR continues once no process holds the standard output open. The child
-// then completes the pass and switches the queue on again.
+// RunScheduler runs when OAR calls the program by its scheduler name. OAR logs only standard output. It switches the
+// queue off after a signal, and after any exit status except 0 and 1. So the pass runs in a child process, and this
+// process does little that can fail. If this process, or the shell between it and OAR, is killed nevertheless, OAR
+// continues once no process holds the standard output open. The child then completes the pass and switches the queue
+// on again.
 func RunScheduler(ctx context.Context) int {
 	shell := os.Getppid()
 	ctx, cancel := context.WithTimeout(ctx, hardPatience)
@@ -132,8 +133,8 @@ func (c child) run(pass func() error) error {
 	return errors.Join(err, c.reactivate())
 }
 
-// outlive switches the queue on again after RunScheduler was killed. It first closes its end of OAR's pipe, because OAR waits for that
-// before it switches the queue off.
+// outlive switches the queue on again after RunScheduler was killed. It first closes its end of OAR's pipe, because
+// OAR does not switch the queue off until the pipe is closed.
 func outlive(file, queue string) error {
 	conf, err := conf.Read(file)
 	if err != nil {
@@ -195,7 +196,7 @@ func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 
 var errLate = errors.New("not completed in time")
 
-// within calls do and returns errLate if it has not returned when ctx ends.
+// within calls `do` and returns errLate if it has not returned when ctx ends.
 func within[T any](ctx context.Context, do func() (T, error)) (result T, err error) {
 	type outcome struct {
 		result T

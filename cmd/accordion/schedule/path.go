@@ -22,10 +22,10 @@ func pathTo(object, key string) string {
 
 // nest is a list or an object that contains the current value.
 type nest struct {
-	path  string // of the list or the object
+	path  string // path of the list or the object
 	list  bool
-	index int    // of the value in a list
-	key   string // of the value in an object
+	index int    // index of the value in a list
+	key   string // field name of the value in an object
 	named bool   // key was read, but its value was not read yet
 }
 
@@ -40,7 +40,7 @@ func (n nest) value() string {
 	return n.path
 }
 
-// deepest limits the depth of a path to an error. Valid problems are not as deep.
+// deepest limits the depth of the path in an error message. Valid problems are less deep.
 const deepest = 8
 
 // pathToError returns the path of the value at which a text is no longer valid JSON.

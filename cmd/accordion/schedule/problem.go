@@ -105,7 +105,7 @@ func (r *reader) next() {
 	}
 }
 
-// valid checks that the text is JSON, so that the code which reads the text afterwards needs to detect wrong values only.
+// valid checks that the text is JSON. So the code that reads the text afterwards needs to check only the values.
 func (r *reader) valid() error {
 	var all json.RawMessage
 	err := json.Unmarshal(r.text, &all)

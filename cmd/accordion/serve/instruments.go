@@ -28,7 +28,7 @@ type instruments struct {
 	ends       []func() error
 }
 
-// partOf returns the application of a launcher to which a job belongs, or nil if there is none.
+// partOf returns the application that a job is a part of, or nil if the job is no part of an application.
 type partOf func(job core.JobID, request string) (*status.ApplicationExplanation, error)
 
 // openInstruments opens the configured instruments. Unless `applications` is nil, its metrics and the size of its journal are served too.

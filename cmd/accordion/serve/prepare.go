@@ -49,15 +49,15 @@ type instance struct {
 type prepared struct {
 	parts  []func(context.Context) error
 	ends   []func()
-	begins func() // logs that it starts
+	begins func() // logs that the sidecar starts
 	log    hclog.Logger
 }
 
 // begin opens everything that is needed to serve. Its error is an *adapter.NoAnswerError if the batch system does not
 // answer.
 func (p *instance) begin(ctx context.Context) (*prepared, error) {
-	// The journal comes first: its lock excludes a second sidecar with the same journal before anything else is
-	// changed.
+	// The journal comes first, because its lock excludes a second sidecar with the same journal before anything else
+	// is changed.
 	if p.journal == nil {
 		j, err := journal.Open(p.conf.Journal.Path)
 		if err != nil {
@@ -168,7 +168,7 @@ func (s *prepared) close() {
 	}
 }
 
-// clusterName returns the cluster's name: that in the configuration, otherwise that of the batch system.
+// clusterName returns the cluster's name in the configuration, otherwise its name in the batch system.
 func (p *instance) clusterName() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf returns the application to which a job belongs, or nil if there is none.

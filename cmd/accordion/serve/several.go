@@ -100,7 +100,7 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.Run)
 }
 
-// atOnce runs do n times in parallel and waits for all.
+// atOnce runs `do` n times in parallel and waits for all.
 func atOnce(n int, do func(i int)) {
 	var doing sync.WaitGroup
 	for i := range n {
@@ -130,8 +130,8 @@ func refusals(instances []*instance, begun []attempt) error {
 // name returns the cluster's name, as far as it is known.
 func (p *instance) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
 
-// serveUntilDone serves the cluster until ctx ends. After a failure it starts again after a pause, as systemd would do with a
-// process of its own. It returns the last error.
+// serveUntilDone serves the cluster until ctx ends. After a failure it waits and starts again, as systemd restarts a
+// failed process. It returns the last error.
 func (p *instance) serveUntilDone(ctx context.Context, a attempt) error {
 	said := ""
 	for {

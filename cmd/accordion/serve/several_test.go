@@ -17,7 +17,7 @@ import (
 	"accordion/cmd/accordion/cluster"
 )
 
-// testClusters is several clusters in this process that are served together. The test decides what their batch systems
+// testClusters has several clusters that this process serves together. The test decides what their batch systems
 // answer.
 type testClusters struct {
 	instances []*instance
@@ -204,7 +204,7 @@ func TestOneThatIsNotFitWhenItComesIsTriedAgainAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
-// ended is a lease that another sidecar has taken, so that the sidecar that served ends.
+// ended is a Leaser whose lease another sidecar has taken, so that the sidecar of the test ends.
 type ended struct{ adapter.Leaser }
 
 func (ended) TakeLease(context.Context, adapter.Claim) error {

@@ -72,8 +72,8 @@ func (o own) stateOf(path, text string) (state, error) {
 	return theirs, nil
 }
 
-// put writes the files that do not exist or that are as setup wrote them, and reports each. A file that already has
-// the same text, but was not written by setup, does not become one of setup's files.
+// put writes the files that do not exist, and the files that are unchanged since setup wrote them. It reports each. A
+// file that already has the same text, but was not written by setup, does not become one of setup's files.
 func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
 	for _, f := range all {
 		s, err := o.stateOf(f.Path, f.Text)

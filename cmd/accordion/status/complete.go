@@ -25,7 +25,7 @@ type offered struct {
 	flags     map[string]offer
 }
 
-// entries calls do with each job in the queues of the selected clusters.
+// entries calls `do` with each job in the queues of the selected clusters.
 func entries(clusters command.Clusters, do func(view.Entry)) {
 	all, err := clusters.Chosen()
 	if err != nil {

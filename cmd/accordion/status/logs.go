@@ -10,7 +10,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// log is the entries of one or several journals. An error ends it.
+// log is a sequence of entries from one or several journals. It ends after an error.
 type log = iter.Seq2[journal.Entry, error]
 
 // selection selects entries of a journal.
@@ -36,7 +36,7 @@ func (s selection) of(ctx context.Context, j journal.Reader) log {
 	}
 }
 
-// byID returns the entries of the job, or of all jobs, whose ID is larger than the given one.
+// byID returns the entries with an ID above s.since. Unless s.job is 0, it returns only entries of that job.
 func (s selection) byID(ctx context.Context, j journal.Reader) log {
 	switch {
 	case s.follow:
@@ -75,7 +75,7 @@ func (h *head) advance() (ok bool) {
 	return ok
 }
 
-// inOrder merges logs by time. Of entries with the same time, that of the first log comes first.
+// inOrder merges logs by time. Among entries with the same time, the entry of the first log comes first.
 func inOrder(logs []log) log {
 	return func(yield func(journal.Entry, error) bool) {
 		var heads []*head

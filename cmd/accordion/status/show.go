@@ -30,7 +30,7 @@ type showing struct {
 	unknown []error // errors of clusters that do not know the job
 }
 
-// beside is what a command shows in addition to the clusters. These are applications, which belong to no single cluster.
+// beside shows applications, which belong to no single cluster, together with the reports of the clusters.
 type beside struct {
 	instead func(s *showing, all []command.Cluster) (shown bool, err error) // shows a report instead of the clusters' reports; nil if there is none
 	after   func(s *showing, all []command.Cluster) error                   // shows a report after the clusters' reports; nil if there is none

@@ -1,6 +1,6 @@
-// Package status has the commands that show what the sidecar does: status, queue, explain, journal and watch, and
-// limits, which resets what queue --usage shows. Users who may open the sidecar's journal can read it even while the
-// sidecar is down. For other users the sidecar answers.
+// Package status has the commands that show what the sidecar does: status, queue, explain, journal and watch. It also
+// has limits, which resets what queue --usage shows. Users who may open the sidecar's journal can read it even while
+// the sidecar is down. Other users get the same data from the running sidecar.
 package status
 
 import (
@@ -112,7 +112,7 @@ and was shown last, why the application waits, what moved its estimated start, a
 	}}, offered{arguments: offerJobs})
 }
 
-// explainJob returns why a job waits and what is planned for it. If the job is part of an application, that is known even before the
+// explainJob returns why a job waits and what is planned for it. It explains a part of an application even before the
 // cluster's sidecar has seen the job.
 func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, error) {
 	id, err := strconv.ParseInt(args[0], 10, 64)

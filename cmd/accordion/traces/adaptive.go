@@ -80,7 +80,7 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 	return c
 }
 
-// right returns what is wrong with the command line, or nil.
+// right returns an error if the command line is wrong.
 func right(e adaptive.Experiment, names []string, folder string) error {
 	switch claims := slices.Contains(names, adaptive.Claims); {
 	case e.Seeds < 1 || e.Seeds > 1000:

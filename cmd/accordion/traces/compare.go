@@ -70,7 +70,7 @@ type compareFlags struct {
 	out           string
 }
 
-// usualPolicies returns the policies that are compared on a log some of whose jobs are not rigid.
+// usualPolicies returns the default policies for a log in which some jobs are not rigid.
 func (f *workloadFlags) usualPolicies(cmd *cobra.Command) []string {
 	if cmd.Flags().Changed("malleable") {
 		return malleablePolicies
@@ -134,7 +134,7 @@ func (f *compareFlags) partial(out io.Writer, w *compare.Replayed, stopped *comp
 	return command.Stop(out, text, "%d of %d policies done", done, of)
 }
 
-// save writes the report and the files of each policy: all of them, or none.
+// save writes the report and the files of each policy. If one of them cannot be written, it writes none.
 func (f *compareFlags) save(w *compare.Replayed, runs []compare.Run) error {
 	if f.out == "" {
 		return nil

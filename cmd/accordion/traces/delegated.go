@@ -32,7 +32,7 @@ func logFlag(c *cobra.Command) *string {
 	return c.Flags().String("trace", "", "the log (default: "+atlas+" in $ACCORDION_TRACES, else where scripts/fetch-traces puts it)")
 }
 
-// usableJobs returns the usable jobs of the log at path, or if path is "" of the log in the folder of logs.
+// usableJobs returns the usable jobs of the log at `path`. If `path` is "", it reads the log in the folder of logs.
 func usableJobs(path string) ([]swf.Record, error) {
 	if path == "" {
 		folder, err := swf.Folder()
@@ -55,7 +55,7 @@ func usableJobs(path string) ([]swf.Record, error) {
 	return usable, nil
 }
 
-// made are the names that "paper delegated" accepts: the figures, and "claims".
+// made lists the names that "paper delegated" accepts: the figures, and "claims".
 var made = append(slices.Clone(figures.Names), "claims")
 
 func delegatedCommand() *cobra.Command {
@@ -126,8 +126,8 @@ for times. docs/delegated.md explains the readings of the paper, and the gaps in
 	return c
 }
 
-// chosen returns the figures to compute, and sets the fields of `e` from the command line. Its error is what is wrong with the command
-// line.
+// chosen returns the figures to compute, and sets the fields of `e` from the command line. It returns an error if the
+// command line is wrong.
 func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, draws bool) ([]string, error) {
 	i := slices.Index([]string{"cut", "skip", "nodes"}, sizes)
 	names := figures.Quick

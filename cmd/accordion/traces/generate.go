@@ -56,7 +56,7 @@ and submissions follow the hours of the day. A lower --alpha gives more load.`,
 	return c
 }
 
-// log returns the log, or what is wrong with the command line.
+// log returns the generated log, or an error if the command line is wrong.
 func (g *generator) log(given func(flag string) bool) (*swf.Log, error) {
 	const most = 10_000_000
 	switch l := g.l; {

@@ -101,7 +101,7 @@ All files are in a folder in $TMPDIR. The folder and the processes are removed a
 	return c
 }
 
-// checkLive returns what is wrong with the command line.
+// checkLive returns an error if the command line is wrong.
 func checkLive(l live.Live, shares []int) error {
 	switch {
 	case l.Pace < 1 || l.Pace > 1000:

@@ -1,5 +1,6 @@
-// Package traces has the commands on workload logs: trace reads and changes logs, replay and compare run them through the planner, and paper
-// runs the experiments of papers. This package reads flags; what they compute is in the packages below traces.
+// Package traces has the commands on workload logs. trace reads and changes logs. replay and compare run logs through
+// the planner. paper runs the experiments of papers. This package only parses flags. The packages below traces compute
+// the results.
 package traces
 
 import (
@@ -81,7 +82,7 @@ func infoCommand() *cobra.Command {
 			return command.Usage(fmt.Errorf("info: %w", err))
 		}
 		for i, path := range args {
-			log, err := openLog(cmd, path, *strict) // the survey has the warnings
+			log, err := openLog(cmd, path, *strict) // warnings are not printed here, because the survey contains them
 			if err != nil {
 				return err
 			}

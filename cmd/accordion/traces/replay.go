@@ -179,7 +179,7 @@ func (r *replayFlags) only(cmd *cobra.Command, w *compare.Replayed, p policy.Pol
 	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
 }
 
-// save writes the files that the flags ask for: all of them, or none.
+// save writes the files that the flags name. If one of them cannot be written, it writes none.
 func (r *replayFlags) save(cmd *cobra.Command, w *compare.Replayed, run compare.Run, folder string) error {
 	if folder == "" && r.csv == "" {
 		return nil

@@ -103,7 +103,7 @@ func (f *workloadFlags) read(cmd *cobra.Command, path string) (*compare.Replayed
 	return &compare.Replayed{Log: log, Selected: selected}, whatIf, nil
 }
 
-// parse parses all flags but --window, whose dates need the log's start.
+// parse parses all flags except --window, whose dates need the log's start.
 func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workload.WhatIf, err error) {
 	fail := func(flag string, err error) (workload.Selection, workload.WhatIf, error) {
 		return s, x, fmt.Errorf("--%s: %w", flag, err)
@@ -238,7 +238,7 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 	if err != nil {
 		return nil, err
 	}
-	begin, _ := h.UnixStart() // 0 if the start is unknown, as in the file
+	begin, _ := h.UnixStart() // 0 if the start is unknown; the file of statistics then counts from 0, too
 	s := sizing.Shift(file.Statistics, begin)
 	all, used := make([]policy.Policy, len(policies)), false
 	for i, p := range policies {

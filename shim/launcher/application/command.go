@@ -17,7 +17,7 @@ type Command struct {
 	at    int // index of the word that is sbatch or oarsub
 }
 
-// ReadCommand finds sbatch or oarsub among the words. ok is false if there is neither.
+// ReadCommand finds sbatch or oarsub among the words. `ok` is false if there is neither.
 func ReadCommand(words []string) (c Command, ok bool) {
 	at := slices.IndexFunc(words, func(w string) bool {
 		base := filepath.Base(w)
@@ -28,7 +28,7 @@ func ReadCommand(words []string) (c Command, ok bool) {
 
 func (c Command) isOAR() bool { return filepath.Base(c.words[c.at]) == "oarsub" }
 
-// Marked returns the command that submits the job held, as a part of an application.
+// Marked returns the command with options that hold the job and mark it as a part of an application.
 func (c Command) Marked(application int64) []string {
 	mark := "launch=" + strconv.FormatInt(application, 10)
 	more := []string{"--parsable", "-H", "--comment=" + mark}

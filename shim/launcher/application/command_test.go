@@ -64,7 +64,7 @@ func TestImpossibleCommands(t *testing.T) {
 	for _, c := range []struct {
 		words   []string
 		several bool
-		want    string // of the error; "" if no error
+		want    string // part of the error; "" if there is no error
 	}{
 		{[]string{"sbatch", "-o", other, without}, false, ""},
 		{[]string{"sbatch", "-o", other, without}, true, without + ` has no "accordion part" in it`},

@@ -30,15 +30,15 @@ type (
 	Selected struct{ selector.Said }
 	// Worked is sent when the command on this host has ended.
 	Worked struct{ Code int }
-	// Interrupted is sent when the user wants to leave.
+	// Interrupted is sent when the user interrupts the launcher.
 	Interrupted struct{}
-	// Expired is sent when the time that Expect has set has passed.
+	// Expired is sent when the time that Expect set has passed.
 	Expired struct{}
 	// Lost is sent when the link has ended and will not reconnect.
 	Lost struct{ Err error }
 )
 
-// Act is something that a Launcher wants done.
+// Act is an action that a Launcher requests.
 type Act interface{ act() }
 
 // The acts.

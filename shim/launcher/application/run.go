@@ -20,8 +20,8 @@ type Options struct {
 	Name     string // name of the application, for people
 	Model    selector.Model
 	Most     core.Time          // the longest walltime, in seconds; 0 means any
-	Places   []Place            // where its parts may run; if empty, on any cluster, and Work runs on this host
-	Commands map[string]Command // for the places with batch jobs, by cluster; "" if the only cluster
+	Places   []Place            // where parts may run; if empty, any cluster is used, and Work runs on this host
+	Commands map[string]Command // for the places with batch jobs, by cluster; the key is "" if there is only one cluster
 	Work     []string           // command on this host between start and end, if no place has batch jobs
 	Dial     func(context.Context) (net.Conn, error)
 	Out, Err io.Writer // where lines for programs, and lines for the user, are written

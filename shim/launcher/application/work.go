@@ -22,7 +22,8 @@ type work struct {
 // stopPatience is how long the command may take to end before it is killed.
 const stopPatience = 10 * time.Second
 
-// begin starts the command. When the command ends, an event is sent, and its exit status is the application's.
+// begin starts the command. When the command ends, an event is sent, and the command's exit status becomes the
+// application's.
 func (d *driver) begin(a Work) {
 	if d.Lasts != nil {
 		d.rest(a)

@@ -114,7 +114,7 @@ func (l *Link) patience() time.Duration {
 	return time.Duration(l.welcome.Grace) * time.Second
 }
 
-// over returns why the link ends after a connection ended with err, or nil if it goes on.
+// over returns why the link ends after a connection has ended with `err`, or nil if the link goes on.
 func (l *Link) over(ctx context.Context, err error) error {
 	var version *VersionError
 	var refused *RefusedError

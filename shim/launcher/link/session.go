@@ -30,8 +30,9 @@ type Session struct {
 	over bool
 }
 
-// Send sends a message and returns its number, by which an Okay or a Refuse refers to it. It takes at most 5 s. ErrAway, or an error of the
-// connection, means that the connection has ended, about which an event is sent too. In that case the message may or may not have arrived.
+// Send sends a message and returns its number, by which an Okay or a Refuse refers to it. It takes at most 5 s.
+// ErrAway, or an error of the connection, means that the connection has ended, and that an event reports its end. In
+// that case the message may or may not have arrived.
 func (s *Session) Send(m launcher.Message) (seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

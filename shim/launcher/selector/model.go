@@ -37,9 +37,9 @@ func By(make func() Chooser) Model { return Model{other: make} }
 // errModel is the error for a text that is no model.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
-// Parse parses a model: "4x2h|8x70m", "amdahl:…" and "downey:…", as core/moldable.Parse has them, for one cluster;
-// "cem:work=HOST-SECONDS,iterations=N" for several clusters simultaneously; or "exec:COMMAND", a program that answers views. Times are for
-// clusters of speed 1. Errors are for the user, in one line.
+// Parse parses a model. The forms "4x2h|8x70m", "amdahl:…" and "downey:…" are for one cluster, and core/moldable.Parse
+// describes them. "cem:work=HOST-SECONDS,iterations=N" is for several clusters simultaneously. "exec:COMMAND" is a
+// program that answers views. Times are for clusters of speed 1. Errors are for the user, in one line.
 func Parse(text string) (Model, error) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
 	switch kind {

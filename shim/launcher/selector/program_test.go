@@ -61,7 +61,8 @@ func TestWhatAProgramMayAnswer(t *testing.T) {
 	}
 }
 
-// conversation starts a program. It returns functions that pass it a view of one cluster, and that read its next answer.
+// conversation starts a program. The function `say` sends the program a view of one cluster, and `next` reads the
+// program's next answer.
 func conversation(t *testing.T, script string, patience time.Duration) (say func(view int64), next func() Said) {
 	t.Helper()
 	p, err := startProgram([]string{"sh", "-c", script}, 0, os.Stderr, patience)

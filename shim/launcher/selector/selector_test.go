@@ -103,7 +103,7 @@ func TestTextsThatAreNoModels(t *testing.T) {
 	}
 }
 
-// None of the configurations and starts that a moldable application could have completes earlier than the answer.
+// The test tries all configurations and all starts of a moldable application. None completes earlier than the answer.
 func TestNothingCompletesEarlierThanAMoldableModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Sight{Now: 10}

@@ -44,7 +44,7 @@ func Of(v *launcher.View) Sight {
 // unlinked is the latency, in seconds, between clusters without a link. The sidecar's configuration has the same default.
 const unlinked = 0.050
 
-// view returns the sight for the algorithms of core/moldable: clusters by their index in it.
+// view returns the sight in the form that core/moldable needs, which numbers clusters by their index in s.Clusters.
 func (s Sight) view() moldable.View {
 	v := make(moldable.View, len(s.Clusters))
 	for i, c := range s.Clusters {

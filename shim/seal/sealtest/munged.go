@@ -21,7 +21,7 @@ func Munged(t testing.TB) (socket string) {
 	return MungedIn(t, "")
 }
 
-// MungedIn starts a munged as Munged does, with its files in a folder below parent. It serves processes that do not
+// MungedIn starts a munged as Munged does, with its files in a folder below `parent`. It serves processes that do not
 // see this machine's folder of temporary files.
 func MungedIn(t testing.TB, parent string) (socket string) {
 	t.Helper()

@@ -30,7 +30,7 @@ type Realm struct {
 // NewRealm returns a Realm without credentials.
 func NewRealm() *Realm { return &Realm{used: map[string]bool{}} }
 
-// Break makes every later call fail with an error; nil ends that.
+// Break makes every later call fail with an error. Break(nil) ends this.
 func (r *Realm) Break(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package launcher defines the messages of version 2 of the protocol, between launchers or the parts of applications and the sidecar, and their
-// binary form (docs/protocol.md is normative).
+// Package launcher defines the messages of version 2 of the protocol, and their binary form (docs/protocol.md is
+// normative). Launchers, and the parts of applications, exchange these messages with the sidecar.
 //
-// A frame is a length (4 bytes, big endian) and one msgpack map with string keys: the message's type in "t", the sender's count from 1 in
-// "s", and the message's fields. Unknown keys are ignored.
+// A frame is a length (4 bytes, big endian) and one msgpack map with string keys. The map has the message's type in
+// "t", the message's number in "s", and the message's fields. Each sender counts its messages from 1. Unknown keys are
+// ignored.
 //
 //	frame, err := launcher.Append(nil, 1, &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "cem"})
 //	…

@@ -3,14 +3,16 @@ package launcher
 // Version is the value of "v" in a session's first frame.
 const Version = 2
 
-// The largest frames in bytes, without their length: to the server, and to a launcher or a part.
+// The largest sizes of frames in bytes, without the length field. MostToServer is for frames to the server,
+// MostToClient for frames to a launcher or a part.
 const (
 	MostToServer = 64 << 10
 	MostToClient = 4 << 20
 )
 
-// Message is a message of a session. It is a pointer to a type of this package. The tag of a field has the field's key in a frame.
-// omitempty means that a zero value is not sent. lists means that each element is sent as the list of its fields' values.
+// Message is a message of a session. It is a pointer to a type of this package. The tag of a field has the field's key
+// in a frame. With `omitempty`, a zero value is not sent. With `lists`, each element is sent as the list of its
+// fields' values.
 type Message interface {
 	// Type returns the value of "t".
 	Type() string
@@ -28,8 +30,9 @@ type Hello struct {
 	Deflate int    `codec:"deflate,omitempty"` // the newest way of packing that the sender knows (packed.Version); 0 if there is none
 }
 
-// Part is a batch job of an application on a cluster, with the names and numbers that users know. In lists it is [cluster, job]. In Hello
-// the cluster may be "", which means the cluster of the sidecar, because a job does not know the name of its cluster.
+// Part is a batch job of an application on a cluster, with the names and numbers that users know. In lists it is
+// [cluster, job]. In Hello the cluster may be "", because a job does not know the name of its cluster. Then it is the
+// cluster of the sidecar.
 type Part struct {
 	Cluster string `codec:"c"`
 	Job     int64  `codec:"job"`
@@ -47,7 +50,7 @@ type Welcome struct {
 	Timer   int64   `codec:"timer"`
 	Fair    int64   `codec:"fair"`
 	Answer  int64   `codec:"answer"`
-	Cluster string  `codec:"cluster,omitempty"` // for a part: the name of its cluster
+	Cluster string  `codec:"cluster,omitempty"` // name of the cluster, if the sender of Hello is a part
 	Key     []byte  `codec:"key,omitempty"`
 	Deflate int     `codec:"deflate,omitempty"` // how later frames of this session are packed, in both directions; 0 if they are not packed
 }

@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// past is the data that was sent in one direction. Its last bytes are the dictionary of the next frame. It uses a compression library that
-// package packed does not use, so that the two check each other.
+// past is the data that was sent in one direction. Its last bytes are the dictionary of the next frame. This package
+// and package packed use different compression libraries, so that each checks the other.
 type past []byte
 
 func newPast() *past { p := past(packed.Dictionary); return &p }

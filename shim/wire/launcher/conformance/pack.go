@@ -12,7 +12,7 @@ import (
 // fields lists the keys and values of a map alternately, in the order in which they are sent.
 type fields []any
 
-// list is a msgpack list. wide is an integer in 64 bits, and big an unsigned one. raw is sent unchanged.
+// `list` is a msgpack list. `wide` is an integer in 64 bits, and `big` is an unsigned one. `raw` is sent unchanged.
 type (
 	list []any
 	wide int64

@@ -9,9 +9,9 @@
 //	frame, err := stream.ReadFrame(launcher.MostToClient)
 //	frame, err = in.Unpack(frame, launcher.MostToClient)
 //
-// A packed frame is the byte 0xc1, with which no msgpack begins, and the message as raw DEFLATE (RFC 1951) with a preset dictionary: the
-// messages before it in the same direction, and at the beginning Dictionary. So frames must be packed, and unpacked, in their order. A frame
-// that would not become smaller is sent unchanged.
+// A packed frame is the byte 0xc1, with which no msgpack begins, and the message as raw DEFLATE (RFC 1951) with a
+// preset dictionary. The dictionary is the end (Window) of the data before this message: Dictionary, and then the earlier messages in the same direction.
+// So frames must be packed, and unpacked, in their order. A frame that would not become smaller is sent unchanged.
 //
 // A Packer and an Unpacker keep a KiB each and no compressor, because there are thousands of sessions.
 package packed

@@ -45,8 +45,9 @@ var compressor struct {
 	to *flate.Writer
 }
 
-// level is the lowest compression level of the library that searches for the best repetition and uses DEFLATE's fixed codes if they are
-// shorter. On the traffic of Figure 12, lower levels send 30 to 40 % more bytes, and the best level 1 % fewer.
+// level is a compression level of the library. It is the lowest one that searches for the best repetition, and that
+// uses DEFLATE's fixed codes if they are shorter. On the traffic of Figure 12, lower levels send 30 to 40 % more
+// bytes, and the best level 1 % fewer.
 const level = 7
 
 // deflated returns a message as a frame whose length is not set yet.

@@ -146,7 +146,7 @@ func TestWhatIsDamagedIsRefused(t *testing.T) {
 	}
 }
 
-// Unpacking any bytes gives an error, or a frame within the limits after which both ends can continue. For longer: go test -run xxx -fuzz
+// Unpacking any bytes gives an error, or a frame within the limits after which both ends can continue. To search for longer, run go test -run xxx -fuzz
 // FuzzUnpack ./shim/wire/launcher/packed
 func FuzzUnpack(f *testing.F) {
 	var p Packer

@@ -56,7 +56,8 @@ for line in sys.stdin:
     print(getattr(ends[what], what)(bytes.fromhex(message)).hex())
 `
 
-// The Python program in the document, which uses zlib, can unpack the frames that this package packs, and the other way round.
+// The Python program in the document, which uses zlib, can unpack the frames that this package packs. This package can
+// unpack the frames that the program packs.
 func TestAStrangerPacksAndUnpacks(t *testing.T) {
 	python := testenv.Program(t, "python3")
 	var ours Packer
