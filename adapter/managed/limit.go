@@ -77,8 +77,8 @@ func (r *Job) cutAt(end core.Time) {
 }
 
 // restoreProfile restores the steps that were cut off. Their promised times are those of the old
-// promise, plus the seconds by which earlier steps have slipped since. This is a new promise, so
-// promises that other jobs got in the meantime come first.
+// promise, plus the seconds by which earlier steps have slipped since. The restored steps
+// count as newly promised. Promises that other jobs got in the meantime take precedence.
 func (r *Job) restoreProfile() {
 	if r.CutProfile == nil {
 		return

@@ -13,7 +13,7 @@ type timekeeper struct {
 	last  time.Time // when jump was last called
 }
 
-// jump returns by how much the clock was set since the last call.
+// jump returns how far the clock was stepped since the last call, or 0 if it was not.
 func (t *timekeeper) jump() time.Duration {
 	now, last := t.clock.Now(), t.last
 	t.last = now

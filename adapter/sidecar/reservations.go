@@ -147,7 +147,7 @@ func (s *reservations) tidy() {
 	}
 }
 
-// slack is by how many seconds a reservation may begin too early.
+// slack is the number of seconds before its wanted start at which a reservation may begin.
 const slack core.Time = 10
 
 // premature reports whether a reservation has begun although it is wanted later. The begin of an

@@ -35,7 +35,7 @@ type Sidecar struct {
 	Running bool `json:"running"`
 	PID     int  `json:"pid,omitempty"` // 0 if not known
 	// Since and Away describe a sidecar that does not run, for a user who may not open its journal.
-	// Since is the Unix second since which the sidecar has not run; 0 if not known. Away is the reason
+	// Since is the Unix second at which the sidecar stopped; 0 if not known. Away is the reason
 	// why no jobs are shown. Both are absent if jobs are shown.
 	Since core.Time `json:"since,omitempty"`
 	Away  string    `json:"away,omitempty"`

@@ -26,8 +26,8 @@ func (p *Profile) Without(start core.Time, ep core.EP) Lifted {
 // Nodes returns the machine's size.
 func (v *Lifted) Nodes() int { return v.profile.nodes }
 
-// FirstFit returns the earliest time in [from, until) from which n nodes are free for d seconds. d is Forever for a
-// need without end. ok is false if there is none.
+// FirstFit returns the earliest time in [from, until) from which n nodes are free for d seconds. A d of Forever
+// means that they must stay free forever. ok is false if there is no such time.
 func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	p := v.profile
 	switch {

@@ -8,7 +8,7 @@ import (
 	"accordion/core/sched"
 )
 
-// Two evolving jobs run simultaneously, although they would not fit the machine together as rigid jobs of their peaks.
+// Two evolving jobs run simultaneously, although as rigid jobs of their peak sizes they would not fit on the machine together.
 func ExampleRepeated() {
 	state := sched.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: 4})
 	state.Submit(0, core.Job{ID: 1, Choices: []core.EP{{{Duration: 60, Nodes: 1}, {Duration: 60, Nodes: 3}}}})

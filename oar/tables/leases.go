@@ -50,8 +50,8 @@ func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (
 	return d.lease(ctx, l, length, "holder = %[1]s OR ends > 0")
 }
 
-// lease executes one conditional statement and returns the resulting lease. In the condition, %[1]s is the holder and
-// %[2]d the database's second.
+// lease executes one conditional statement and returns the resulting lease. The condition may use
+// %[1]s for the holder and %[2]d for the present Unix second of the database's clock.
 func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may string) (now Lease, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) error {
 		second, err := d.Second(ctx, tx)

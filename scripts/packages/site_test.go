@@ -132,7 +132,7 @@ func newGroups(t *testing.T) (made []string) {
 	return made
 }
 
-// booted waits until the number of the first process is known and that process has started all services.
+// booted waits until the PID of the container's init is known and init has started all services.
 func (s *site) booted(told *net.UnixConn) error {
 	if err := told.SetReadDeadline(time.Now().Add(sitePatience)); err != nil {
 		return err

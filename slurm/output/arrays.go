@@ -24,8 +24,8 @@ func (r *Record) Task() string {
 }
 
 // ExpandName returns the name of the job for --dependency=expand:. Usually that is the job's id. The exception is
-// the task whose job id is the array's id A. Slurm takes A for all tasks, and refuses it while one of them waits,
-// so the name of that task is A_T. Other tasks must not use this form. Slurm would accept it, but merge into the
+// the task T whose job id is the array's id A. Slurm interprets A as the whole array, and rejects it while any task is
+// pending. So the name of task T is A_T. Other tasks must not use this form. Slurm would accept it, but merge into the
 // job whose id is A.
 func (r *Record) ExpandName() string {
 	if task := r.Task(); task != "" && r.ID == r.Array {

@@ -122,7 +122,7 @@ func TestRenumber(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	log := logOf(t)
-	log.Records[5].Submit = 150 // after number 30, as in the log
+	log.Records[5].Submit = 150 // the same second as number 30: the sort is stable, so number 20 stays after it
 	Sort(log)
 	if got := numbers(log); got != "10@100 30@150 20@150 20@200 40@300 50@400" {
 		t.Error(got)

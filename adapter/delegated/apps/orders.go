@@ -44,7 +44,7 @@ func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	}
 }
 
-// sendOrders sends all orders for a cluster when the machine begins, and whenever they differ from the orders sent last.
+// sendOrders sends the complete list of orders for a cluster: at the first call after m was created, and whenever the list has changed.
 func (m *Machine) sendOrders(i int) {
 	c := m.clusters[i]
 	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil, because an empty list of orders must also be sent

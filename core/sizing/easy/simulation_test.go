@@ -35,7 +35,7 @@ func (s *state) unpruned(now core.Time, j core.Job) int {
 	return sizes.Choice(best)
 }
 
-// until returns when a job starts if no other job is submitted and all run for their requested times.
+// until returns the second at which a job starts, if no other job is submitted and all jobs run for their requested times.
 func (s *state) until(now core.Time, id core.JobID) core.Time {
 	for now < core.Forever {
 		for _, start := range s.Starts(now, nil) {

@@ -62,7 +62,7 @@ const (
 	bound core.Time = 10 // shortest run time of a slowdown, in seconds
 )
 
-// sums has per week the sums of the figures of a group, and the number of its jobs. A job belongs to the week of its submission.
+// sums holds the weekly sums of each figure of one group of jobs, and the weekly number of jobs. A job belongs to the week of its submission.
 type sums struct {
 	of     [Kinds][]float64
 	counts []float64
