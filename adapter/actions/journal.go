@@ -63,7 +63,7 @@ func (NoMeter) Unused(core.Time, int) {}
 func (NoMeter) Limited(string) {}
 
 // A Meter counts what the loop does. (adapter/metrics has a Meter for Prometheus.) Its methods may
-// be called from several goroutines, and must not block. Seconds are those of the cluster's clock,
+// be called from several goroutines, and must not block. Seconds are measured by the cluster's clock,
 // which may be virtual.
 type Meter interface {
 	// Cycle counts a cycle of the loop. `read` is the instant at which the cycle's reading began.

@@ -7,7 +7,7 @@ import (
 	"accordion/adapter/managed"
 )
 
-// `lost` returns those of the nodes on which no job can start, because they are down in the newest
+// `lost` returns the nodes on which no job can start, because they are down in the newest
 // reading, or not in the pool any more.
 func (s Situation) lost(nodes []string) (lost []string) {
 	for _, name := range nodes {

@@ -227,11 +227,11 @@ func (t *verifiedCache) trust(j *shown) bool {
 	o.seen = time.Now()
 	j.take(&o.Record)
 	o.same = o.text == j.text
-	sworn := o.same && o.seen.Sub(o.at) < verifiedFor
-	if sworn {
+	verified := o.same && o.seen.Sub(o.at) < verifiedFor
+	if verified {
 		j.Comment = o.Comment
 	}
-	return sworn || j.doubt == 0
+	return verified || j.doubt == 0
 }
 
 // anyUnknown reports whether a verified record is missing for one of the doubtful jobs, or for a job that may own

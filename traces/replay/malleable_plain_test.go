@@ -358,7 +358,7 @@ func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 			all = append(all, back{min(r.until, r.requested), r.before - r.size})
 			rest = r.size
 		}
-		if s := p.spareLater(r); s > 0 {
+		if s := p.spare(r); s > 0 {
 			if at := p.give(r); at < r.requested {
 				all = append(all, back{at, s})
 				rest -= s
@@ -375,14 +375,6 @@ func (p *plainMalleable) shadow(lo, left int) (core.Time, int) {
 		have, at = have+all[i].nodes, all[i].at
 	}
 	return at, have - lo
-}
-
-// spareLater returns how many nodes a job can release. It returns 0 until the job's resize has ended.
-func (p *plainMalleable) spareLater(r *plainJob) int {
-	if p.heard(r) && p.now < r.until {
-		return 0
-	}
-	return p.spare(r)
 }
 
 func (p *plainMalleable) claim(n int, by core.Time) bool {
